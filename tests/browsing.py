@@ -15,9 +15,10 @@ from typing import Any, Final
 
 import pytest
 
-from acpgen import config, site
+from acpgen import config
 from acpgen.files.cache import user_cache
-from acpgen.site import generator, serving
+from acpgen.publish import site
+from acpgen.publish.site import generator, serving
 
 ROOT: Final = Path(__file__).parents[1]
 CHROMIUM: Final = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

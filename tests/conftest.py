@@ -5,12 +5,16 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from collections.abc import Generator
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
 import pytest
+import typer.main
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 import evidence
 import tiers
@@ -23,9 +27,16 @@ pytest_plugins = ("browsing",)
 TESTS: Final = Path(__file__).parent
 LARGEST_WORKER: Final = 600_000_000
 """Bytes of memory above which a worker forgets what can be made again."""
+GROWTH: Final = 100_000_000
+"""Bytes by which it grows until it forgets again: to look through all that it holds takes half a second."""
+_limit = [LARGEST_WORKER]
 
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
+# What hypothesis draws does not depend on which modules a worker has imported, and it reads none of them.
+providers._get_local_constants = lambda: providers._local_constants
+# The commands of an application are made of its functions once in a process, and not for each call.
+typer.main.get_command = cache(typer.main.get_command)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -90,10 +101,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = tiers.sort_by_duration(items)
 
 
-def pytest_collection_finish() -> None:
-    gc.collect()
-    gc.freeze()  # what was imported and found stays to the end: no collection looks through it again
-    gc.set_threshold(10_000, 20, 10)
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    gc.disable()  # what is imported and found stays to the end: no collection of garbage looks through it
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+        gc.set_threshold(10_000, 20, 10)
 
 
 @pytest.hookimpl(trylast=True)
@@ -106,11 +122,13 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
     assert isinstance(item, pytest.Function)
     assert isinstance(item.module, ModuleType)
     _forget(item.module)
-    if _resident() > LARGEST_WORKER:
+    if _resident() > _limit[0]:
         for module in list(sys.modules.values()):
             if Path(getattr(module, "__file__", None) or "/").is_relative_to(TESTS):
                 _forget(module)
         gc.unfreeze()
+        gc.collect()
+        _limit[0] = max(LARGEST_WORKER, _resident() + GROWTH)
     gc.collect()
     gc.freeze()
 

@@ -164,7 +164,7 @@ def shown(site: Path) -> bytes:
     """A page of a built site in a browser, as a PNG file."""
     from playwright.sync_api import sync_playwright
 
-    from acpgen.site import serving
+    from acpgen.publish.site import serving
     from browsing import CHROMIUM
 
     with serving.served(site) as home, sync_playwright() as driver:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from acpgen import publish
 from acpgen.config import docs_inputs
-from acpgen.files.cache import Memory, user_cache
+from acpgen.files.cache import Memory, all_code, key_of, user_cache
 from acpgen.input.load import parse, read
+from acpgen.meaning.understanding import understand
 from acpgen.targets.interface import Settings
-from acpgen.targets.pipeline import understand
 
 ROOT: Final = Path(__file__).parents[1]
 PROTOCOLS: Final = ("acp/v1", "acp/v2", "mcp/2025-06-18")
@@ -50,4 +50,18 @@ def docs_material() -> docs_inputs.Material:
 @cache
 def files(*, for_site: bool = True) -> Mapping[str, str]:
     """All files of the docs."""
-    return publish.documents(all_versions(), docs_material(), for_site=for_site, memory=_MEMORY)
+    return publish.texts_by_path(site_pages(for_site=for_site))
+
+
+@cache
+def site_pages(*, for_site: bool = True) -> Sequence[publish.Page]:
+    """All pages of the docs; made once for all workers, and again by a later run only where code or schemas have changed."""
+    paths = sorted(path for path in (ROOT / "schema").rglob("*") if path.is_file())
+    contents = (part for path in paths for part in (str(path.relative_to(ROOT)), path.read_bytes()))
+    key = key_of("the docs that tests read", str(for_site), all_code().digest, *contents)
+    rows: Any = user_cache().find(key)
+    if rows is None:
+        pages = publish.make_pages(all_versions(), docs_material(), for_site=for_site, memory=_MEMORY)
+        rows = [[page.path, page.text, [*page.place], page.about, page.source] for page in pages]
+        user_cache().keep(key, rows)
+    return [publish.Page(path, text, tuple(place), about, source) for path, text, place, about, source in rows]

@@ -22,8 +22,8 @@ import evidence
 from acpgen import Faults, ir, plugins
 from acpgen.bundle.bundle import Bundle
 from acpgen.input.load import load
+from acpgen.meaning.understanding import understand
 from acpgen.plugins import Settings
-from acpgen.targets.pipeline import understand
 from acpgen_acp_sdk import names, target
 
 ROOT = Path(__file__).parents[1]

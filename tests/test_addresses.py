@@ -18,8 +18,8 @@ from acpgen.bundle.bundle import Bundle, bundle
 from acpgen.bundle.faults import SEVERAL_TARGETS
 from acpgen.errors import Fault, Faults
 from acpgen.input.faults import BAD_SETTING, DANGLING_REFERENCE, REFERENCE_NOT_GIVEN, TOO_LARGE
-from acpgen.input.load import LARGEST, Document, Documents, load, published
-from acpgen.targets.pipeline import understand
+from acpgen.input.load import LARGEST, Document, Documents, find_meta_schema, load
+from acpgen.meaning.understanding import understand
 
 MODERN: Final = "https://json-schema.org/draft/2020-12/schema"
 SEVENTH: Final = "http://json-schema.org/draft-07/schema#"
@@ -270,7 +270,7 @@ JUDGED: Final[tuple[Any, ...]] = (
     ],
 )
 def test_a_meta_schema_is_a_schema_too(address: str, engine: Any) -> None:
-    found = published(address)
+    found = find_meta_schema(address)
     assert found is not None
     judge = jsonschema_rs.Draft202012Validator(bundled(found.value).schema)
     original = engine(found.value)

@@ -14,10 +14,8 @@ PACKAGE = Path(__file__).parents[1] / "generator" / "acpgen"
 
 FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"commands"}),
-    frozenset({"site"}),
-    frozenset({"probe", "publish", "recordings"}),
-    frozenset({"adopt", "compat", "lint", "messages", "plugins"}),
-    frozenset({"targets"}),
+    frozenset({"plugins", "probe", "publish", "recordings"}),
+    frozenset({"adopt", "compat", "lint", "messages", "targets"}),
     frozenset({"meaning"}),
     frozenset({"bundle"}),
     frozenset({"config", "importers"}),
@@ -28,7 +26,9 @@ FLOORS: tuple[frozenset[str], ...] = (
 )
 """The rooms, the highest floor first: a room imports from the floors below it."""
 
-KIT = frozenset({"built_in", "faults", "interface", "options", "outside", "pipeline", "process", "installed"})
+KIT = frozenset(
+    {"built_in", "faults", "interface", "options", "outside", "pipeline", "process", "installed", "settings"}
+)
 """Beside the targets: what they are all made with, and those of others."""
 
 READERS = frozenset(
@@ -39,16 +39,21 @@ READERS = frozenset(
         "acpgen.input.load",
         "messages",
         "recordings",
-        "site",
+        *(f"acpgen.publish.site{name}" for name in ("", ".generator", ".laying", ".live", ".searching", ".serving")),
         "files",
     }
 )
 """Open files. `files` is the writer, and reads the generator itself and cached results, `adopt` writes the schema that people edit,
-`messages` and `recordings` open conversations and record them, and the null device and the terminal, `site` hands pages to the site
+`messages` and `recordings` open conversations and record them, and the null device and the terminal, `publish.site` hands pages to the site
 generator in a passing folder, `probe` serves files of one."""
 
 HEAVY = frozenset({"datamodel_code_generator", "jinja2", "jsonschema_rs", "rich", "watchfiles"})
 """Imported where they are needed and not before: the command starts without them."""
+
+
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
 
 
 def modules() -> list[Path]:
@@ -71,7 +76,7 @@ def dotted(path: Path) -> str:
 def imported_at_start(path: Path) -> set[str]:
     """Dotted names that a file imports when it is imported itself."""
     found: set[str] = set()
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+    for node in tree(path).body:
         if isinstance(node, ast.ImportFrom):
             found.update(f"{node.module}.{alias.name}" for alias in node.names)
     return found
@@ -81,7 +86,7 @@ def imported_at_start(path: Path) -> set[str]:
 def imported(path: Path) -> set[str]:
     """Dotted names that a file imports, from anywhere in it."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree(path)):
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -133,10 +138,10 @@ def test_only_the_reader_and_the_writer_touch_the_disk() -> None:
     for path in modules():
         if not READERS.isdisjoint((room(path), dotted(path))):
             continue
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        found = tree(path)
         called = {
             node.func.attr
-            for node in ast.walk(tree)
+            for node in ast.walk(found)
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
         }
         # The run-time modules that are copied verbatim are read by their target.
@@ -145,8 +150,8 @@ def test_only_the_reader_and_the_writer_touch_the_disk() -> None:
 
 def test_heavy_libraries_are_not_imported_when_a_stage_before_them_is() -> None:
     for path in modules():
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        top = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+        found = tree(path)
+        top = [node for node in found.body if isinstance(node, ast.Import | ast.ImportFrom)]
         names = {alias.name for node in top if isinstance(node, ast.Import) for alias in node.names}
         names |= {str(node.module) for node in top if isinstance(node, ast.ImportFrom)}
         heavy = {name.split(".")[0] for name in names} & HEAVY
@@ -154,7 +159,8 @@ def test_heavy_libraries_are_not_imported_when_a_stage_before_them_is() -> None:
 
 
 PROVER = frozenset(
-    f"schema_inclusion.{name}" for name in ("ecma", "imports", "once", "patterns", "spelling", "syntax", "values")
+    f"schema_inclusion.{name}"
+    for name in ("culprits", "ecma", "imports", "once", "patterns", "spelling", "syntax", "values")
 )
 """The modules of the prover that are public beside its own names."""
 
@@ -194,7 +200,7 @@ def test_nothing_is_caught_blindly() -> None:
     for path in modules():
         if dotted(path) in BLIND:
             continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree(path)):
             if isinstance(node, ast.ExceptHandler):
                 caught = ast.unparse(node.type) if node.type else "everything"
                 assert caught not in ("everything", "Exception", "BaseException"), f"{dotted(path)}:{node.lineno}"
@@ -204,7 +210,7 @@ def test_generated_code_and_the_run_time_do_not_know_the_generator() -> None:
     root = PACKAGE.parents[1]
     for folder in ("generated", "templates"):
         for path in (root / folder).rglob("*.py"):
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            for node in ast.walk(tree(path)):
                 if isinstance(node, ast.Import):
                     assert not any(alias.name.split(".")[0] == "acpgen" for alias in node.names)
                 elif isinstance(node, ast.ImportFrom):
@@ -282,7 +288,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "front": (
         frozenset(
             {
-                *("command", "repair.fix", "history.history_command"),
+                *("command", "history.history_command"),
             }
         ),
         frozenset(
@@ -328,7 +334,7 @@ def step_of(module: str) -> str:
 def test_inside_compat_changes_know_no_rules_and_reports_know_findings_alone() -> None:
     for path in sorted((PACKAGE / "compat").rglob("*.py")):
         module = ".".join(path.relative_to(PACKAGE / "compat").with_suffix("").parts)
-        if len(ast.parse(path.read_text(encoding="utf-8")).body) <= 1:  # a package that holds nothing of its own
+        if len(tree(path).body) <= 1:  # a package that holds nothing of its own
             continue
         step = step_of(module)
         allowed = {step} | COMPAT[step][1]
@@ -346,7 +352,6 @@ SAME_CLASS = {
 }
 SAME_MODULE = {
     "errors": "what a fault is, and the command that lists them",
-    "history": "the command, and what the docs hold of it",
     "rules": "the command, and the table of the rules",
     "faults": "what can be wrong in a room",
     "tap": "the command, and its work",
@@ -366,7 +371,7 @@ def test_a_class_and_a_module_have_a_name_of_their_own() -> None:
     for path in modules():
         if not path.stem.startswith("__"):
             stems.setdefault(path.stem, []).append(dotted(path))
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        for node in tree(path).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 classes.setdefault(node.name, []).append(dotted(path))
     assert {name: places for name, places in classes.items() if len(places) > 1}.keys() == SAME_CLASS.keys()

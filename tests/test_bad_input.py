@@ -169,8 +169,8 @@ def test_every_kind_of_fault_says_what_to_do() -> None:
     count = sum(len(re.findall(r"^[A-Z_]+ = FaultKind\(", path.read_text("utf-8"), re.MULTILINE)) for path in modules)
     assert count == len(fault_kinds()), "two kinds have one id, or a module is not listed"
     for kind in fault_kinds().values():
-        error, hint = kind.example().error_and_hint()
-        assert error and (hint or kind == UNKNOWN_KEYWORD), kind.id  # that one may be somebody's annotation
+        error, hint = kind.example()
+        assert error and (hint or kind.about or kind == UNKNOWN_KEYWORD)  # that one may be somebody's annotation
 
 
 def test_every_fault_is_made_with_the_values_of_its_kind() -> None:

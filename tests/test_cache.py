@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from acpgen import config, errors, ir, site
+from acpgen import config, errors, ir
 from acpgen.bundle.faults import STRAY_DEFINITION
 from acpgen.files.cache import FORGETFUL, NO_CACHE, UNUSED, Cache, Memory, key_of, own_code, user_cache
 from acpgen.files.serialization import from_json, to_json
 from acpgen.input.faults import UNKNOWN_NAME
 from acpgen.ir import JSON
+from acpgen.publish import site
 
 KEY = "ab" * 32
 OTHER = "ab" + "cd" * 31

@@ -46,7 +46,7 @@ def test_help_of_a_command_is_its_help_page(words: list[str]) -> None:
 
 def test_a_default_and_a_least_value_are_sentences() -> None:
     text = " ".join(acpgen(["history", "--help"]).stdout.decode().split())
-    assert "were left out. Default: 50." in text and "Default: 3000000. At least 1." in text
+    assert "were left out. Default: 50." in text and "of history 3000000. At least 1." in text
     assert not any("x>=" in acpgen([*words, "--help"]).stdout.decode() for words in commands())
 
 
@@ -154,7 +154,7 @@ def test_a_target_without_an_output_is_told_with_what_to_add(tmp_path: Path) -> 
             ["Write it as in --ref https://example.com/common.json=common.json."],
         ),
         ([*GENERATE, "--option", "layout=fil"], ["Did you mean 'file'?"]),
-        ([*GENERATE, "--names", "names.json"], ["Write a name such as 'TextBlock'."]),
+        ([*GENERATE, "--names", "names.json"], ['Write it as in {"Thing.kind": "ThingKind"}.']),
         (["generate"], ["Correct this setting."]),
     ],
     ids=["waive", "until", "ref", "option", "names", "pyproject"],

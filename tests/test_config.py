@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import tomllib
+from dataclasses import fields
 from pathlib import Path
 
+import jsonschema_rs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from acpgen import config
 from acpgen.config import (
     Config,
     Member,
@@ -276,7 +279,7 @@ def test_the_site_is_told_where_it_stands_and_where_its_files_are_edited(tmp_pat
         ("site = { adress = 1 }", "tool.acpgen.site.adress"),
         ("site = { sections = [] }", "tool.acpgen.site.sections"),
         ("site = { sections = { A = [] } }", "tool.acpgen.site.sections.A"),
-        ("site = { sections = { A = ['a.md', 1] } }", "tool.acpgen.site.sections.A"),
+        ("site = { sections = { A = ['a.md', 1] } }", "tool.acpgen.site.sections.A.1"),
         ("site = { sections = { A = ['a.md'], B = ['a.md'] } }", "tool.acpgen.site.sections.B"),
     ],
 )
@@ -289,3 +292,12 @@ def test_a_wrong_setting_of_the_site_is_a_fault(tmp_path: Path, text: str, key: 
 def test_an_address_on_the_command_line_is_held_to_the_same() -> None:
     with pytest.raises(Faults, match="--url"):
         site_settings(SiteSettings(), url="docs")
+
+
+def test_editors_know_every_setting_by_the_schema_of_the_form() -> None:
+    form = json.loads(Path(config.__file__).with_name("config.schema.json").read_text())
+    assert not [*jsonschema_rs.Draft202012Validator({"$ref": form["$schema"]}).iter_errors(form)]
+    assert form["properties"].keys() - {"outputs"} == {each.name for each in fields(Config)} - {
+        *("root", "outputs", "names_of"),
+    }
+    assert all("description" in each for each in form["properties"].values())

@@ -13,12 +13,12 @@ import pytest
 
 import published
 from acpgen.input.load import load
+from acpgen.meaning.understanding import understand
 from acpgen.messages import validators
 from acpgen.targets import docs
 from acpgen.targets.docs import examples
 from acpgen.targets.docs.conversations import Conversation, Spoken, find_conversations
 from acpgen.targets.interface import Settings
-from acpgen.targets.pipeline import understand
 
 ROOT = Path(__file__).parents[1]
 PROTOCOLS = ("acp/v1", "acp/v2", "mcp/2025-06-18")

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import junitparser
 import pytest
-import sarif_pydantic  # type: ignore[import-untyped]  # pyright: ignore[reportMissingTypeStubs]
+import sarif_pydantic  # type: ignore[import-untyped]
 from markdown_it import MarkdownIt
 from typer.main import get_command
 

@@ -21,10 +21,10 @@ from acpgen.input.faults import TOO_MANY_WAYS
 from acpgen.input.load import Documents, Source, parse
 from acpgen.ir import Ref
 from acpgen.meaning.samples import LARGEST, Unmakeable, Values
+from acpgen.meaning.understanding import understand
 from acpgen.messages.validators import strict
 from acpgen.targets.installed import TARGETS
 from acpgen.targets.interface import Settings
-from acpgen.targets.pipeline import understand
 from doubling import SHAPES, level, protocol
 
 SECONDS: Final = 60

@@ -12,7 +12,7 @@ from acpgen.input.expressions import LARGEST, LONGEST_TRIED, expression, fault_o
 from acpgen.input.faults import TOO_MUCH_WORK
 from acpgen.input.load import Source, parse
 from acpgen.input.schema_validator import Validator
-from acpgen.targets.pipeline import understand
+from acpgen.meaning.understanding import understand
 from hostile_schemas import TEXT, protocol
 from test_doubling import ending
 

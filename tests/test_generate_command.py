@@ -26,7 +26,7 @@ import evidence
 import tiers
 from acpgen import cli
 from acpgen.bundle.bundle import bundle
-from acpgen.commands import project, terminal
+from acpgen.commands import build, project, terminal
 from acpgen.config import find
 from acpgen.files.cache import Code, all_code, own_code, user_cache
 from acpgen.publish import migration
@@ -173,7 +173,7 @@ CHANGES: tuple[Callable[[Path], object], ...] = (
 
 
 def test_a_folder_of_others_is_refused_before_the_work(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(project, "_meanings", None)
+    monkeypatch.setattr(build, "understand", None)
     (here / "mine").mkdir()
     (here / "mine" / "precious").write_text("1")
     ran = run("--schema", "schema/acme/v1", "--package", "acme.v1", "--out", "mine")
@@ -731,7 +731,7 @@ def test_help_loads_the_command_line_alone() -> None:
         "import acpgen.cli; acpgen.cli.main()"
     )
     ours = {name for name in loaded if name.startswith(("acpgen.", "schema_inclusion."))}
-    light = {"input", "input.step_budget", "targets", "targets.built_in"}
+    light = {"errors", "input", "input.step_budget", "targets", "targets.built_in"}
     assert {name for name in ours if not name.startswith(("acpgen.cli", "acpgen.commands"))} == {
         *(f"acpgen.{name}" for name in light),
         "schema_inclusion.imports",
@@ -748,29 +748,29 @@ def test_a_run_that_has_nothing_to_do_understands_nothing(here: Path, monkeypatc
         f"import atexit, sys; sys.argv = ['acpgen', *{command}]; atexit.register(lambda: print(*sys.modules))\n"
         "import acpgen.cli; acpgen.cli.main()"
     )
-    assert {"acpgen.commands.project", "acpgen.files.cache"} <= loaded
+    assert {"acpgen.commands.build", "acpgen.files.cache"} <= loaded
     understanding = {
         f"acpgen.{name}"
         for name in ("ir", "bundle.bundle", "methods.profile", "input.expressions", "targets.installed")
     }
-    assert not loaded & {*understanding, "datamodel_code_generator", "jinja2", "jsonschema", "jsonschema_rs", "ruff"}
+    assert not loaded & {*understanding, "datamodel_code_generator", "jinja2", "jsonschema", "ruff"}
     assert not {name for name in loaded if name.startswith("schema_inclusion.")} - {
         f"schema_inclusion.{name}" for name in ("imports", "values")
     }
 
 
 def test_a_target_of_another_package_is_made_anew_each_time(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("acpgen.commands.project.BUILT_IN", {*BUILT_IN} - {"ir"})
+    monkeypatch.setattr("acpgen.commands.build.BUILT_IN", {*BUILT_IN} - {"ir"})
     work = project.configured(find(here))
-    assert {path.name for path in project.run(work).fresh} == set()
-    outcome = project.run(work)
+    assert {path.name for path in build.run(work).fresh} == set()
+    outcome = build.run(work)
     assert {path.name for path in outcome.fresh} == {"python", "schema"}
     assert [change.is_none for change in outcome.changes] == [True]
 
 
 def test_progress_counts_every_step(here: Path) -> None:
     steps: list[tuple[int, int, str]] = []
-    project.run(project.configured(find(here)), progress=lambda done, total, step: steps.append((done, total, step)))
+    build.run(project.configured(find(here)), progress=lambda done, total, step: steps.append((done, total, step)))
     assert [done for done, _, _ in steps] == list(range(len(steps)))
     assert {total for _, total, _ in steps} == {len(steps)}
     assert steps[0][2] == "reading acme/v1"
@@ -1117,6 +1117,6 @@ def test_what_is_cached_in_another_form_is_made_again(here: Path) -> None:
         known = f"{file.parent.name}{file.stem}"
         held = kept.find(known)
         if isinstance(held, dict):
-            kept.keep(known, {name: value for name, value in held.items() if name != "gaps"})
+            kept.keep(known, {name: value for name, value in held.items() if name != "remarks"})
     assert not run(*LOOSE).err.startswith("Nothing to do")
     assert run(*LOOSE).err.startswith("Nothing to do")

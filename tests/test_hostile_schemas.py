@@ -15,18 +15,19 @@ import pytest
 
 import tiers
 from acpgen import Faults, cli, lint, publish
-from acpgen.compat.language import definitions, removed_definitions
+from acpgen.compat.language import Definitions, removed, unreferenced
 from acpgen.diagnostics.markup import sentences
 from acpgen.errors import Fault
 from acpgen.input import step_budget
 from acpgen.input.complexity import LONGEST_CHAIN, require_short_chains
 from acpgen.input.faults import TOO_DEEP, TOO_LONG_CHAIN, TOO_MUCH_WORK
 from acpgen.input.load import Source, parse
+from acpgen.input.schema_nodes import Schemas
 from acpgen.meaning.samples import Unmakeable, Values
+from acpgen.meaning.understanding import understand
 from acpgen.naming.qualifiers import labels
 from acpgen.targets.installed import TARGETS
 from acpgen.targets.interface import Settings
-from acpgen.targets.pipeline import understand
 from hostile_schemas import SHAPES, TEXT, Schema, alternatives, level, levels, protocol, text
 from schema_inclusion import Allowance, Comparer, conjunction
 from test_doubling import ending
@@ -180,12 +181,12 @@ def test_the_pages_of_the_docs_are_counted_though_templates_make_them() -> None:
 def test_the_docs_of_a_project_are_counted_with_all_that_is_made_of_the_protocol() -> None:
     read = understand(parse(source("many methods", 10)))
     version = publish.Version(*read, Settings(package="p.q"), lambda at: f"project/{at}")
-    assert steps(lambda: publish.documents([version])) > 10 * 60
+    assert steps(lambda: publish.texts_by_path(publish.make_pages([version]))) > 10 * 60
     with step_budget.account():
         with read[1].bounded():
             step_budget.spend(step_budget.STEPS - 50)
         with pytest.raises(Faults) as caught:
-            publish.documents([version])
+            publish.texts_by_path(publish.make_pages([version]))
     (fault,) = caught.value.faults
     assert fault.kind == TOO_MUCH_WORK
     assert fault.at.startswith("project/p.json")
@@ -199,7 +200,7 @@ def test_lint_looks_at_a_union_once_and_not_once_for_each_branch() -> None:
 def test_a_comparison_of_languages_counts_every_part_of_a_clause_that_it_judges(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    judged, judge = [0], conjunction._find_status  # pyright: ignore[reportPrivateUsage]
+    judged, judge = [0], conjunction._find_status
 
     def counted(*given: Any) -> bool | None:
         judged[0] += 1
@@ -227,11 +228,11 @@ def test_definitions_that_lead_to_a_change_however_far_are_compared_in_one_walk(
     before: dict[str, Any] = {f"L{number}": level(number + 1) for number in range(3_000)}
     before |= {"L3000": {}, "Other": {}, "Gone": {}}
     after: dict[str, Any] = {**{name: each for name, each in before.items() if name != "Gone"}, "L3000": False}
-    old, new = cast("Any", {"$defs": before}), cast("Any", {"$defs": after})
     with ending():
+        old, new = (Definitions(cast("Any", {"$defs": each})) for each in (before, after))
         places = {f"#/$defs/L{number}" for number in range(3_001)}
-        assert set(definitions(old, new)) == {(place, place) for place in places}
-        assert removed_definitions(old, new) == ("#/$defs/Gone",)
+        assert set(unreferenced(old, new)) == {(place, place) for place in places}
+        assert removed(old, new) == ("#/$defs/Gone",)
 
 
 @pytest.mark.parametrize("branches", [1_000, pytest.param(2_500, marks=pytest.mark.exhaustive)])
@@ -251,7 +252,7 @@ def test_fields_whose_names_are_long_take_time_in_proportion() -> None:
 
 def test_branches_that_are_alike_are_counted_on_from_one_another() -> None:
     with ending():
-        found = labels([{"required": [f"a{number % 2}"]} for number in range(6_000)], {}, None)
+        found = labels([Schemas({}).node({"required": [f"a{number % 2}"]}) for number in range(6_000)], None)
     assert len(set(found)) == 6_000
     assert found[:6] == ["WithA0", "WithA1", "Any", "AnyAny", "WithA0Variant2", "WithA1Variant2"]
 

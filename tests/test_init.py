@@ -18,9 +18,8 @@ import evidence
 import tiers
 from acpgen import config, resources
 from acpgen.cli import app
-from acpgen.commands import project as runs
-from acpgen.commands import scaffold
-from acpgen.targets.pipeline import understand
+from acpgen.commands import build, scaffold
+from acpgen.meaning.understanding import understand
 
 
 def acpgen(*arguments: str | Path) -> Result:
@@ -206,7 +205,7 @@ def test_a_schema_is_understood_once_for_each_way_to_read_it(here: Path, monkeyp
         ways.append(options["is_apart"])
         return understand(given, **options)
 
-    monkeypatch.setattr(runs, "understand", understood)
+    monkeypatch.setattr(build, "understand", understood)
     assert acpgen("init", "project", "acme/v1=v1.json").exit_code == 0
     assert sorted(ways) == [False, True]
     assert not hasattr(scaffold, "understand")

@@ -22,7 +22,7 @@ from monitor.scripts import Said
 from published import PROTOCOLS, versions
 
 ROOT = Path(__file__).parents[1]
-SCRIPT = ROOT / "templates" / "docs" / "site" / "judge.js"
+SCRIPT = ROOT / "templates" / "docs" / "site" / "docs" / "assets" / "judge.js"
 
 RUN = """
 const judge = require(process.argv[1]);

@@ -13,7 +13,7 @@ from acpgen.input.dialect import keywords
 from acpgen.input.keywords import TABLE, Keyword
 from acpgen.input.load import Document, Documents
 from acpgen.input.walk import is_array, is_object
-from acpgen.targets.pipeline import understand
+from acpgen.meaning.understanding import understand
 
 SPECIFICATIONS: Any = import_module("jsonschema_specifications").REGISTRY
 

@@ -14,9 +14,9 @@ from acpgen.input.faults import DANGLING_REFERENCE, MALFORMED_KEYWORD, NOT_A_SCH
 from acpgen.input.load import Document, Documents
 from acpgen.ir import Protocol
 from acpgen.meaning.faults import NO_ROLE, NOTHING_DEFINED, ROLE_TAKEN, SIDES_DIFFER
+from acpgen.meaning.understanding import understand
 from acpgen.messages.validators import strict
 from acpgen.naming.faults import NAMED_BY_POSITION
-from acpgen.targets.pipeline import understand
 
 NEWEST: Final = "https://json-schema.org/draft/2020-12/schema"
 SEVENTH: Final = "http://json-schema.org/draft-07/schema#"

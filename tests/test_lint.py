@@ -609,10 +609,6 @@ def test_the_command_exits_with_0_1_and_2(project: Path) -> None:
     assert unusable.stderr.startswith("error: nowhere: ")
 
 
-def test_the_schemas_of_this_project_have_no_finding() -> None:
-    assert lint_paths([SCHEMA], [SCHEMA]) == ()
-
-
 def test_findings_are_values() -> None:
     finding = Finding("a.json", 1, 2, "#/x", "rule", "Sentence.")
     assert finding == copy.copy(finding)

@@ -12,18 +12,19 @@ from typing import Any, Final, TypeAlias
 import pytest
 
 from acpgen import config
-from acpgen.commands import project
+from acpgen.commands import build, project
 
 ROOT: Final = Path(__file__).parents[1]
 Files: TypeAlias = Mapping[str, str]
 
-PROJECT: Final = """
+DOCS: Final = '["acp/v1", "acp/v2", "mcp/2025-06-18"]'
+PROJECT: Final = f"""
 [tool.acpgen]
 schema = "schema"
 [tool.acpgen.outputs."generated/python/acp-bindings"]
 target = "python"
 distribution = "acp-bindings"
-packages = { "acp/v2" = "acp_bindings.v2" }
+packages = {{ "acp/v2" = "acp_bindings.v2" }}
 [tool.acpgen.outputs."generated/schema"]
 target = "bundle"
 protocols = ["acp/v2"]
@@ -32,10 +33,10 @@ target = "ir"
 protocols = ["acp/v2"]
 [tool.acpgen.outputs."generated/typescript"]
 target = "typescript"
-packages = { "acp/v2" = "v2" }
+packages = {{ "acp/v2" = "v2" }}
 [tool.acpgen.outputs."generated/docs"]
 target = "docs"
-protocols = ["acp/v1", "acp/v2", "mcp/2025-06-18"]
+protocols = {DOCS}
 [tool.acpgen.outputs."generated/vectors"]
 target = "vectors"
 protocols = ["acp/v2"]
@@ -58,8 +59,8 @@ def configuration(folder: Path) -> config.Config:
     return found
 
 
-def checkout(folder: Path) -> Path:
-    """The schemas of this repository, and of each protocol the newest release alone: their history takes most of the time."""
+def checkout(folder: Path, text: str) -> Path:
+    """A project of the schemas of this repository, and of each protocol the newest release alone: their history takes most of the time."""
     shutil.copytree(ROOT / "schema", folder / "schema")
     for index in (folder / "schema" / "releases").rglob("index.json"):
         told = json.loads(index.read_text("utf-8"))
@@ -68,12 +69,15 @@ def checkout(folder: Path) -> Path:
             told.get("dates", {}).pop(version, None)
         told["versions"] = told["versions"][-RELEASES:]
         index.write_text(json.dumps(told), "utf-8")
-    (folder / "pyproject.toml").write_text(PROJECT)
+    (folder / "pyproject.toml").write_text(text)
+    if DOCS not in text:  # what tells of the other protocols
+        (folder / "schema" / "requirements.json").unlink()
+        shutil.rmtree(folder / "schema" / "pages")
     return folder
 
 
-def generated(folder: Path, *, check: bool = False) -> project.Outcome:
-    return project.run(project.configured(configuration(folder)), check=check)
+def generated(folder: Path, *, check: bool = False) -> build.Outcome:
+    return build.run(project.configured(configuration(folder)), check=check)
 
 
 def files(folder: Path) -> dict[str, str]:
@@ -157,9 +161,15 @@ def branch(base: Path, folder: Path, edit: Callable[[Path], None]) -> Files:
     return files(folder)
 
 
-@pytest.fixture(scope="module")
-def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = checkout(tmp_path_factory.mktemp("merging") / "base")
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(PROJECT.replace(DOCS, '["acp/v2"]'), id="docs of one"),
+        pytest.param(PROJECT, id="docs of all", marks=pytest.mark.exhaustive),
+    ],
+)
+def base(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = checkout(tmp_path_factory.mktemp("merging") / "base", request.param)
     generated(folder)
     return folder
 
@@ -190,9 +200,8 @@ def test_two_additions_that_are_generated_apart_merge_into_what_both_make(
     ours, theirs = branch(base, tmp_path / "ours", one), branch(base, tmp_path / "theirs", other)
     found, collided = merged(files(base), ours, theirs, tmp_path / "three")
     assert not collided
-    both = checkout(tmp_path / "both")
-    shutil.rmtree(both / "schema")
-    for path, text in found.items():
+    both = tmp_path / "both"
+    for path, text in {"pyproject.toml": (base / "pyproject.toml").read_text("utf-8"), **found}.items():
         (both / path).parent.mkdir(parents=True, exist_ok=True)
         (both / path).write_text(text, "utf-8")
     outcome = generated(both, check=True)

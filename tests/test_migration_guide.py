@@ -42,9 +42,9 @@ def text(sides: tuple[SchemaRevision, SchemaRevision]) -> str:
     return whole(guide(*sides))
 
 
-def whole(pages: Mapping[str, str]) -> str:
+def whole(pages: Mapping[str, tuple[str, str]]) -> str:
     """All pages of a guide, one after another."""
-    return "\n".join(pages.values())
+    return "\n".join(text for _, text in pages.values())
 
 
 def test_each_version_announces_itself(text: str, sides: tuple[SchemaRevision, SchemaRevision]) -> None:

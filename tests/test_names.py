@@ -1,8 +1,5 @@
 """Names: nothing collides, nothing that is added elsewhere renames, and people choose by what things mean."""
 
-# Trees of JSON are `Any` here.
-# pyright: reportUnknownVariableType=false, reportUnknownMemberType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 import copy
@@ -23,8 +20,8 @@ from acpgen.errors import Faults
 from acpgen.input.faults import BAD_SETTING
 from acpgen.input.load import Document, Documents
 from acpgen.ir import Record
+from acpgen.meaning.understanding import understand
 from acpgen.naming.identifiers import class_names, field_names, is_class_name, method_keys
-from acpgen.targets.pipeline import understand
 from acpgen.targets.python.naming import name_all
 
 SEVENTH: Final = "http://json-schema.org/draft-07/schema#"

@@ -20,14 +20,14 @@ import commands
 from acpgen import Faults, Tree, generate, ir, load, plugins, write
 from acpgen.meaning import interchange
 from acpgen.meaning.definition_order import ordered, references
+from acpgen.meaning.understanding import understand
 from acpgen.plugins import Option, Settings, Target, exercise
 from acpgen.targets import options, process
 from acpgen.targets.installed import TARGETS
-from acpgen.targets.pipeline import understand
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "schema/pages/plugins.md").read_text("utf-8")
-SCHEMA = ROOT / "generator/acpgen/ir.schema.json"
+SCHEMA = ROOT / "tests/golden/ir.schema.json"
 PROTOCOLS = ("acp/v1", "acp/v2", "acp/unstable/v1", "mcp/2025-06-18")
 THING = '{"$defs": {"Thing": {"type": "object", "properties": {"name": {"type": "string"}}}}}'
 

@@ -13,23 +13,22 @@ from typing import Any
 import pytest
 
 from acp_monitor.requirements import requirements_of
-from acpgen import cli, config, ir, publish, site
-from acpgen.commands import project
+from acpgen import cli, config, ir, publish
+from acpgen.commands import build, project
 from acpgen.compat.compare import compare
 from acpgen.compat.findings import SEVERITIES
 from acpgen.config import docs_inputs
 from acpgen.errors import Faults
 from acpgen.input.load import load
-from acpgen.publish import changelog, monitor, upstream
+from acpgen.meaning.understanding import understand
+from acpgen.publish import changelog, monitor, site, upstream
 from acpgen.publish.channels import find_page_paths
 from acpgen.publish.first_releases import UNRELEASED, find_availability
-from acpgen.publish.history import History, histories
 from acpgen.publish.pages import arrange
-from acpgen.publish.release_verdicts import FEW
+from acpgen.publish.release_verdicts import FEW, History, histories
 from acpgen.targets import docs
 from acpgen.targets.docs import examples
 from acpgen.targets.interface import Settings
-from acpgen.targets.pipeline import understand
 from monitor.cases import CASES, MCP_CASES
 from published import PROTOCOLS, ROOT, docs_material, files, versions
 
@@ -112,7 +111,7 @@ def made(found: config.Config) -> Mapping[str, str]:
 
 def in_repository(found: config.Config) -> Mapping[str, str]:
     """The docs that `acpgen generate` writes."""
-    project.run(project.configured(found))
+    build.run(project.configured(found))
     return {
         path.relative_to(found.root / "docs").as_posix(): path.read_text("utf-8")
         for path in (found.root / "docs").rglob("*.*")
@@ -185,7 +184,7 @@ def test_a_version_that_extends_another_one_has_pages_for_what_differs(tmp_path:
     assert "[`Part`](../types/Part.md)" in ask and "[`AskRequest`](../../../v1/types/AskRequest.md)" in ask
     assert "Compared with p/v1" in pages["p/next/v1/types/Part.md"]
     assert "- Methods: [`ask`](methods/ask.md), [`hint`](methods/hint.md)." in pages["p/next/v1/index.md"]
-    titles = str(publish.navigation(site.versions(found)))
+    titles = str(publish.arrange(publish.make_pages(site.versions(found), for_site=True)))
     assert "p/next/v1/types/Part.md" in titles and "p/next/v1/types/Same.md" not in titles
     assert not [path for path in in_repository(found) if "next" in path]
 
@@ -246,22 +245,30 @@ def test_pages_of_a_project_go_into_its_docs_and_its_navigation(tmp_path: Path) 
     assert "(why.md)" in files["llms.txt"]
     beside = docs_inputs.parsed(docs_inputs.read(tmp_path / "schema", ["p/v1"]))
     version = publish.Version(*understand(load(tmp_path / "schema/p/v1", name="p/v1")), Settings(prefix="p/v1"))
-    entries = publish.navigation([version], beside)
+    pages_ = publish.make_pages([version], beside)
+    entries = publish.arrange(pages_)
     assert entries[:2] == [("Home", "index.md"), ("Why *this*", "why.md")]
     assert "Changelog" not in json.dumps(entries) and "monitor.md" not in files
     sections = (("Reasons", ("why.md",)),)
-    assert publish.navigation([version], beside, sections=sections)[1] == ("Reasons", [("Why *this*", "why.md")])
+    assert publish.arrange(pages_, sections)[1] == ("Reasons", [("Why *this*", "why.md")])
     with pytest.raises(Faults, match=r"sections: there is no page 'whi\.md'\. Did you mean 'why\.md'\?"):
-        publish.navigation([version], beside, sections=(("Reasons", ("whi.md",)),))
+        publish.arrange(pages_, (("Reasons", ("whi.md",)),))
 
 
 def test_a_section_takes_a_group_by_its_first_page_and_other_pages_one_by_one() -> None:
-    entries: list[publish.Entry] = [
-        ("Home", "index.md"),
-        ("How", [("Overview", "how/index.md"), ("A", "how/a.md"), ("B", "how/b.md")]),
-        ("v1", [("Overview", "v1/index.md"), ("Methods", [("All", "v1/methods.md"), ("ask", "v1/ask.md")])]),
-        ("Rules", [("Lint", [("All", "lint.md"), ("x", "lint/x.md")])]),
-    ]
+    places = {
+        "index.md": ("Home",),
+        "how/index.md": ("How", "Overview"),
+        "how/a.md": ("How", "A"),
+        "how/b.md": ("How", "B"),
+        "v1/index.md": ("v1", "Overview"),
+        "v1/methods.md": ("v1", "Methods", "All"),
+        "v1/ask.md": ("v1", "Methods", "ask"),
+        "for-machines.txt": (),
+        "lint.md": ("Rules", "Lint", "All"),
+        "lint/x.md": ("Rules", "Lint", "x"),
+    }
+    entries = [publish.Page(path, "", place) for path, place in places.items()]
     sections = (("Learn", ("index.md", "how/b.md", "how/index.md")), ("Look up", ("v1/methods.md", "lint.md")))
     assert arrange(entries, sections) == [
         (
@@ -277,7 +284,12 @@ def test_a_section_takes_a_group_by_its_first_page_and_other_pages_one_by_one() 
         ),
         ("v1", [("Overview", "v1/index.md")]),
     ]
-    assert arrange(entries, ()) == entries
+    assert arrange(entries) == [
+        ("Home", "index.md"),
+        ("How", [("Overview", "how/index.md"), ("A", "how/a.md"), ("B", "how/b.md")]),
+        ("v1", [("Overview", "v1/index.md"), ("Methods", [("All", "v1/methods.md"), ("ask", "v1/ask.md")])]),
+        ("Rules", [("Lint", [("All", "lint.md"), ("x", "lint/x.md")])]),
+    ]
 
 
 def test_the_pages_of_a_folder_stand_in_the_order_in_which_its_own_page_links_to_them(tmp_path: Path) -> None:
@@ -291,7 +303,7 @@ def test_the_pages_of_a_folder_stand_in_the_order_in_which_its_own_page_links_to
     small(tmp_path, schema(), {}, pages)
     beside = docs_inputs.parsed(docs_inputs.read(tmp_path / "schema", ["p/v1"]))
     version = publish.Version(*understand(load(tmp_path / "schema/p/v1", name="p/v1")), Settings(prefix="p/v1"))
-    entries = dict(publish.navigation([version], beside))
+    entries = dict(publish.arrange(publish.make_pages([version], beside)))
     assert entries["How"] == [("Overview", "how/index.md"), ("C", "how/c.md"), ("B", "how/b.md"), ("A", "how/a.md")]
     assert entries["Why"] == [("D", "why/d.md")]
 
@@ -306,8 +318,8 @@ def test_an_edit_beside_the_schemas_makes_the_docs_anew_and_nothing_else(tmp_pat
         + '\n[tool.acpgen.outputs."bundles"]\ntarget = "bundle"\nprotocols = ["p/v1"]\n'
     )
     found = config.find(tmp_path)
-    project.run(project.configured(found))
-    assert len(project.run(project.configured(found)).fresh) == 2
+    build.run(project.configured(found))
+    assert len(build.run(project.configured(found)).fresh) == 2
     edited = tmp_path / "schema" / path
     if path == "requirements.json":
         edited.write_text((ROOT / "schema" / path).read_text())
@@ -315,11 +327,11 @@ def test_an_edit_beside_the_schemas_makes_the_docs_anew_and_nothing_else(tmp_pat
         edited.write_text(edited.read_text() + "\nMore.\n")
     else:
         edited.write_text(edited.read_text().replace("somewhere", "elsewhere").replace("question", "wish"))
-    stamps = project._materials(project.configured(found))  # pyright: ignore[reportPrivateUsage]
+    stamps = build.read_docs_inputs(project.configured(found))
     assert path in dict(stamps[tmp_path / "docs"].files)
     if path == "requirements.json":
         return  # a table about other protocols is a fault here; that it is read is what counts
-    assert project.run(project.configured(found)).fresh == (tmp_path / "bundles",)
+    assert build.run(project.configured(found)).fresh == (tmp_path / "bundles",)
 
 
 def test_what_lies_beside_the_schemas_is_no_protocol(
@@ -341,24 +353,24 @@ def test_what_lies_beside_the_schemas_is_no_protocol(
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("[]", "index.json#/versions: this is no list"),
-        ('{"versions": "1.0"}', "index.json#/versions: this is no list"),
-        ('{"versions": [1]}', "index.json#/versions: this is no list"),
-        ('{"about": 1, "versions": []}', "index.json#/about: this is not a string"),
-        ('{"versions": [], "dates": []}', "index.json#/dates: this is not an object"),
+        ("[]", "index.json#: this must be an object"),
+        ('{"versions": "1.0"}', "index.json#/versions: this must be a list"),
+        ('{"versions": [1]}', "index.json#/versions/0: this must be a version"),
+        ('{"about": 1, "versions": []}', "index.json#/about: this must be a string"),
+        ('{"versions": [], "dates": []}', "index.json#/dates: this must be an object"),
         ('{"versions": ["1"], "dates": {"2/": "2026-01-31"}}', "index.json#/dates/2~1: no such version is kept"),
-        ('{"versions": ["1"], "dates": {"1": "2026-02-30"}}', "index.json#/dates/1: this is no date"),
-        ('{"versions": ["1"], "dates": {"1": 20260131}}', "index.json#/dates/1: this is no date"),
-        ('{"versions": ["1"], "titles": ["One"]}', "index.json#/titles: this is not an object"),
+        ('{"versions": ["1"], "dates": {"1": "2026-02-30"}}', "index.json#/dates/1: this must be a date"),
+        ('{"versions": ["1"], "dates": {"1": 20260131}}', "index.json#/dates/1: this must be a date"),
+        ('{"versions": ["1"], "titles": ["One"]}', "index.json#/titles: this must be an object"),
         ('{"versions": ["1"], "titles": {"2": "Two"}}', "index.json#/titles/2: no such version is kept"),
-        ('{"versions": ["1"], "titles": {"1": ""}}', "index.json#/titles/1: this is no title"),
+        ('{"versions": ["1"], "titles": {"1": ""}}', "index.json#/titles/1: this must be a line"),
         ('{"versions": ["1", "2"], "titles": {"1": "2"}}', "index.json#/titles: two releases have one title"),
-        ('{"versions": ["1"], "differences": {}}', "index.json#/differences: this is not an array"),
+        ('{"versions": ["1"], "differences": {}}', "index.json#/differences: this must be an array"),
         (
             '{"versions": ["1"], "differences": [{"at": [], "why": "So."}]}',
-            "index.json#/differences/0: this is no reason",
+            "index.json#/differences/0/at: this must be a reason",
         ),
-        ('{"versions": ["1"], "differences": [{"at": ["A"]}]}', "index.json#/differences/0: this is no reason"),
+        ('{"versions": ["1"], "differences": [{"at": ["A"]}]}', "index.json#/differences/0/why: this must be a reason"),
         ("{", "index.json:1:2: this is not JSON"),
     ],
 )
@@ -587,6 +599,13 @@ def test_the_changelog_tells_what_the_compatibility_check_finds_between_releases
     assert "there may have been others" in page
 
 
+@pytest.mark.parametrize("name", ["acp/v1", "acp/v2"])
+def test_what_this_schema_differs_in_from_the_newest_release_is_decided(name: str) -> None:
+    this_schema = files()[f"{name}/changelog.md"].partition('<a id="this-schema"></a>')[2]
+    assert "**additive**" in this_schema
+    assert "undecided" not in this_schema
+
+
 def test_a_changelog_links_what_is_still_there_and_names_what_is_not(tmp_path: Path) -> None:
     tell = {"type": "object", "properties": {"a": {"type": "string"}}, "x-method": "tell", "x-side": "agent"}
     first = schema(TellRequest=tell)
@@ -758,7 +777,7 @@ def test_a_family_keeps_its_versions_as_releases_and_its_protocols_theirs() -> N
     assert [each.version for each in kept["mcp"].releases][:2] == ["2024-11-05", "2025-03-26"]
     assert "mcp/2025-06-18" not in kept
     assert "acp" not in kept
-    titles = [title for title, _ in publish.navigation(versions(), docs_material())]
+    titles = [title for title, _ in publish.arrange(publish.make_pages(versions(), docs_material()))]
     assert "Between versions" in titles
     for name, address in (("acp/v1", "changelog.md"), ("mcp/2025-06-18", "../changelog.md")):
         assert f"[Changelog]({address})" in files()[f"{name}/index.md"]

@@ -71,4 +71,4 @@ def test_what_is_generated_is_checked_where_what_makes_it_has_changed() -> None:
 
 def test_every_module_that_is_imported_here_is_known() -> None:
     near = quick.distances(["generator/acpgen/files/cache.py"], ROOT)
-    assert near["generator/acpgen/commands/project.py"] == near["tests/test_cache.py"] == 1
+    assert near["generator/acpgen/commands/build.py"] == near["tests/test_cache.py"] == 1

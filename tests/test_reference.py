@@ -11,8 +11,7 @@ import pytest
 from acpgen import config
 from acpgen.errors import Faults
 from acpgen.publish import reference
-from acpgen.publish.reference import Library, PythonSource, link_imports, pages, read
-from acpgen.site import modules
+from acpgen.publish.reference import Library, PythonSource, link_imports, read, read_sources
 
 ROOT = Path(__file__).parents[1]
 
@@ -62,6 +61,10 @@ def unlisted() -> None:
     """Not public."""
 '''
 SHORE = '"""The shore."""\n\nclass Shore:\n    """Sand."""\n\ndef _dig() -> None: ...\n'
+
+
+def pages(found: Library) -> dict[str, str]:
+    return {page.path: page.text for page in reference.pages(found)}
 
 
 def library(**more: str) -> Library:
@@ -122,13 +125,13 @@ def test_a_project_names_files_and_folders_and_a_missing_one_is_a_fault(tmp_path
     package.mkdir(parents=True)
     for path in (package / "__init__.py", package.parent / "__init__.py", package / "fish.py"):
         path.write_text('"""Text."""\n')
-    found = modules.read(tmp_path, ["src/sea/deep", "src/sea/deep/fish.py"])
+    found = read_sources(tmp_path, ["src/sea/deep", "src/sea/deep/fish.py"])
     assert [(each.name, each.at, each.is_package) for each in found] == [
         ("sea.deep", "src/sea/deep/__init__.py", True),
         ("sea.deep.fish", "src/sea/deep/fish.py", False),
     ]
     with pytest.raises(Faults, match="no Python is there"):
-        modules.read(tmp_path, ["src/none"])
+        read_sources(tmp_path, ["src/none"])
 
 
 @pytest.mark.parametrize("value", ['"src"', "[1]", '["a", "a"]', '["../a"]', '["/a"]', '[""]'])
@@ -155,7 +158,7 @@ class Tide:
 
 def test_every_public_name_of_this_project_has_a_docstring() -> None:
     """What another package defines, and what a base of another package declares, is told there."""
-    found = read(modules.read(ROOT, config.find(ROOT).site.python))
+    found = read(read_sources(ROOT, config.find(ROOT).site.python))
     made = pages(found)
     assert {"api/acp_session.client.md", "api/acp_bindings.md", "api/jsonrpc_bindings.connection.md"} <= set(made)
     missing: list[str] = []

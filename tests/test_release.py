@@ -172,6 +172,7 @@ def test_the_bill_of_materials_names_everything_that_the_wheels_need_and_nothing
     assert f"pkg:pypi/markupsafe@{others['markupsafe']}" in edges[f"pkg:pypi/jinja2@{others['jinja2']}"]
 
 
+@pytest.mark.exhaustive
 def test_a_second_build_makes_the_same_bytes(copy: Path, released: Path) -> None:
     command = [sys.executable, ".ci/release.py", "--out", "again", "--no-isolation"]
     ran = subprocess.run(command, cwd=copy, capture_output=True, text=True, check=False)
@@ -200,6 +201,7 @@ def test_the_wheels_of_the_bindings_work_where_they_are_unpacked(released: Path,
     assert ran.stdout == "True True\n", ran.stderr
 
 
+@pytest.mark.exhaustive
 def test_the_wheels_are_a_wheelhouse_from_which_pip_installs_by_name(released: Path, tmp_path: Path) -> None:
     call = partial(subprocess.run, cwd=tmp_path, check=True, capture_output=True, text=True)
     call([sys.executable, "-m", "venv", "--without-pip", "empty"])

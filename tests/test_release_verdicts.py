@@ -1,7 +1,5 @@
 """The verdicts on kept releases: data beside them that says what each changed, so that nothing compares them again."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownLambdaType=false
-
 from __future__ import annotations
 
 import hashlib
@@ -17,16 +15,16 @@ import pytest
 
 import tiers
 from acpgen import config, publish
-from acpgen.commands import project, terminal
+from acpgen.commands import build, project, terminal
 from acpgen.compat import compare
 from acpgen.compat.rules import VERSION
 from acpgen.config import docs_inputs
 from acpgen.errors import Faults
 from acpgen.files.cache import NO_CACHE, Cache
 from acpgen.input.load import load
+from acpgen.meaning.understanding import understand
 from acpgen.publish import release_verdicts as verdicts
 from acpgen.targets.interface import Settings
-from acpgen.targets.pipeline import understand
 
 ROOT = Path(__file__).parents[1]
 KEPT = ("acp/v1", "acp/v2", "mcp")
@@ -57,8 +55,8 @@ def made(folder: Path, releases: dict[str, Json] = RELEASES) -> config.Config:
     return found
 
 
-def run(found: config.Config, *, check: bool = False) -> project.Outcome:
-    return project.run(project.configured(found, cache=NO_CACHE), check=check)
+def run(found: config.Config, *, check: bool = False) -> build.Outcome:
+    return build.run(project.configured(found, cache=NO_CACHE), check=check)
 
 
 def rows(folder: Path) -> list[Any]:
@@ -109,7 +107,7 @@ def test_a_run_after_the_one_that_wrote_verdicts_has_nothing_to_do(tmp_path: Pat
     found = config.read(tmp_path)
     assert found is not None
     for fresh in (0, 1):
-        assert len(project.run(project.configured(found)).fresh) == fresh
+        assert len(build.run(project.configured(found)).fresh) == fresh
 
 
 def test_docs_read_and_compare_no_release_of_which_the_verdict_is_known(
@@ -124,7 +122,7 @@ def test_docs_read_and_compare_no_release_of_which_the_verdict_is_known(
 
     monkeypatch.setattr(compare, "side", never)
     monkeypatch.setattr(compare, "check_sides", never)
-    pages = publish.documents([version], given, for_site=True)
+    pages = publish.texts_by_path(publish.make_pages([version], given, for_site=True))
     assert "field-became-required" in pages["p/v1/changelog.md"]
     assert "3.0 (2.0 lacks it)" in pages["p/v1/types/AskRequest.md"]
 
@@ -207,7 +205,7 @@ def test_a_run_that_has_results_of_earlier_ones_compares_no_release_again(
         raise AssertionError("releases are compared")
 
     monkeypatch.setattr(verdicts, "_compare", never)
-    project.run(project.configured(found, cache=Cache(tmp_path / "cache")))
+    build.run(project.configured(found, cache=Cache(tmp_path / "cache")))
 
 
 def test_releases_that_cannot_be_compared_say_so_on_the_page(tmp_path: Path) -> None:
@@ -215,7 +213,7 @@ def test_releases_that_cannot_be_compared_say_so_on_the_page(tmp_path: Path) -> 
     edited(tmp_path, lambda value: value["releases"][1].update(failure="They are *too* different."))
     given = docs_inputs.parsed(docs_inputs.read(tmp_path / "schema", ["p/v1"]))
     version = publish.Version(*understand(load(tmp_path / "schema/p/v1", name="p/v1")), Settings(prefix="p/v1"))
-    page = publish.documents([version], given)["p/v1/changelog.md"]
+    page = publish.texts_by_path(publish.make_pages([version], given))["p/v1/changelog.md"]
     assert "The two cannot be compared: They are &#42;too&#42; different." in page
 
 
@@ -233,9 +231,9 @@ def test_releases_that_cannot_be_compared_say_so_on_the_page(tmp_path: Path) -> 
         (lambda value: value["releases"][1]["changes"][0].update(places="all"), "#/releases/1/changes/0/places"),
         (
             lambda value: value["releases"][0]["types"]["AskRequest"].update(kind=[]),
-            "#/releases/0/types/AskRequest/kind",
+            "#/releases/0/types",
         ),
-        (lambda value: value["releases"][0]["request"].update(ask=["one"]), "#/releases/0/request/ask"),
+        (lambda value: value["releases"][0]["request"].update(ask=["one"]), "#/releases/0/request"),
     ],
 )
 def test_a_file_that_holds_no_verdicts_is_a_fault_with_its_place(
@@ -283,7 +281,7 @@ def test_no_verdict_is_written_through_a_link(tmp_path: Path) -> None:
 
 
 def test_no_release_can_be_called_as_the_file_of_verdicts(tmp_path: Path) -> None:
-    with pytest.raises(Faults, match="a release cannot be called 'verdicts'"):
+    with pytest.raises(Faults, match="this must be a version, and not 'verdicts'"):
         run(made(tmp_path, {"verdicts": ask()}))
 
 

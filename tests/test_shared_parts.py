@@ -13,7 +13,7 @@ from acpgen.compat.compare import compare
 from acpgen.compat.findings import Mode
 from acpgen.input.load import load
 from acpgen.lint import lint_paths
-from acpgen.targets.pipeline import understand
+from acpgen.meaning.understanding import understand
 from tiers import sample
 
 Schema = dict[str, Any]

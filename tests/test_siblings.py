@@ -12,7 +12,7 @@ from acpgen import Faults, compare, load
 from acpgen.commands.scaffold import start
 from acpgen.input.faults import REFERENCE_NOT_GIVEN
 from acpgen.lint import lint_paths
-from acpgen.targets.pipeline import understand
+from acpgen.meaning.understanding import understand
 
 MAIN: dict[str, Any] = {
     "type": "object",

@@ -28,11 +28,12 @@ import jsonschema_rs
 import pytest
 
 import tiers
-from acpgen import cli, config, publish, site
+from acpgen import cli, config, publish
 from acpgen.errors import Faults
 from acpgen.files.cache import Cache, Code
-from acpgen.site import generator, live, searching, serving
-from acpgen.site.faults import SITE_NOT_BUILT
+from acpgen.publish import site
+from acpgen.publish.faults import SITE_NOT_BUILT
+from acpgen.publish.site import generator, live, searching, serving
 from browsing import ROOT, SCHEMES, SCREENSHOTS, Window, project
 
 PROTOCOLS = ("acp/v1", "acp/v2", "mcp/2025-06-18")
@@ -158,7 +159,7 @@ def test_every_link_and_anchor_of_the_site_leads_somewhere(built: Path, whole: b
 
 
 def test_an_element_stands_around_a_word_of_code_only_where_it_has_a_colour(installed: None) -> None:
-    configuration = (ROOT / "templates/docs/site/mkdocs.yml").read_text("utf-8")
+    configuration = (ROOT / "templates/docs/site/base.yml").read_text("utf-8")
     name = re.search(r"^  - (\S+:Highlighting)\b", configuration, re.MULTILINE)
     assert name, "the site generator is not told"
     text = '{"a": [1, true, "<b>"],\n "c": {}}'

@@ -24,7 +24,6 @@ from acpgen.input.walk import is_array, is_object
 from acpgen.meaning.interchange import dump
 from acpgen.meaning.lower import lower
 from acpgen.meaning.methods import find_methods
-from acpgen.meaning.schema_nodes import Schemas
 
 GOLDEN: Final = Path(__file__).parent / "golden" / "stages"
 
@@ -42,7 +41,7 @@ def bundled(documents: Documents) -> Any:
 
 def recognised(documents: Documents) -> Any:
     """The tagged union that each definition is, or how it is told apart otherwise."""
-    nodes = Schemas(bundle(documents))
+    nodes = bundle(documents).nodes()
     unions = {name: node.tagged for name, node in nodes.items() if node.union is not None}
     return {
         name: "by shape"
@@ -64,7 +63,8 @@ def meant(documents: Documents) -> Any:
 
 def bound(documents: Documents) -> Any:
     """The methods and the sides."""
-    methods, sides = find_methods(Schemas(bundle(documents)))
+    bundled_ = bundle(documents)
+    methods, sides = find_methods(bundled_.nodes(), bundled_)
     return {"methods": _placeless(dump(methods)), "sides": list(sides)}
 
 

@@ -6,7 +6,7 @@ import jsonschema_rs
 import pytest
 from jsonschema import Draft202012Validator
 
-from acpgen.meaning.sample_texts import OF_FORMAT, of_format, of_name, shown, varied
+from acpgen.meaning.sample_texts import OF_FORMAT, of_format, of_name, shown
 
 DRAFT = {*Draft202012Validator.FORMAT_CHECKER.checkers}
 OWN = {"absolute-path", "byte", "url"}
@@ -74,11 +74,3 @@ def test_what_a_schema_shows_of_a_field_is_known_by_its_name() -> None:
         "Code": {"type": "string", "examples": [7, "K-9"]},
     }
     assert shown(definitions) == {"id": "tide-1", "mode": "ask", "code": "K-9"}
-
-
-@pytest.mark.parametrize("format_", [*OF_FORMAT, ""])
-def test_varied_texts_differ_and_stay_of_their_format(format_: str) -> None:
-    text = next(of_format(format_), "example")
-    found = [varied(text, index) for index in range(4)]
-    assert len(set(found)) == 4
-    assert not format_ or format_ in ("byte", "regex") or all(is_of(format_, each) for each in found), found

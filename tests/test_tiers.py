@@ -94,9 +94,9 @@ def test_long_files_come_first_and_the_tests_of_a_file_stay_together(monkeypatch
     assert ordered == ["b.py::test_1", "b.py::test_2", "a.py::test_1", "a.py::test_2", "c.py::test_1"]
 
 
-def test_the_files_that_look_at_the_built_site_stay_together_in_front(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_file_that_looks_at_the_built_site_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
     found = items("a.py::test", "b.py::test", "c.py::test", "d.py::test")
-    found[0].fixturenames = found[3].fixturenames = ["window"]
+    found[0].fixturenames = found[3].fixturenames = ["built"]
     monkeypatch.setattr(tiers, "read_durations", lambda: {"default": {"d.py::test": 2.0, "c.py::test": 3.0}})
     ordered = [item.nodeid for item in tiers.sort_by_duration(found)]
-    assert ordered == ["d.py::test", "a.py::test", "c.py::test", "b.py::test"]
+    assert ordered == ["d.py::test", "c.py::test", "a.py::test", "b.py::test"]

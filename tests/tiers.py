@@ -95,12 +95,15 @@ def _sum_seconds(items: Iterable[pytest.Item], key: Callable[[pytest.Item], str]
 def sort_by_duration(items: list[pytest.Item]) -> list[pytest.Item]:
     """The tests by their files, those in front that take long: no processor waits at the end for one that came last.
 
-    The tests of a file stay together, so that what a module prepares is made once; so do those of the built site, for which all but
-    one worker would wait.
+    Before all others comes one file that needs the built site: until it is there, all others that need it wait.
     """
+    files: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        files.setdefault(_file_name(item.nodeid), []).append(item)
     took = _sum_seconds(items, lambda item: _file_name(item.nodeid))
-    of_site = {_file_name(item.nodeid) for item in items if "window" in getattr(item, "fixturenames", ())}
-    return sorted(items, key=lambda item: (_file_name(item.nodeid) not in of_site, -took[_file_name(item.nodeid)]))
+    ordered = sorted(files, key=lambda file: -took[file])
+    of_site = [file for file in ordered if any("built" in getattr(each, "fixturenames", ()) for each in files[file])]
+    return [item for file in dict.fromkeys((*of_site[:1], *ordered)) for item in files[file]]
 
 
 def _file_name(name: str) -> str:

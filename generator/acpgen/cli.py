@@ -82,15 +82,15 @@ def _help(
 
     Exit codes: 0 success, 2 there is no such command.
     """
-    found = get_command(app)
+    described = get_command(app)
     for index, name in enumerate(command or ()):
-        inner = getattr(found, "commands", None)
+        inner = getattr(described, "commands", None)
         if inner is None:
             after = " ".join(("acpgen", *(command or ())[:index]))
             raise typer.BadParameter(f"{after!r} has no command {name!r} below it.")
         if name not in inner:
             break  # the parser refuses it, with what is nearest
-        found = inner[name]
+        described = inner[name]
     app([*(command or ()), "--help"], prog_name="acpgen")
 
 

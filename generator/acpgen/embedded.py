@@ -32,27 +32,12 @@ if TYPE_CHECKING:
         framing,
         module_registry,
         parse,
-        patterns,
         strict,
         supervisor,
     )
 
-    __all__ = [
-        "contract",
-        "discriminators",
-        "engine",
-        "framing",
-        "module_registry",
-        "monitor",
-        "monitor_folder",
-        "parse",
-        "patterns",
-        "requirements",
-        "runtime_folder",
-        "strict",
-        "supervisor",
-        "versions",
-    ]
+    __all__ = ["contract", "discriminators", "engine", "framing", "module_registry", "monitor", "monitor_folder"]
+    __all__ += ["parse", "requirements", "runtime_folder", "strict", "supervisor", "versions"]
 else:
     import sys
     from importlib import import_module
@@ -60,15 +45,8 @@ else:
     from importlib.util import module_from_spec, spec_from_file_location
 
     RUNTIME = (
-        "contract",
-        "discriminators",
-        "engine",
-        "framing",
-        "module_registry",
-        "parse",
-        "patterns",
-        "strict",
-        "supervisor",
+        *("contract", "discriminators", "engine", "framing", "module_registry"),
+        *("parse", "strict", "supervisor"),
     )
 
     def _import_runtime(name):

@@ -35,6 +35,11 @@ def shown(text: str) -> str:
     return repr(text if len(text) <= 80 else f"{text[:79]}…")
 
 
+def counted(count: int, noun: str) -> str:
+    """`1 method`, `2 methods`."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A sentence that suggests the known name nearest to `name`, or lists the few there are; empty if there are none. Of a version, such
     as `acp/v9`, and of a family, such as `acp`, it lists the known ones: none of them is nearer.
@@ -69,21 +74,24 @@ _SENTENCES: Final = _Sentences()
 class FaultKind:
     """What can be wrong, and what to do about it. `{field}` is a value of the fault, `{field!q}` the same in quotes and shortened.
 
-    A call makes the fault: `DUPLICATE_KEY("session.json:3:5", key="type")`.
+    A call makes the fault: `DUPLICATE_KEY("session.json:3:5", key="type")`. `about` says in a list of errors what it is of which each fault
+    has a sentence of its own.
     """
 
     id: str
     error: str
     remedy: str
+    about: str = ""
 
     @property
     def fields(self) -> frozenset[str]:
         """The values that a fault of this kind must have."""
         return frozenset(field for _, field, _, _ in Formatter().parse(self.error + self.remedy) if field)
 
-    def example(self) -> Fault:
-        """A fault of this kind that has the names of its fields as values."""
-        return Fault(self, "", {field: field.upper().replace("_", " ") for field in self.fields})
+    def example(self) -> tuple[str, str]:
+        """What is wrong and what to do, with the names of fields in place of their values."""
+        names = {field: field.upper().replace("_", " ") for field in self.fields}
+        return (self.about, "") if self.about else Fault(self, "", names).error_and_hint()
 
     def __call__(self, at: str, **values: str | int) -> Fault:
         assert values.keys() == self.fields, f"{self.id} needs {sorted(self.fields)}, not {sorted(values)}"

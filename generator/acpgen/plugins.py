@@ -24,12 +24,12 @@ from acpgen.input.load import Documents, parse
 from acpgen.input.load import Source as _Source
 from acpgen.meaning.definition_order import ordered, references, referred
 from acpgen.meaning.interchange import dump, load
+from acpgen.meaning.understanding import understand
 from acpgen.naming.identifiers import assign, class_name, class_names, field_name, field_names, method_keys
 from acpgen.targets.faults import TARGET_REFUSED
 from acpgen.targets.interface import Render, Settings, Target
 from acpgen.targets.options import Option
 from acpgen.targets.outside import files_of
-from acpgen.targets.pipeline import understand
 from acpgen.targets.python.formatting import format_files
 from acpgen.targets.python.literals import docstring, json_literal, literal
 
@@ -130,7 +130,7 @@ def exercise(
     """
     tried = target if isinstance(target, Target) else Target(target)
     chosen = Settings(package="sample") if settings is None else settings
-    made: dict[str, Files] = {}
+    files: dict[str, Files] = {}
     for about, text in samples.items():
         protocol, bundle = sample(text, is_apart=tried.is_apart)
         before, same = dump(protocol), sample(text, is_apart=tried.is_apart)
@@ -138,5 +138,5 @@ def exercise(
         assert dump(protocol) == before and bundle == same[1], f"{about}: the target changes what it is given"
         again = files_of(tried(*same, chosen), "the target", "that is tried")
         assert list(first.items()) == list(again.items()), f"{about}: equal input gave other files"
-        made[about] = first
-    return made
+        files[about] = first
+    return files

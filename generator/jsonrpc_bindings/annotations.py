@@ -34,15 +34,11 @@ class Marker:
 class Tagged(Marker):
     """A union whose branches are told apart by the constant in one field.
 
-    The branches say their constants themselves. A class of unknown variants takes the tags that no branch has, and what has no constant in
-    the field is the default branch: for objects without a tag, or with one of `default_tags`. `default_admits_known`: it is tried after the
-    branch of a known tag, too; `default_admits_unknown`: unknown tags go to it. `exclusive`: what two branches accept is refused.
+    The branches say their constants themselves. A class of unknown variants takes the tags that no branch has. `exclusive`: what two
+    branches accept is refused.
     """
 
     field: str
-    default_tags: tuple[Tag, ...] = ()
-    default_admits_known: bool = False
-    default_admits_unknown: bool = False
     exclusive: bool = False
 
 

@@ -1,7 +1,7 @@
 """Decoding and encoding of the messages of one protocol version.
 
 A line is read by msgspec in one call, and written again in one: as many colons show that nothing was lost. What msgspec refuses, or would
-lose, is read by readers, and what they refuse is judged by the schema, which says what is wrong or what may be dropped.
+lose, is judged by the schema, which says what is wrong or what may be dropped; what it accepts is built.
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias, Union
 
-from msgspec import UNSET
+from msgspec import UNSET, ValidationError
 
 from .annotations import resolve
+from .build import Unnamed, build
 from .contract import Method, Path
 from .errors import (
     INVALID_PARAMS,
@@ -25,7 +26,7 @@ from .errors import (
     quote,
 )
 from .explain import did_you_mean
-from .fields import copy, make, notes_of, values_of
+from .fields import make, notes_of, values_of
 from .json_types import Mismatch, is_array, is_mapping, is_object, is_sequence
 from .jsonrpc import (
     ErrorResponse,
@@ -36,7 +37,7 @@ from .jsonrpc import (
     Response,
     class_of,
 )
-from .native import Never, decoder, native, read_natively
+from .native import Never, complete, convert_json, convert_message, decoder, native, read_natively
 from .parse import (
     FAILURES,
     VALUES,
@@ -46,7 +47,6 @@ from .parse import (
     parse,
 )
 from .pointers import json_pointer
-from .readers import Unnamed, build, reader
 from .receiving import Receiving
 from .records import Record
 from .routing import EMPTY, Routing, is_id
@@ -55,9 +55,6 @@ from .types import Type, type_of
 from .writers import DEEP, HasNotes, encode_native, may_be_not_finite, plain, readable, write_with_notes, written_text
 
 Hook: TypeAlias = Callable[[Dropped], object]
-
-_LOST: Final = (Mismatch, *FAILURES)
-"""What becomes of a line that msgspec does not read, or of a value that it does not write."""
 
 
 class ErrorObject(Record):
@@ -105,7 +102,6 @@ class Codec:
         self._classes: dict[tuple[Any, str], Any] = {}
         self._types: dict[tuple[bool, Any], Type] = {}
         self._checks: dict[Any, Any] = {}
-        self._entries: dict[tuple[str, str, bool, bool], tuple[Any, ...]] = {}
         self._version: Final = {"jsonrpc": "2.0"} if versioned else {}
         self._frames: Final[dict[Any, frozenset[str]]] = {
             kind: frozenset({*self._version, *(() if kind is Notification else ("id",)), member})
@@ -135,7 +131,7 @@ class Codec:
         fields: dict[str, Any] = {"jsonrpc": Literal["2.0"]} if self.versioned else {}
         if kind is not Notification:
             fields["id"] = int | str | None if self.null_id else int | str
-        return class_of(kind, row.name, {**fields, member: told_of}, is_tagged=kind is not Response)
+        return complete(class_of(kind, row.name, {**fields, member: told_of}, is_tagged=kind is not Response))
 
     def _line_decoder(self, sender: str) -> Any:
         """What reads the calls of a sender."""
@@ -180,8 +176,15 @@ class Codec:
             raise ValueError(f"duplicates is 'refuse' or 'last', not {duplicates!r}")
         if line.__class__ is not bytes:
             line = _as_bytes(line)
-        if line.__class__ is bytes and (found := self.read_line(line, sender, method, values)) is not None:
-            return found
+        refused = ""
+        if line.__class__ is bytes:
+            try:
+                if (found := self._read_text(line, sender, method, values)) is not None:
+                    return found
+            except ValidationError as error:
+                refused = str(error)
+            except FAILURES:
+                pass
         is_text = line.__class__ is bytes or isinstance(line, bytes | bytearray | str)
         value = (parse if is_text else copied)(line, duplicates=duplicates, values=values)
         if self.batch and is_array(value):
@@ -191,21 +194,24 @@ class Codec:
                 self._message(item, (index,), sender, method, pending, on_drop, lenient)
                 for index, item in enumerate(value)
             ]
-        return self._message(value, (), sender, method, pending, on_drop, lenient)
+        return self._message(value, (), sender, method, pending, on_drop, lenient, refused)
 
     def read_line(self, line: bytes, sender: str, method: str | None, values: int) -> Any:
         """The message of a line about which nothing is special; `None` of any other."""
-        if len(line) <= values or holds_at_most(line, values):
-            try:
-                return read_natively(
-                    line,
-                    (self._lines.get(sender) or self._line_decoder(sender))
-                    if method is None
-                    else self._results.get((sender, method)) or self._result_decoder(sender, method),
-                )
-            except _LOST:
-                pass
-        return None
+        try:
+            return self._read_text(line, sender, method, values)
+        except FAILURES:
+            return None
+
+    def _read_text(self, line: bytes, sender: str, method: str | None, values: int) -> Any:
+        if len(line) > values and not holds_at_most(line, values):
+            return None
+        return read_natively(
+            line,
+            (self._lines.get(sender) or self._line_decoder(sender))
+            if method is None
+            else self._results.get((sender, method)) or self._result_decoder(sender, method),
+        )
 
     def read(self, value: Any, *, sender: str, method: str | None = None, on_drop: Hook | None = None) -> Any:
         """One message of what `parse` gave. Raises as `decode`."""
@@ -224,8 +230,9 @@ class Codec:
         pending: Mapping[Any, str] | None,
         on_drop: Hook | None,
         lenient: bool,
+        refused: str = "",
     ) -> Any:
-        if value.__class__ is dict and (found := self._by_entry(value, sender, method)) is not None:
+        if value.__class__ is dict and (found := self._converted(value, sender, method, refused)) is not None:
             return found
         kind, name, row, faults = self._routing.route(value, at, sender, method, pending.get if pending else None)
         if faults:
@@ -255,41 +262,21 @@ class Codec:
             return cls(**own, method=name, extra=extra, form=form, **{member: payload})
         return make(made, **own, **self._version, **{member: payload})
 
-    def _by_entry(self, value: dict[str, Any], sender: str, method: str | None) -> Any:
-        """A message about which nothing is special; `None` where something is."""
-        name: Any = value.get("method") if method is None else method
-        if name.__class__ is not str:
+    def _converted(self, value: dict[str, Any], sender: str, method: str | None, refused: str) -> Any:
+        """A message about which nothing is special; `None` where something is. `refused` is what msgspec said of its text."""
+        is_call = method is None
+        name: Any = value.get("method") if is_call else method
+        if name.__class__ is not str or (is_call == ("result" in value)):
             return None
-        key = sender, name, "id" in value, method is None
-        names, empty, put_id, put_payload, member, read = self._entries.get(key) or self._entry(*key)
-        id_ = value.get("id")
-        if value.keys() != names or value.get("jsonrpc", "2.0") != "2.0" or (put_id and type(id_) not in (int, str)):
+        is_request = "id" in value or not is_call
+        row = self._routes.get((name, is_request))
+        if row is None or (row.side == sender if is_call else row.side not in (sender, "both")):
             return None
-        message = copy(empty)
-        if put_id is not None:
-            put_id(message, id_)
+        cls = self._class(Response if not is_call else Request if is_request else Notification, row)
         try:
-            put_payload(message, read(value[member]))
-        except (Mismatch, RecursionError):
+            return cls and convert_message(cls, value, refused)
+        except FAILURES:
             return None
-        return message
-
-    def _entry(self, sender: str, name: str, is_request: bool, is_call: bool) -> tuple[Any, ...]:
-        """Of a method: the members of its messages, a message without values, what puts the id and the payload, and how this is read."""
-        row = self._routes.get((name, is_request or not is_call))
-        kind = Response if not is_call else Request if is_request else Notification
-        is_sent = row is not None and (row.side != sender if is_call else row.side in (sender, "both"))
-        cls = self._class(kind, row) if is_sent and row is not None else None
-        found: tuple[Any, ...] = (None,) * 6
-        if cls is not None:
-            empty = make(cls, **{**dict.fromkeys(self._frames[kind] - {"method"}), **self._version})
-            slots: dict[str, Any] = {**vars(cls)}
-            put_id, member = slots["id"].__set__ if is_request else None, _MEMBERS[kind]
-            read = reader(self.type(self._type_of(kind, row)))
-            found = self._frames[kind], empty, put_id, slots[member].__set__, member, read
-        if row is not None:  # names that nobody knows are as many as a peer likes
-            self._entries[sender, name, is_request, is_call] = found
-        return found
 
     def decode_as(
         self, type_: Any, value: Any, *, on_drop: Hook | None = None, lenient: bool = True, strict: bool = False
@@ -303,11 +290,7 @@ class Codec:
 
     def accepts_null(self, type_: Any) -> bool:
         """Whether null is a value of a type."""
-        try:
-            reader(self.type(type_))(None)
-        except Mismatch:
-            return False
-        return True
+        return self.receiving.accepts(self.type(type_), None)
 
     def type(self, type_: Any) -> Type:
         """What a class, an alias, a text of them or the name of a definition means."""
@@ -332,27 +315,31 @@ class Codec:
     ) -> Any:
         meant = self.type(type_)
         try:
-            found = reader(meant)(value)
-            if not meant.leads_to_judged or self.receiving.accepts(meant.annotation, value):
-                return found
-        except (Mismatch, RecursionError):
+            return convert_json(meant, value)
+        except FAILURES:
             pass
         is_defined = self._is_name(type_) and type_ in self.receiving.schema_module.definitions
-        settled = self.receiving.settle(type_ if is_defined else meant.annotation, value, at, lenient=lenient)
-        if settled.problems:
-            raise _refusal(code, limited(settled.problems), message) from None
+        place: Any = type_ if is_defined else meant
+        drops: tuple[Dropped, ...] = ()
+        if not self.receiving.accepts(place, value):
+            settled = self.receiving.settle(place, value, at, lenient=lenient)
+            if settled.problems:
+                raise _refusal(code, limited(settled.problems), message) from None
+            value, drops = settled.value, settled.drops
         try:
-            found = build(meant, settled.value, self.receiving.accepts)
+            found = build(meant, value, self.receiving.accepts)
         except Unnamed as error:
-            problem = Problem(
-                json_pointer((*at, *error.path)), "", "this class takes no fields that the schema does not name"
+            pointer, sentence = (
+                json_pointer((*at, *error.path)),
+                "this class takes no fields that the schema does not name",
             )
-            raise DecodeError(code, (problem,), id=message.get("id"), method=message.get("method")) from None
         except RecursionError:
-            raise DecodeError(code, (Problem(json_pointer(at), "", "this is nested too deep to be read"),)) from None
-        for drop in settled.drops if on_drop is not None else ():
-            on_drop(drop)  # type: ignore[misc]
-        return found
+            pointer, sentence = json_pointer(at), "this is nested too deep to be read"
+        else:
+            for drop in drops if on_drop is not None else ():
+                on_drop(drop)  # type: ignore[misc]
+            return found
+        raise _refusal(code, (Problem(pointer, "", sentence),), message)
 
     # --- encoding ---
 
@@ -377,7 +364,7 @@ class Codec:
                     known
                 ):  # null is what msgspec writes for such a number
                     return text
-        except _LOST:
+        except FAILURES:
             pass
         if is_sequence(message) and not self.batch and any(isinstance(one, Message) for one in message):
             raise EncodeError("this protocol has no batches")

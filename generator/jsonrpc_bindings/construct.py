@@ -8,11 +8,11 @@ from typing import Any, Final
 
 from msgspec import UNSET
 
+from .build import read
 from .errors import INVALID_PARAMS, DecodeError, EncodeError, Problem, limited
 from .fields import Field, Shape, made, notes_for, notes_of, put, shape_of
 from .json_types import Mismatch, is_object, is_one_of
 from .pointers import json_pointer
-from .readers import reader
 from .receiving import explained_value
 from .types import type_of
 from .writers import readable
@@ -47,7 +47,7 @@ def construct(cls: Any, args: tuple[Any, ...], given: dict[str, Any]) -> Any:
     for one in shape.fields.values():
         if one.name in values:
             try:
-                values[one.name] = reader(type_of(one.type))(values[one.name])
+                values[one.name] = read(type_of(one.type), values[one.name])
             except (Mismatch, RecursionError):
                 problems += refusals(one, values[one.name])
         elif one.wire in shape.constants:
@@ -73,9 +73,9 @@ def assign(record: Any, name: str, value: Any) -> None:
     shape = shape_of(type(record))
     known = name if name in shape.fields or name == shape.tag_name else None
     if known is None:
-        found: Any = getattr(record.__class__, name, None)
-        if isinstance(found, property) and found.fset is not None:
-            found.fset(record, value)
+        owner: Any = getattr(record.__class__, name, None)
+        if isinstance(owner, property) and owner.fset is not None:
+            owner.fset(record, value)
             return
         raise AttributeError(f"{name!r}: {no_such_field(name, shape, 'unknown_fields')}")
     if known == shape.tag_name and known not in shape.fields:
@@ -92,17 +92,17 @@ def assign(record: Any, name: str, value: Any) -> None:
     if value is UNSET:
         raise DecodeError(INVALID_PARAMS, (Problem("", "", f"the field {known!r} is required"),))
     try:
-        read = reader(type_of(one.type))(value)
+        found = read(type_of(one.type), value)
     except (Mismatch, RecursionError):
         raise DecodeError(INVALID_PARAMS, limited(refusals(one, value))) from None
-    if one.wire in shape.constants and read != shape.constants[one.wire]:
+    if one.wire in shape.constants and found != shape.constants[one.wire]:
         raise DecodeError(INVALID_PARAMS, (_problem(name, f"{shape.constants[one.wire]!r} is the only value here"),))
-    problems = list(_excluded(shape, {known: read}, {}))
+    problems = list(_excluded(shape, {known: found}, {}))
     if shape.is_judged:
-        problems += _judge(shape, record, {one.wire: read})
+        problems += _judge(shape, record, {one.wire: found})
     if problems:
         raise DecodeError(INVALID_PARAMS, limited(problems))
-    put(record, known, read)
+    put(record, known, found)
     notes = notes_of(record)
     if notes is not None and notes.made is not None:
         notes.made.pop(known, None)
@@ -138,7 +138,7 @@ def _further(door: Any, shape: Shape, problems: list[Problem]) -> Iterator[tuple
     if not is_object(door) or any(type(key) is not str for key in door):
         problems.append(_problem(DOOR, "an object with the further fields is needed here"))
         return
-    read = None if shape.extra is Any or shape.extra is None else reader(type_of(shape.extra_type()))
+    type_ = type_of(shape.extra_type())
     for name, value in door.items():
         if name in shape.by_name or name == shape.tag_field:
             problems.append(_problem(name, f"this is a field of the record: pass it by its name, not in {DOOR!r}"))
@@ -148,7 +148,7 @@ def _further(door: Any, shape: Shape, problems: list[Problem]) -> Iterator[tuple
             problems.append(_problem(name, "the schema allows no further fields here"))
         else:
             try:
-                yield name, value if read is None else read(value)
+                yield name, read(type_, value)
             except Mismatch:
                 problems.append(_problem(name, "this value does not fit the type of further fields"))
 

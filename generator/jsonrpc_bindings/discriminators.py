@@ -76,6 +76,21 @@ class Unions:
                 found[index] = required[0]
         return found if len(set(found.values())) == len(found) > 1 else {}
 
+    def types(self, schema: Any, seen: frozenset[str] = frozenset()) -> set[str]:
+        """The types that a schema declares, or the definition that it refers to, or its own branches."""
+        if not is_object(schema):
+            return set()
+        declared: str | Sequence[str] = schema.get("type", ())
+        reference = schema.get("$ref")
+        if declared:
+            return {declared} if isinstance(declared, str) else {*declared}
+        parts: list[set[str]] = [
+            self.types(one, seen) for keyword in ("anyOf", "oneOf") for one in schema.get(keyword, ())
+        ]
+        if isinstance(reference, str) and reference not in seen:
+            parts.append(self.types(self._at(reference), seen | {reference}))
+        return set[str]().union(*parts)
+
     def _flat(self, schema: Any) -> _Flat:
         """The fields that a schema binds to some constants, and those that it requires, references and parts followed."""
         flat = _Flat({}, set())

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import msgspec
 
 from .contract import Path
-from .patterns import Patterns
 from .pointers import reference, schema_pointer, steps
 
 if TYPE_CHECKING:
@@ -35,12 +34,12 @@ class WrittenInteger:
 
 
 class Engine:
-    """Judges values by the places of one document. `schema` gives it, and `patterns` those that the engine takes as another text.
+    """Judges values by the places of one document. `schema` gives it, and `patterns` those that people wrote by those that stand there.
 
     Values are JSON as a parser gives it: the engine does not come back from one that is nested ten thousand deep, or holds itself.
     """
 
-    def __init__(self, schema: Callable[[], Mapping[str, Any]], patterns: Callable[[], Patterns]) -> None:
+    def __init__(self, schema: Callable[[], Mapping[str, Any]], patterns: Callable[[], Mapping[str, str]]) -> None:
         self._schema: Final = schema
         self._patterns: Final = patterns
         self._document: Mapping[str, Any] | None = None
@@ -69,7 +68,13 @@ class Engine:
         if self.is_valid(place, value):
             return
         for said in self.explainer.problems(place, value):
-            yield said._replace(schema=schema_pointer(self._patterns().place(steps(said.schema))))
+            place = steps(said.schema)
+            if "patternProperties" in place:
+                place = tuple(
+                    self.own(step) if place[index - 1] == "patternProperties" else step
+                    for index, step in enumerate(place)
+                )
+            yield said._replace(schema=schema_pointer(place))
 
     @property
     def explainer(self) -> Explainer:
@@ -82,7 +87,7 @@ class Engine:
 
     def own(self, pattern: str) -> str:
         """The pattern that people wrote for one in the document."""
-        return self._patterns().own(pattern)
+        return self._patterns().get(pattern, pattern)
 
     @property
     def document(self) -> Mapping[str, Any]:
@@ -91,7 +96,7 @@ class Engine:
             import jsonschema_rs
 
             engine: Any = jsonschema_rs
-            self._document = self._patterns().translated(self._schema())
+            self._document = self._schema()
             self._options = {"registry": engine.Registry([(_BASE, {"$defs": self._document["$defs"]})])}
             if b'"x-integer"' in msgspec.json.encode(self._document):  # with it, each verdict takes half as long again
                 self._options["keywords"] = {"x-integer": WrittenInteger}

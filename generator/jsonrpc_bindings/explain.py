@@ -336,18 +336,9 @@ class Explainer:
             more = "" if is_alone else f" (the nearest of {len(indices)}{_ALTERNATIVES}"
             yield said._replace(sentence=said.sentence + more)
 
-    def types(self, place: Path) -> Iterator[str]:
-        """The types that a branch declares, or the definition that it refers to, or its own branches."""
-        schema = self.at(place)
-        if not is_object(schema):
-            return
-        declared = schema.get("type", ())
-        yield from (declared,) if isinstance(declared, str) else declared
-        if not declared and "$ref" in schema:
-            yield from self.types(referred(schema["$ref"]))
-        for keyword in () if declared else ("anyOf", "oneOf"):
-            for index in range(len(schema.get(keyword, ()))):
-                yield from self.types((*place, keyword, index))
+    def types(self, place: Path) -> set[str]:
+        """The types that the schema at a place declares."""
+        return self._unions.types(self.at(place))
 
     def _unevaluated(self, place: Path, value: Mapping[str, Any]) -> Iterator[str]:
         """The names of the members that no schema speaks of."""
@@ -432,18 +423,18 @@ _ARTICLES = {
     "string": "a string",
 }
 _LIMITS = {
-    "minItems": "the array must have {} items or more",
-    "maxItems": "the array may have {} items at most",
+    "minItems": "the array's length must be {} or more",
+    "maxItems": "the array's length may be {} at most",
     "uniqueItems": "the items of the array must be unique",
-    "minLength": "the string must have {} characters or more",
-    "maxLength": "the string may have {} characters at most",
+    "minLength": "the string's length must be {} or more",
+    "maxLength": "the string's length may be {} at most",
     "minimum": "the number must be {} or more",
     "maximum": "the number may be {} at most",
     "exclusiveMinimum": "the number must be more than {}",
     "exclusiveMaximum": "the number must be less than {}",
     "multipleOf": "the number must be a multiple of {}",
-    "minProperties": "the object must have {} fields or more",
-    "maxProperties": "the object may have {} fields at most",
+    "minProperties": "the number of fields must be {} or more",
+    "maxProperties": "the number of fields may be {} at most",
 }
 
 

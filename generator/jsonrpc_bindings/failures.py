@@ -25,8 +25,8 @@ class RequestError(Error):
     """Raised by a handler: the request is answered with this error, `data` as JSON (`None`: none is sent). Nothing else of a handler's
     failure reaches the peer.
 
-    >>> RequestError(-32602, "'cwd' must be an absolute path", {"pointer": "/cwd"}).as_json()
-    {'code': -32602, 'message': "'cwd' must be an absolute path", 'data': {'pointer': '/cwd'}}
+    >>> RequestError(-32002, "there is no such file", {"path": "/w/a.txt"}).as_json()
+    {'code': -32002, 'message': 'there is no such file', 'data': {'path': '/w/a.txt'}}
     """
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:

@@ -20,6 +20,10 @@ NOTES: Final = "\x7f(notes)"
 """The name of notes, which no decoder takes and no text of JSON has that is written."""
 
 
+UNKNOWN: Final = "\0(unknown)"
+"""The tag by which msgspec knows classes of unknown variants. Where a text of JSON has it, that has an escape."""
+
+
 class Notes:
     """What a record holds beside its fields: unknown fields, defaults that were read, and the tag of an unknown variant.
 
@@ -132,6 +136,11 @@ class Shape:
         return frozenset([*(one.wire for one in self.fields.values()), *tag])
 
     @cached_property
+    def required(self) -> frozenset[str]:
+        """The wire names of the fields without which there is no object."""
+        return frozenset(one.wire for one in self.fields.values() if one.is_required)
+
+    @cached_property
     def takes_any_field(self) -> bool:
         """Whether nothing is said of unnamed fields, and all that is named is a field."""
         return self.extra is Any and not (self.drops or self.excluded or self.is_unknown)
@@ -160,8 +169,6 @@ make: Final[Any] = StructMeta.__call__
 """Makes a record without a check."""
 put: Final[Any] = Struct.__setattr__
 """Puts a value into a record without a check."""
-copy: Final[Any] = getattr(Struct, "__copy__")  # noqa: B009 - the stubs do not have it
-"""Copies a record or a message with what it holds, its notes included."""
 
 
 def shape_of(cls: Any) -> Shape:

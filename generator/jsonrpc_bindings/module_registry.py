@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from .annotations import Alias, resolve
 from .fields import is_record
-from .patterns import Patterns
 
 _MODULES: Final[dict[str, SchemaModule]] = {}
 
@@ -51,10 +50,16 @@ class SchemaModule:
         found: Mapping[str, Any] = self.protocol.get("receiving", {})
         return found
 
-    @cached_property
-    def patterns(self) -> Patterns:
-        """The patterns of the schema, and what engines take in their place."""
-        return Patterns(self.protocol.get("patterns", {}), self.protocol.get("loose", ()))
+    @property
+    def judging(self) -> Mapping[str, Any]:
+        """The definitions with the patterns that engines take in the place of those of the schema."""
+        return {**self.definitions, **self.protocol.get("judging", {})}
+
+    @property
+    def patterns(self) -> Mapping[str, str]:
+        """The patterns of the schema by those that engines take in their place."""
+        found: Mapping[str, str] = self.protocol.get("patterns", {})
+        return found
 
     @cached_property
     def _definitions_by_type(self) -> Mapping[str, str]:

@@ -1,35 +1,40 @@
 """What msgspec reads of the types of a protocol: the annotations that it is given in place of those that people read.
 
-A type that msgspec would read otherwise than a reader is read by the reader, from a hook. A branch of a union that it cannot tell from
-others is left out: msgspec refuses its values, and the general way reads them.
+A hook reads what msgspec would read otherwise than the schema says, as far as it can distinguish it. What it cannot, msgspec refuses,
+and the schema judges.
 """
 
 from __future__ import annotations
 
+import re
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import islice
+from math import inf, isfinite
 from threading import RLock
 from types import NoneType
-from typing import Annotated, Any, Final, Literal, cast, get_args, get_origin
+from typing import Annotated, Any, Final, Literal, TypeAlias, cast, get_args, get_origin
 
 import msgspec
 from msgspec import UnsetType
 
-from .annotations import Meta, Number
-from .fields import Base, Notes, is_record, keep_notes, shape_of
-from .json_types import Mismatch
+from .annotations import Meta
+from .fields import UNKNOWN, Base, Notes, is_record, keep_notes, shape_of
+from .json_types import Mismatch, comparable, integer_of, is_one_of
 from .jsonrpc import Beside, Message
 from .parse import colons_of, float_of, read_and_count, untyped
-from .readers import Read, reader
+from .receiving import accepts
 from .types import Tags, Type, either, type_of
 from .writers import encode_native
+
+Read: TypeAlias = Callable[[Any], Any]
 
 _ONE_AT_A_TIME: Final = RLock()
 
 
 class Hook:
-    """A place in a type that a reader reads."""
+    """A place in a type that a function reads."""
 
     read: Read
 
@@ -44,7 +49,7 @@ class Never(Hook):
 
 
 class Hooked(type):
-    """Makes hooks: what a reader made is an instance of each."""
+    """Makes hooks: what a function made is an instance of each."""
 
     def __instancecheck__(cls, instance: object) -> bool:
         return True
@@ -62,6 +67,12 @@ def decoder(type_: Any) -> msgspec.json.Decoder[Any]:
     """What reads JSON text as a type whose classes are prepared."""
     with _ONE_AT_A_TIME:  # msgspec shows what it knows of a class before it knows all of it
         return msgspec.json.Decoder(type_, dec_hook=hook, float_hook=float_of)
+
+
+def complete(cls: Any) -> Any:
+    """A class of which msgspec knows all, before any thread converts a value to it."""
+    decoder(cls)
+    return cls
 
 
 def native(type_: Type) -> Any:
@@ -93,7 +104,7 @@ def _open(type_: Type) -> Any:
     """The same, of which a class with a tag may be the only one."""
     found = _ANNOTATIONS.get(type_)
     if found is None:
-        _ANNOTATIONS[type_] = _hook(type_)  # what refers to itself is read there
+        _ANNOTATIONS[type_] = _hook(partial(_converted, type_))  # what refers to itself is read there
         found = _ANNOTATIONS[type_] = Never if type_.is_judged else _annotation(type_)
     return found
 
@@ -103,24 +114,22 @@ _ANNOTATIONS: Final[dict[Type, Any]] = {}
 
 def _annotation(type_: Type) -> Any:
     match type_.kind:
-        case "any" | "never" | "texts" | "record" as kind:
-            return {"any": Any, "never": Never}.get(kind) or _of_class(type_)
+        case "any" | "texts" | "record":
+            return Any if type_.kind == "any" else _of_class(type_)
         case "constants" if not type_.is_open:
             is_small = all(isinstance(one, str) or _is_small(one) for one in type_.values)
             is_uniform = {type(one) for one in type_.values} in ({str}, {int})
-            return Literal[type_.values] if is_uniform and is_small else _hook(type_)
+            return Literal[type_.values] if is_uniform and is_small else _hook(partial(_constant, type_.values))
         case "optional":
             found = _open(type_.children[0])
             return found if found is Any else either(found, None)
-        case "number" if not type_.limits:
-            return _NUMBER
+        case "number" | "integer" if type_.kind == "number" or not all(map(_is_small, _bounds(type_))):
+            return _number(type_)
         case "union" if not type_.limits:
             found = _by_tag(type_, type_.tags) if type_.tags is not None else _by_kind(type_)
-            return found if found is not None else _hook(type_)
-        case "number" | "tuple" | "union":
-            return _hook(type_)
-        case "integer" if not all(map(_is_small, _bounds(type_))):
-            return _hook(type_)
+            return found if found is not None else _hook(_union(type_))
+        case "tuple" | "union" | "never":
+            return Never
         case "array":
             found = list[_closed(type_.children[0])]  # type: ignore[misc]
         case "map":
@@ -156,22 +165,122 @@ def _of_class(type_: Type) -> Any:
         _WAITING.append(type_.cls)  # classes refer to one another in chains that are longer than the stack
     shape = shape_of(type_.cls)
     if shape.is_odd or any(one.wire in shape.excluded for one in shape.fields.values()):
-        return _hook(type_)
+        return Never
     return type_.cls
 
 
-def _hook(type_: Type) -> Any:
-    def read(value: Any) -> Any:
-        return reader(type_)(value)
+# --- what hooks read ---
 
+
+def _hook(read: Read) -> Any:
     return Hooked("Hook", (Hook,), {"read": staticmethod(read)})
 
 
-class _Number(Hook, metaclass=Hooked):
-    read = staticmethod(reader(type_of(Number)))
+def _converted(type_: Type, value: Any) -> Any:
+    """A value of a type as msgspec reads it, without its unknown fields."""
+    found: Any = msgspec.convert({"value": value}, _box(type_), dec_hook=hook)
+    return found.value
 
 
-_NUMBER: Final[Any] = _Number
+def _box(type_: Type) -> Any:
+    """A class with a field of a type: of classes msgspec remembers what it knows."""
+    found = _BOXES.get(type_)
+    if found is None:
+        found = _BOXES[type_] = complete(msgspec.defstruct("Box", [("value", native(type_))]))
+    return found
+
+
+_BOXES: Final[dict[Type, Any]] = {}
+
+
+def _constant(values: Iterable[Any], value: Any) -> Any:
+    for one in values:
+        if is_one_of(value, (one,)):
+            return one
+    raise Mismatch
+
+
+def _number(type_: Type) -> Any:
+    """What reads numbers: an integer, however large, or a binary number that is finite."""
+    if any(one.multiple_of is not None for one in type_.limits):
+        return Never
+    is_integer = type_.kind == "integer"
+
+    def read(value: Any) -> Any:
+        if isinstance(value, float) and (value.is_integer() if is_integer else isfinite(value)):
+            value = integer_of(value) if is_integer else value
+        elif not isinstance(value, int) or isinstance(value, bool):
+            raise Mismatch
+        known = comparable(value) if type_.limits else value
+        for one in type_.limits:
+            if (
+                (one.ge is not None and known < comparable(one.ge))
+                or (one.gt is not None and known <= comparable(one.gt))
+                or (one.le is not None and known > comparable(one.le))
+                or (one.lt is not None and known >= comparable(one.lt))
+            ):
+                raise Mismatch
+        return value
+
+    return _hook(read)
+
+
+def _union(type_: Type) -> Read:
+    """What reads the values of a union that msgspec does not tell apart."""
+    tags = type_.tags
+    if any(shape_of(cls).drops for one in type_.branches for cls in one.classes):
+        return Never.read
+
+    def read(value: Any) -> Any:
+        branches: Sequence[Type] = type_.branches
+        if tags is not None and value.__class__ is dict:
+            known = tags.known(value)
+            if known is None:
+                return _unknown(tags, value)
+            branches = known
+            if len(branches) == 1:
+                return _converted(branches[0], value)
+        elif isinstance(value, Base):
+            branches = ()
+            if type(value) in type_.classes:
+                return value
+        found = [one for one in branches if _may_be(one, value)]
+        if len(found) > 1:  # to try one after the other would read what lies below them again and again
+            accepting = (one for one in found if accepts(one, value))
+            found = list(islice(accepting, 2 if type_.is_exclusive else 1))
+        if len(found) != 1:
+            raise Mismatch
+        return _converted(found[0], value)
+
+    return read
+
+
+def _unknown(tags: Tags, value: dict[str, Any]) -> Any:
+    """An object with an unknown tag as one of the class that keeps such."""
+    if len(tags.unknown) != 1 or not isinstance(value[tags.field], str):
+        raise Mismatch
+    found = _converted(tags.unknown[0], {**value, tags.field: UNKNOWN})
+    note(found, value, inf)
+    return found
+
+
+def _may_be(type_: Type, value: Any) -> bool:
+    """Whether a value has the JSON type of a type, and an object the required fields."""
+    if type_.kind == "record":
+        return value.__class__ is dict and value.keys() >= shape_of(type_.cls).required
+    return value.__class__ not in _CLASSES or type_.kind in _CLASSES[value.__class__] or type_.kind not in _PLAIN_KINDS
+
+
+_CLASSES: Final[dict[type, tuple[str, ...]]] = {
+    dict: ("map",),
+    list: ("array", "tuple"),
+    str: ("string", "texts"),
+    bool: ("boolean",),
+    int: ("integer", "number"),
+    float: ("integer", "number"),
+    NoneType: ("null",),
+}
+_PLAIN_KINDS: Final = frozenset(kind for kinds in _CLASSES.values() for kind in kinds)
 
 
 def _by_tag(type_: Type, tags: Tags) -> Any:
@@ -183,7 +292,10 @@ def _by_tag(type_: Type, tags: Tags) -> Any:
             config = one.cls.__struct_config__
             annotation = _open(one) if (config.tag_field, config.tag) == (tags.field, tag) else None
             found += [annotation] if is_record(annotation) else []
-    return either(*found) if found and not (tags.default or tags.others or type_.is_exclusive) else None
+    if found and len(tags.unknown) == 1 and len(found) == len(tags.owners):  # or a known tag would be read as unknown
+        annotation = _open(tags.unknown[0])
+        found += [annotation] if is_record(annotation) and annotation.__struct_config__.tag == UNKNOWN else []
+    return either(*found) if found and not (tags.free or tags.untagged or tags.others or type_.is_exclusive) else None
 
 
 def _by_kind(type_: Type) -> Any:
@@ -232,17 +344,81 @@ def _prepare(cls: Any) -> None:
     for one in shape.fields.values():
         annotation = _closed(type_of(one.type))
         found[one.name] = annotation if one.is_required else either(annotation, UnsetType)
-    found["_notes"] = Notes if shape.is_unknown or shape.is_odd else either(Notes, UnsetType)
+    found["_notes"] = Notes if shape.is_odd else either(Notes, UnsetType)
     type.__setattr__(cls, "__annotations__", found)
 
 
 # --- what msgspec read ---
 
 
+def convert(type_: Type, value: Any) -> Any:
+    """A Python value as msgspec reads it, with the unknown fields; records stay as they are. Raises one of `FAILURES`."""
+    is_text = value.__class__ is str and type_.kind == "string" and not (type_.limits or type_.is_judged)
+    if is_text or value.__class__ is type_.cls:
+        return value
+    found = _converted(type_, value)
+    note(found, value, inf)
+    return found
+
+
+def convert_json(type_: Type, value: Any) -> Any:
+    """Parsed JSON as msgspec reads it, with unknown fields and variants. Raises one of `FAILURES`."""
+    boxed = {"value": value}
+    found = convert_message(_box(type_), boxed).value
+    note(found, value, inf)
+    return found
+
+
+def convert_message(cls: Any, value: Any, refused: str = "") -> Any:
+    """The same, of a class that msgspec knows: tags that it does not know are shown to it as that of unknown variants.
+
+    `refused` is what it said of the text.
+    """
+    marked: list[tuple[dict[str, Any], str, Any]] = []
+    try:
+        while True:
+            if refused:
+                owner, field = _unknown_tag(refused, value)
+                if len(marked) == _MARKED or owner[field] == UNKNOWN:
+                    raise Mismatch
+                marked.append((owner, field, owner[field]))
+                owner[field] = UNKNOWN
+            try:
+                found = msgspec.convert(value, cls, dec_hook=hook)
+                break
+            except msgspec.ValidationError as error:
+                refused = str(error)
+    finally:
+        for owner, field, tag in marked:
+            owner[field] = tag
+    note(found, value, inf)
+    return found
+
+
+_MARKED: Final = 8
+"""So many unknown variants a value may hold: for each, it is read again."""
+_UNKNOWN_TAG: Final = re.compile(r"Invalid value '.*' - at `\$(.*)\.([^.]+)`", re.DOTALL)
+
+
+def _unknown_tag(error: str, value: Any) -> tuple[dict[str, Any], str]:
+    """The object whose tag an error of msgspec speaks of, and the field. Raises `Mismatch` where it speaks of something else."""
+    found = _UNKNOWN_TAG.fullmatch(error)
+    if found is None:
+        raise Mismatch
+    try:
+        for step in found[1].replace("[", ".").split(".")[1:]:
+            value = value[int(step[:-1]) if step[-1] == "]" else step]
+        if isinstance(value[found[2]], str):
+            return value, found[2]
+    except (LookupError, ValueError, TypeError):
+        pass
+    raise Mismatch
+
+
 def read_natively(text: bytes, decode: Callable[[bytes], Any]) -> Any:
     """What msgspec reads of JSON text, with the unknown fields.
 
-    Raises `Mismatch` where a reader has to read it, or where a key is given twice.
+    Raises `Mismatch` where a key is given twice, or msgspec would lose something else.
     """
     found, left = read_and_count(text, decode, encode_native)
     if left and note(found, untyped(text), left):
@@ -250,18 +426,24 @@ def read_natively(text: bytes, decode: Callable[[bytes], Any]) -> Any:
     return found
 
 
-def note(record: Any, value: Any, left: int) -> int:
+def note(record: Any, value: Any, left: float) -> float:
     """Keep the unknown fields of a record that msgspec read, out of its JSON: those that have the colons which are `left`.
 
-    Returns how many are left then. Raises `Mismatch` where a reader has to read it.
+    Returns how many are left then. Raises `Mismatch` where fields cannot be kept.
     """
     cls = record.__class__
+    if cls in _SCALARS_READ or record is value:
+        return left
     found = _NOTERS.get(cls)
     if found is not None:
         return found(record, value, left)
-    if cls is list or cls is dict:
-        for key, item in enumerate(value) if cls is list else value.items():
-            if left and (item.__class__ is dict or item.__class__ is list):
+    if cls is list:
+        for one, item in zip(record, value, strict=True):
+            if left and one.__class__ not in _SCALARS_READ:
+                left = note(one, item, left)
+    elif cls is dict:
+        for key, item in value.items():
+            if left and item.__class__ not in _SCALARS_READ:
                 left = note(record[key], item, left)
     elif isinstance(record, Base | Message):
         _NOTERS[cls] = _noter(cls)
@@ -269,40 +451,46 @@ def note(record: Any, value: Any, left: int) -> int:
     return left
 
 
-_NOTERS: Final[dict[type, Callable[[Any, dict[str, Any], int], int]]] = {}
+_SCALARS_READ: Final = frozenset({str, int, float, bool, NoneType})
+_NOTERS: Final[dict[type, Callable[[Any, dict[str, Any], float], float]]] = {}
 
 
-def _noter(cls: Any) -> Callable[[Any, dict[str, Any], int], int]:
+def _noter(cls: Any) -> Callable[[Any, dict[str, Any], float], float]:
     """What does so with the objects of a class."""
-    notes: Any
-    if issubclass(cls, Message):
-        names, put, notes, reserved, is_free = cls.members_on_wire, _PUT_BESIDE, Beside, _MEMBERS, True
-        below = tuple((name, vars(cls)[name].__get__) for name in ("params", "result") if name in names)
+    is_message = issubclass(cls, Message)
+    shape: Any = None if is_message else shape_of(cls)
+    names = cls.members_on_wire if is_message else shape.wires
+    put, reserved = (_PUT_BESIDE, _MEMBERS) if is_message else (keep_notes, frozenset[str]())
+    is_unknown = not is_message and shape.is_unknown
+    is_free = is_message or shape.takes_any_field or (is_unknown and shape.extra is Any)
+    below: tuple[tuple[str, Callable[[Any], Any]], ...]
+    if is_message:
+        members: Mapping[str, Any] = vars(cls)
+        below = tuple((name, members[name].__get__) for name in ("params", "result") if name in names)
     else:
-        shape, put, reserved = shape_of(cls), keep_notes, frozenset[str]()
-        names, notes, is_free = shape.wires, partial(Notes, shape), shape.takes_any_field
         fields = [(one, type_of(one.type).reached()) for one in shape.fields.values()]
         below = tuple(
             (one.wire, one.slot.__get__) for one, types in fields if any(each.kind == "record" for each in types)
         )
     holds = names.issuperset
 
-    def keep(record: Any, value: dict[str, Any], left: int) -> int:
-        if not holds(value):
+    def keep(record: Any, value: dict[str, Any], left: float) -> float:
+        if is_unknown or not holds(value):
             unknown: dict[str, Any] = {}
             for key in value:  # which is faster than a comprehension
                 if key not in names:
                     unknown[key] = value[key]
-            if not is_free or not reserved.isdisjoint(unknown):
+            tag = value[shape.tag_field] if is_unknown else None
+            if not is_free or not reserved.isdisjoint(unknown) or (is_unknown and tag in shape.known):
                 raise Mismatch
-            put(record, notes(unknown))
-            left -= colons_of(unknown)
+            put(record, Beside(unknown) if is_message else Notes(shape, unknown, tag))
+            left -= colons_of(unknown) if left != inf else 0
             if not left:
                 return 0
         for wire, get in below:
             if wire in value:
                 item = value[wire]
-                if item.__class__ is dict or item.__class__ is list:
+                if item.__class__ not in _SCALARS_READ:
                     left = note(get(record), item, left)
                     if not left:
                         return 0

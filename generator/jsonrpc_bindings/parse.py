@@ -32,8 +32,8 @@ _STEPS: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|,|[\[{](?![ \t\r\n]*[
 BACKSLASH: Final = ord("\\")
 """An integer is found faster than bytes."""
 
-FAILURES: Final = (msgspec.MsgspecError, TypeError, ValueError, OverflowError, RecursionError)
-"""What msgspec raises for a value that it does not write, or text that it does not read."""
+FAILURES: Final = (Mismatch, msgspec.MsgspecError, TypeError, ValueError, OverflowError, RecursionError)
+"""What msgspec and its hooks raise for a value that they do not write, or do not read."""
 
 
 class TooManyValues(DecodeError):
@@ -72,7 +72,7 @@ def parse_with_duplicates(line: bytes | bytearray | str, *, values: int = VALUES
             value, lost = read_and_count(text, untyped, _write)
             if not lost:
                 return value, ()
-        except (Mismatch, *FAILURES):
+        except FAILURES:
             pass
         jiter.from_json(text, allow_inf_nan=False)  # which is stricter, and says what is wrong
     except DecodeError:
@@ -123,7 +123,7 @@ def read_and_count(text: bytes, decode: Callable[[bytes], Any], encode: Callable
     colons = text.count(b":")
     if len(text) > DEEPEST:
         refuse_deep(text, colons)
-    if BACKSLASH in text and (text.find(b"\\u003a") >= 0 or text.find(b"\\u003A") >= 0):
+    if BACKSLASH in text and (text.find(b"\\u003a") >= 0 or text.find(b"\\u003A") >= 0 or text.find(b"\\u0000") >= 0):
         raise Mismatch
     return value, colons - encode(value).count(b":")
 

@@ -3,18 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
 from urllib.parse import quote, unquote
-
-SCHEMA_KEYWORDS: Final = frozenset(
-    {
-        *("not", "if", "then", "else", "items", "contains", "additionalProperties", "propertyNames"),
-        *("unevaluatedItems", "unevaluatedProperties", "contentSchema"),
-    }
-)
-"""The keywords that hold a schema."""
-SCHEMA_LISTS: Final = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
-SCHEMA_MAPS: Final = frozenset({"properties", "patternProperties", "dependentSchemas", "$defs"})
 
 
 def json_pointer(path: Iterable[str | int]) -> str:

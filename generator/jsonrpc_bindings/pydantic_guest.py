@@ -10,14 +10,14 @@ from typing import Annotated, Any, Final, get_args
 
 from pydantic_core import PydanticCustomError, core_schema
 
-from .annotations import Marker, Meta, Number
+from .annotations import Marker, Meta
+from .build import read
 from .documentation import documentation_of
 from .errors import DecodeError, EncodeError
 from .fields import is_record, shape_of
 from .json_types import Mismatch, is_array, is_object
 from .pointers import referred
-from .readers import reader
-from .receiving import Receiving, accepts, bounds, explained_value, module_of, receiving_of
+from .receiving import Receiving, bounds, explained_value, module_of, receiving_of
 from .records import Record
 from .types import type_of
 from .writers import DEEP, plain
@@ -25,8 +25,6 @@ from .writers import DEEP, plain
 
 def core_schema_for(one: Any, source: Any, handler: Any) -> core_schema.CoreSchema:
     """What pydantic gets for a class or an alias, or for an annotation of `source`."""
-    if one is Number:
-        return number(one)
     if isinstance(one, Meta):
         return limited(Annotated[source, one], handler)
     return core_schema_of(Annotated[source, one] if isinstance(one, Marker) else one)
@@ -34,14 +32,10 @@ def core_schema_for(one: Any, source: Any, handler: Any) -> core_schema.CoreSche
 
 def core_schema_of(type_: Any) -> core_schema.CoreSchema:
     """How pydantic reads and writes the values of a class of records, or of a marked union."""
-    read = reader(type_of(type_))
 
     def validate(value: Any) -> Any:
         try:
-            found = read(value if isinstance(value, Record) else _as_json(value))
-            if type_of(type_).leads_to_judged and not accepts(type_, value):
-                raise Mismatch
-            return found
+            return read(type_of(type_), value if isinstance(value, Record) else _as_json(value))
         except (Mismatch, RecursionError):
             raise PydanticCustomError("record", "{sentence}", {"sentence": _why(type_, value)}) from None
         except DecodeError as error:
@@ -55,31 +49,14 @@ def core_schema_of(type_: Any) -> core_schema.CoreSchema:
     )
 
 
-def number(type_: Any) -> core_schema.CoreSchema:
-    """What pydantic makes of any number of JSON."""
-    read = reader(type_of(type_))
-
-    def check(value: Any) -> Any:
-        try:
-            return read(value)
-        except Mismatch:
-            raise PydanticCustomError("number", "a finite number is expected") from None
-
-    def function(schema: Any, describe: Any) -> dict[str, Any]:
-        return {"type": "number"}
-
-    return core_schema.no_info_plain_validator_function(check, metadata={"pydantic_js_functions": [function]})
-
-
 def limited(type_: Any, handler: Any) -> core_schema.CoreSchema:
     """What pydantic makes of a type, within limits."""
     inner, *_, meta = get_args(type_)
     words = bounds(meta, type_of(inner))
-    read = reader(type_of(type_))
 
     def check(value: Any) -> Any:
         try:
-            return read(value)
+            return read(type_of(type_), value)
         except Mismatch:
             limits = ", ".join(f"{name}: {limit!r}" for name, limit in words.items())
             raise PydanticCustomError("limits", "the value is not within {limits}", {"limits": limits}) from None
@@ -120,7 +97,7 @@ def _written(value: Any) -> Any:
 def json_schema_of(type_: Any, handler: Any) -> dict[str, Any]:
     """The JSON Schema of a type, as it is published, in the references of pydantic."""
     receiving = receiving_of(module_of(type_))
-    name = str(receiving.place(type_)[1])
+    name = str(receiving.place(type_of(type_))[1])
     writing = _WRITING.get()
     if type_ in writing:
         known: dict[str, Any] = handler(core_schema.definition_reference_schema(_ref(type_)))

@@ -6,20 +6,20 @@ schema does not name is described by its annotation. Leniency is what the schema
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args
 
-from .annotations import Alias, Meta, Tagged, resolve
+from .annotations import Alias, Meta, resolve
 from .contract import Path
 from .engine import Engine
 from .errors import Dropped, EncodeError, Problem, limited
 from .fields import is_record, shape_of
 from .json_types import is_array, is_object
 from .module_registry import SchemaModule, find_module
-from .patterns import in_engine
 from .pointers import json_pointer, reference, referred, schema_pointer, steps
 from .string_enums import is_string_enum
 from .types import Type, type_of
@@ -42,7 +42,7 @@ class Receiving:
     def __init__(self, schema_module: SchemaModule) -> None:
         self.schema_module: Final = schema_module
         self._schema: dict[str, Any] | None = None
-        self._places: dict[str, tuple[Any, Path]] = {}
+        self._places: dict[Any, Path] = {}
         self._lock: Final = RLock()
         self._engine: Final = Engine(
             lambda: {**self.schema, "$defs": dict(self.schema["$defs"])}, lambda: schema_module.patterns
@@ -66,7 +66,7 @@ class Receiving:
         if self._schema is None:
             with self._lock:
                 if self._schema is None:
-                    definitions = {**self.schema_module.definitions, **self.schema_module.receiving}
+                    definitions = {**self.schema_module.judging, **self.schema_module.receiving}
                     self._schema = {**self.schema_module.schema, "$defs": definitions}
         return self._schema
 
@@ -76,17 +76,17 @@ class Receiving:
 
     # --- types ---
 
-    def place(self, type_: Any) -> Path:
-        """Where the schema describes a type."""
-        key = repr(type_)
-        with self._lock:  # a place that is being described is of nobody else
-            known = self._places.get(key)
-            if known is None:
-                name = self.schema_module.name_of(type_) or self.schema_module.fallback_of(type_)
-                if name is None:
-                    name = self._described(resolve(type_, self.module))
-                known = self._places[key] = type_, ("$defs", name)
-            return known[1]
+    def place(self, type_: Type | str) -> Path:
+        """Where the schema describes a type, or a definition of this name."""
+        known = self._places.get(type_)
+        if known is None:
+            with self._lock:  # a place that is being described is of nobody else
+                known = self._places.get(type_)
+                if known is None:
+                    said = type_ if isinstance(type_, str) else type_.annotation
+                    name = self.schema_module.name_of(said) or self.schema_module.fallback_of(said)
+                    known = self._places[type_] = "$defs", self._described(type_) if name is None else name
+        return known
 
     def takes_more(self, cls: Any, name: str) -> bool:
         """Whether the schema itself speaks of a field of a class beyond the declared ones."""
@@ -94,7 +94,7 @@ class Receiving:
             definition = self.schema_module.name_of(base) if is_record(base) else None
             if definition is not None:
                 place = "$defs", definition
-                schema, known = self.schema["$defs"][definition], self._engine.explainer.at(place)
+                schema, known = self.published(definition), self._engine.explainer.at(place)
                 patterns: Any = [each.get("patternProperties", ()) for each in (schema, known)]
                 is_unsure = len(patterns[0]) > len(patterns[1])  # the engine cannot have each pattern
                 if is_unsure or any(schema.get(keyword) not in (None, False) for keyword in _OF_MORE):
@@ -105,22 +105,22 @@ class Receiving:
 
     def class_of(self, name: str) -> Any:
         """The class of records that a definition has; `None` where it has none."""
-        for type_, place in self._places.values():
-            if place == ("$defs", name) and is_record(type_):
-                return type_
+        for type_, place in self._places.items():
+            if place == ("$defs", name) and isinstance(type_, Type) and type_.kind == "record":
+                return type_.cls
         found = self.schema_module.types.get(name)
         return found if is_record(found) else None
 
-    def _described(self, type_: Any) -> str:
+    def _described(self, type_: Type | str) -> str:
         """The name of a definition that is made of an annotation."""
-        name = getattr(type_, "__name__", None) if is_record(type_) else None
-        base = f"(type) {name or repr(type_)}"
+        meant = type_of(resolve(type_, self.module)) if isinstance(type_, str) else type_
+        base = f"(type) {meant.cls.__name__ if meant.kind == 'record' else repr(meant.annotation)}"
         definitions = self.schema["$defs"]
         while base in definitions:
             base += "'"
         definitions[base] = {}
-        self._places[repr(type_)] = type_, ("$defs", base)
-        definitions[base] = self._record(type_) if is_record(type_) else self.described(type_)
+        self._places[type_] = "$defs", base
+        definitions[base] = self._record(meant.cls) if meant.kind == "record" else self.described(meant.annotation)
         self._engine.forget()
         return base
 
@@ -131,7 +131,7 @@ class Receiving:
             if name is not None:
                 return {"$ref": reference(("$defs", name))}
             if type_ in _OPEN:
-                return {"$ref": reference(self.place(type_))}
+                return {"$ref": reference(self.place(type_of(type_)))}
         meant = type_of(type_)
         _OPEN.add(type_)
         try:
@@ -150,7 +150,7 @@ class Receiving:
             case "never":
                 return {"not": {}}
             case "record" | "texts":
-                return {"$ref": reference(self.place(type_.cls))}
+                return {"$ref": reference(self.place(type_of(type_.cls)))}
             case "constants":
                 values = list(type_.values)
                 named = {"const": values[0]} if len(values) == 1 else {"enum": values}
@@ -163,17 +163,10 @@ class Receiving:
                 *each, more = inside
                 return {"type": "array", "prefixItems": each, "minItems": len(each), "items": more}
             case "union" | "optional":
-                return {
-                    "oneOf" if type_.is_exclusive else "anyOf": [self._branch(type_, one) for one in type_.branches]
-                }
+                branches = [self.described(one.annotation) for one in type_.branches]
+                return {"oneOf" if type_.is_exclusive else "anyOf": branches}
             case kind:
                 return {"type": kind}
-
-    def _branch(self, type_: Type, branch: Type) -> Any:
-        found, marker = self.described(branch.annotation), type_.marker
-        if isinstance(marker, Tagged) and not (branch.keeps_unknown(marker.field) or branch.constants(marker.field)):
-            return _default(found, marker)
-        return found
 
     def _record(self, cls: Any) -> dict[str, Any]:
         shape = shape_of(cls)
@@ -199,11 +192,11 @@ class Receiving:
 
     # --- judging ---
 
-    def accepts(self, type_: Any, value: Any) -> bool:
+    def accepts(self, type_: Type, value: Any) -> bool:
         """Whether receivers accept a value of a type."""
         return self._engine.is_valid(self.place(type_), value)
 
-    def problems(self, type_: Any, value: Any) -> Iterator[Problem]:
+    def problems(self, type_: Type, value: Any) -> Iterator[Problem]:
         """What is wrong with a value of a type."""
         for said in self._engine.problems(self.place(type_), value):
             yield self._problem(said, said.path, ())
@@ -227,7 +220,7 @@ class Receiving:
                 break
         return schema_pointer(found) if found[1:] else ""
 
-    def settle(self, type_: Any, value: Any, at: Path, *, lenient: bool) -> Settled:
+    def settle(self, type_: Type | str, value: Any, at: Path, *, lenient: bool) -> Settled:
         """What is left of a value without what may be dropped, and what is wrong with it where nothing may be."""
         place = self.place(type_)
         edits, current = Edits(), value
@@ -324,17 +317,6 @@ class Settled(NamedTuple):
     problems: tuple[Problem, ...]
 
 
-def _default(branch: Any, marker: Tagged) -> Any:
-    """The default branch of a union: for objects without a tag, or with one of its own."""
-    if marker.default_admits_unknown:
-        return branch
-    other: dict[str, Any] = {"type": "string"}
-    if marker.default_tags:
-        other["not"] = {"enum": list(marker.default_tags)}
-    stray = {"type": "object", "properties": {marker.field: other}, "required": [marker.field]}
-    return {"allOf": [branch], "not": stray}
-
-
 def bounds(meta: Meta, type_: Type) -> dict[str, Any]:
     """Limits of a type in words of JSON Schema."""
     what = {"array": "Items", "tuple": "Items", "map": "Properties"}.get(type_.kind, "Length")
@@ -351,6 +333,22 @@ def bounds(meta: Meta, type_: Type) -> dict[str, Any]:
     return found if meta.pattern is None else {**found, "pattern": in_engine(meta.pattern)}
 
 
+def in_engine(pattern: str) -> str:
+    """A pattern of an annotation, in the syntax of `re`, as the engine takes it."""
+    return _IN_PYTHON.sub(lambda found: _IN_ENGINE.get(found[0], found[0]), pattern)
+
+
+_IN_PYTHON: Final = re.compile(r"\A\(\?a\)|\(\?!\\b\)|\\.", re.DOTALL)
+_AFTER, _BEFORE = "(?<%s[0-9A-Z_a-z])", "(?%s[0-9A-Z_a-z])"
+_IN_ENGINE: Final = {
+    "(?a)": "",
+    r"\Z": "$",
+    r"\b": f"(?:{_AFTER % '='}{_BEFORE % '!'}|{_AFTER % '!'}{_BEFORE % '='})",
+    r"(?!\b)": f"(?:{_AFTER % '='}{_BEFORE % '='}|{_AFTER % '!'}{_BEFORE % '!'})",
+}
+"""The engine has boundaries of words in Unicode alone."""
+
+
 def receiving_of(module: str) -> Receiving:
     """What judges the types of a module: by the schema of their package, or by nothing but annotations where there is none."""
     if module not in _KNOWN:
@@ -364,10 +362,10 @@ def receiving_of(module: str) -> Receiving:
     return _KNOWN[module]
 
 
-def accepts(type_: Any, value: Any) -> bool:
+def accepts(type_: Type, value: Any) -> bool:
     """Whether receivers accept a Python value as one of a type."""
     try:
-        return receiving_of(module_of(type_)).accepts(type_, readable(value))
+        return receiving_of(module_of(type_.annotation)).accepts(type_, readable(value))
     except EncodeError:
         return False
 
@@ -378,7 +376,7 @@ def explained_value(type_: Any, value: Any) -> list[Problem]:
         written = readable(value)
     except EncodeError as error:
         return [Problem("", "", str(error))]
-    return list(islice(receiving_of(module_of(type_)).problems(type_, written), 100))
+    return list(islice(receiving_of(module_of(type_)).problems(type_of(type_), written), 100))
 
 
 def module_of(type_: Any) -> str:

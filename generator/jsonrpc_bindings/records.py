@@ -17,6 +17,7 @@ from .documentation import documentation_of
 from .fields import (
     ABSENT,
     NOTES,
+    UNKNOWN,
     Base,
     Constant,
     Field,
@@ -110,9 +111,9 @@ class RecordMeta(_BaseMeta):
         own, tag_name = _own_fields(namespace, module, tag_field, is_unknown=is_unknown)
         is_odd = base.is_odd or any(_ODD.search(one.wire) for one in own.values())
         config: dict[str, Any] = {}
-        if tag_field is not None and tag is not None and not is_unknown:
-            is_odd = is_odd or type(tag) not in (str, int) or _ODD.search(tag_field) is not None
-            config = {} if is_odd else {"tag_field": tag_field, "tag": tag}
+        if tag_field is not None and (is_unknown or tag is not None):
+            is_odd = is_odd or (not is_unknown and type(tag) not in (str, int)) or _ODD.search(tag_field) is not None
+            config = {} if is_odd else {"tag_field": tag_field, "tag": UNKNOWN if is_unknown else tag}
         if is_odd and not is_unknown:
             namespace.setdefault("__annotations__", {})["_notes"] = "Notes"
             namespace["_notes"] = field(name=NOTES, default_factory=Notes)
@@ -322,8 +323,6 @@ class Unknown(Record):
     if TYPE_CHECKING:
 
         def __init__(self, *, extra: Mapping[str, Any] = ..., **fields: Any) -> None: ...
-    else:
-        _notes: Notes = field(name=NOTES)  # so that no decoder of msgspec makes one
 
     @property
     def tag(self) -> str:

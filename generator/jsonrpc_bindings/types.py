@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import typing
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import NoneType, UnionType
@@ -69,14 +69,14 @@ class Type:
             seen.update(one.children)
 
     @cached_property
-    def leads_to_judged(self) -> bool:
-        """Whether the schema says more of it, or of what it leads to, than readers know."""
-        return any(one.is_judged for one in self.reached())
-
-    @cached_property
     def classes(self) -> tuple[Any, ...]:
         """The classes of records among the branches."""
         return tuple(one.cls for one in self.flat() if one.kind == "record")
+
+    @cached_property
+    def takes_texts_as_they_are(self) -> bool:
+        """Whether texts that are values need no class."""
+        return not any(one.kind == "texts" for one in self.flat())
 
     @cached_property
     def takes_objects(self) -> bool:
@@ -95,6 +95,15 @@ class Type:
             return tuple(value for one in flat for value in one.values) if is_closed else None
         found = [one.constants(wire) for one in self.branches if one.takes_objects and one is not self]
         return None if not found or None in found else tuple(dict.fromkeys(tag for tags in found for tag in tags or ()))
+
+    def requires(self, wire: str) -> bool:
+        """Whether objects of the type have a field."""
+        if self.kind == "record":
+            shape = shape_of(self.cls)
+            return wire in shape.required or wire in shape.constants
+        return self.kind in ("union", "optional") and all(
+            one.requires(wire) for one in self.branches if one.takes_objects
+        )
 
     def keeps_unknown(self, wire: str) -> bool:
         """Whether objects of the type are variants with an unknown tag in a field."""
@@ -120,25 +129,31 @@ class Type:
 class Tags:
     """Which branches of a union are tried for which tag.
 
-    `owners` has those of a tag, by `scalar_key`; `unknown` are those of a text that is no tag, `default` of an object without a tag and
-    `others` of what is no object.
+    `owners` has those of a tag, by `scalar_key`, and `unknown` are those of a text that is no tag. `free` take objects with any tag, and
+    `untagged` those without. `others` take what is no object.
     """
 
     def __init__(self, branches: tuple[Type, ...], marker: Tagged) -> None:
         self.field: Final = marker.field
         self.others: Final = [one for one in branches if not one.takes_objects]
-        fallbacks = [one for one in branches if one.keeps_unknown(self.field)]
-        tags = {one: one.constants(self.field) for one in branches if one.takes_objects and one not in fallbacks}
-        self.default: Final = [one for one, own in tags.items() if own is None]
+        self.unknown: Final = [one for one in branches if one.keeps_unknown(self.field)]
+        tags = {one: one.constants(self.field) for one in branches if one.takes_objects and one not in self.unknown}
+        self.free: Final = [one for one, own in tags.items() if own is None]
+        self.untagged: Final = [one for one in tags if not one.requires(self.field)]
         self.owners: Final[dict[Any, list[Type]]] = {}
         for one, own in tags.items():
             for tag in own or ():
                 self.owners.setdefault(scalar_key(tag), []).append(one)
-        for owners in self.owners.values() if marker.default_admits_known else ():
-            owners += self.default
-        for tag in marker.default_tags:
-            self.owners.setdefault(scalar_key(tag), self.default)
-        self.unknown: Final = fallbacks or (self.default if marker.default_admits_unknown else [])
+
+    def known(self, value: Mapping[str, Any]) -> list[Type] | None:
+        """The branches of an object by its tag; `None` where that is unknown."""
+        if self.field not in value:
+            return self.untagged
+        tag = value[self.field]
+        return self.owners.get(scalar_key(tag)) if isinstance(tag, _SCALAR_TAGS) else None
+
+
+_SCALAR_TAGS: Final = (str, int, float)
 
 
 def _own_tags(branches: tuple[Type, ...]) -> Tagged | None:

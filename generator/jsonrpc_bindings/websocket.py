@@ -17,7 +17,7 @@ import uuid
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from .failures import ConnectionClosed
 from .framing import LIMIT, Unreadable
@@ -55,28 +55,6 @@ _MEANINGS: Final[Mapping[int, str]] = {
 }
 
 
-class Connection(Protocol):
-    """What is asked of a connection of the library `websockets`."""
-
-    @property
-    def transport(self) -> asyncio.Transport:
-        """What the bytes go through."""
-        ...
-
-    async def recv(self) -> str | bytes:
-        """The next message."""
-        ...
-
-    async def send(self, message: str | bytes, text: bool | None = None) -> None:
-        """Send a message."""
-
-    async def close(self) -> None:
-        """Say that this ends, and wait for the peer to say so."""
-
-    async def wait_closed(self) -> None:
-        """Wait for the end."""
-
-
 class Socket:
     """An open WebSocket of the library `websockets` as a transport; `connect` and `serve` make them.
 
@@ -84,7 +62,7 @@ class Socket:
     seconds that `close` gives the peer to take what waits. Open it with `ping_timeout=None`: while we do not read, we do not see pongs.
     """
 
-    def __init__(self, socket: Connection, *, limit: int = LIMIT, grace: float = 2.0) -> None:
+    def __init__(self, socket: Any, *, limit: int = LIMIT, grace: float = 2.0) -> None:
         self._socket, self._limit, self._grace = socket, limit, grace
         self._outgoing = Queue(CAPACITY, "the WebSocket is closed")
         self._writing = asyncio.create_task(self._write())
@@ -244,7 +222,7 @@ async def accept(
     so many `connections` are served at once; more are answered 503. Who may connect is for you to limit: by the host, by `ssl`, or by a
     server of your own (`Socket`).
     """
-    served: set[Connection] = set()
+    served: set[Any] = set()
 
     def judge(socket: Any, request: Any) -> Any:
         if path is not None and request.path.partition("?")[0] != path:
@@ -257,7 +235,7 @@ async def accept(
         if identity is not None:
             response.headers[identity] = str(uuid.uuid4())
 
-    async def take(socket: Connection) -> None:
+    async def take(socket: Any) -> None:
         served.add(socket)
         transport = Socket(socket, limit=limit, grace=grace)
         try:

@@ -1,16 +1,12 @@
-/** The tag of a variant that the schema does not know: `switch` on it like on any other tag. */
-export const UNKNOWN = Symbol("unknown variant");
+// What this module offers to programs is described in `runtime.d.ts`.
 
+export const UNKNOWN = Symbol("unknown variant");
 /** Has a value be written as another one. */
 const writes = (v, toJSON) => Object.defineProperty(v, "toJSON", { value: toJSON });
-/** A variant whose tag the schema does not know: the object as it came, but that its tag field holds `UNKNOWN`, `tag` is the tag and `raw` is
- *  the object, which is written; beside a tag field of that name, they are `tag_` and `raw_`.
- */
 const unknownOf = (field, raw) =>
   writes({ ...raw, [field === "tag" ? "tag_" : "tag"]: raw[field], [field === "raw" ? "raw_" : "raw"]: raw, [field]: UNKNOWN }, () => raw);
 const rawOf = (v) => v[v.raw === UNKNOWN ? "raw_" : "raw"];
 
-/** A message that cannot be decoded: `code` is the JSON-RPC error code that fits, `problems` say what is wrong and where. */
 export class DecodeError extends Error {
   constructor(code, problems, id = null, method = null) {
     super(problems.map((one) => `${one.pointer || "(message)"}: ${one.sentence}`).join("; "));
@@ -19,66 +15,61 @@ export class DecodeError extends Error {
 }
 
 // --- one judgement ---------------------------------------------------------------------------------------------------
-// A checker is `(value, judgement) => value`: it tells the judgement what is wrong, by pointers from the value on, and returns the value, or
-// what is to stand in its place: no value is changed. Who looks into a value puts its own key in front of what is told of the members.
+// A checker is `(value, judgement) => void`: it tells the judgement what is wrong with the value. Of a judgement, `path` leads to the value;
+// `findings` are what is wrong and, with `make`, what is left out instead; `edits` make what is to stand in place of what came;
+// `evaluated` are the keys of one value that a schema speaks of, where that is asked; `leftOut` are how many items of an array are left out;
+// `whole` is the value, and how many branches were tried.
 
 const MOST = 100;
 const STEPS = 50; // for each character of a large value
 
-/** A judgement: `findings` are problems, and with them what leniency left out; `whole` is the value, and how many branches may be tried. */
-const judge = (strict, lenient, whole) => ({ strict, lenient, whole, findings: [] });
-const problemsOf = (c, from = 0) => c.findings.slice(from).filter((one) => !one.problem);
-/** The problems, each with those of the items that were left out below it: an array may be too short for that. */
-const refusal = (c) => {
-  const items = c.findings.filter((one) => one.problem && /\/\d+$/.test(one.pointer));
-  const below = (one) => items.filter(({ pointer }) => pointer.slice(0, pointer.lastIndexOf("/")) === one.pointer).map((each) => each.problem);
-  return problemsOf(c).slice(0, MOST + 1).flatMap((one) => [one, ...below(one)]);
-};
-
-const add = (c, sentence, rule, more) => {
-  c.findings.push({ pointer: "", sentence, rule, ...more });
-};
-/** Puts a key in front of what was told since. */
-const prefix = (c, from, at) => {
-  for (let i = from; i < c.findings.length; i++) {
-    const one = c.findings[i];
-    one.pointer = at + one.pointer;
-    if (one.problem) one.problem.pointer = at + one.problem.pointer;
+const judge = (strict, lenient, path = []) => ({ strict, lenient, path, findings: [], edits: [] });
+const run = (f, value, c) => {
+  const [depth, from] = [c.path.length, c.findings.length];
+  c.whole = { value, steps: 0 };
+  try {
+    f(value, c);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    [c.path.length, c.findings.length] = [depth, from];
+    add(c, "the value is nested too deep, or has too many alternatives", "size");
   }
+  return c;
 };
-/** Leaves out what was told since, and tells that a member was left out. */
-const drop = (c, from, key, value, { pointer, sentence }) => {
-  c.findings.length = from;
-  c.findings.push({ pointer: below(key), value, problem: { pointer, sentence } });
-};
-/** What a checker makes of a member, whose key comes in front of what is told of it. */
-const inside = (f, v, c, key) => {
-  const from = c.findings.length;
-  const found = f(v, c);
-  if (c.findings.length > from) prefix(c, from, below(key));
-  return found;
-};
-const has = Object.hasOwn;
-const isObject = (v) => typeof v === "object" && v !== null && !Array.isArray(v);
-const below = (key) => `/${typeof key === "string" ? key.replace(/~/g, "~0").replace(/\//g, "~1") : key}`;
-/** A copy of an object or array with another member, or without it. */
-const put = (made, v, key, one) => {
-  if (made === v) {
-    made = Array.isArray(v) ? [...v] : { ...v };
-    RAW.set(made, RAW.get(v));
-  }
-  if (one === undefined) delete made[key];
-  else made[key] = one; // of its own, whatever its name
-  return made;
-};
-/** What is wrong with a value where nothing may be left out, and what it is as one of the type. A large value may try more branches. */
-const attempt = (f, v, { strict, whole }, isStrict = strict) => {
+/** The judgement of a branch, of which nothing is reported. A large value may try more branches. */
+const attempt = (f, v, c, strict = c.strict) => {
+  const { whole, evaluated } = c;
   if (++whole.steps > 200000 && whole.steps > STEPS * (whole.size ??= JSON.stringify(whole.value).length)) throw new RangeError();
-  const tried = judge(isStrict, false, whole);
-  tried.made = f(v, tried);
+  const tried = { ...c, strict, lenient: false, findings: [], edits: [], evaluated: evaluated && { ...evaluated, keys: { __proto__: null } } };
+  f(v, tried);
   return tried;
 };
 const fits = (...given) => !attempt(...given).findings.length;
+
+const finding = (c, sentence, rule, more) => ({ path: [...c.path], sentence, rule, ...more });
+const add = (c, ...parts) => {
+  c.findings.push(finding(c, ...parts));
+};
+const isProblem = (one) => !one.make;
+/** Leaves a member out that something is wrong with. */
+const drop = (c, from, key, value, problem, instead) => {
+  c.findings.length = from;
+  c.findings.push({ path: [...c.path, key], value, problem, make: () => instead });
+};
+/** Judges a member. */
+const inside = (f, v, c, key) => {
+  c.path.push(key);
+  f(v, c);
+  c.path.pop();
+};
+/** Tells that a schema speaks of the keys of an object or array in a value, where that is asked. */
+const evaluate = (v, { evaluated }, keys) => {
+  if (evaluated?.of === v) Object.assign(evaluated.keys, keys);
+};
+const has = Object.hasOwn;
+const isObject = (v) => typeof v === "object" && v !== null && !Array.isArray(v);
+const below = (key) => `/${String(key).replace(/~/g, "~0").replace(/\//g, "~1")}`;
+const pointerOf = (path) => path.map(below).join("");
 
 // --- what sentences hold ----------------------------------------------------------------------------------------------
 
@@ -160,16 +151,19 @@ const TYPES = {
   object: ["an object", isObject],
   string: ["a string", (v) => typeof v === "string"],
 };
-const mismatch = (v, c, ...types) => {
-  add(c, `${types.map((one) => TYPES[one][0]).join(" or ") || "another value"} is expected, not ${tell(v)}`, "type");
-  return v;
-};
+const mismatch = (v, c, ...types) =>
+  finding(c, `${types.map((one) => TYPES[one][0]).join(" or ") || "another value"} is expected, not ${tell(v)}`, "type");
 
-export const any = (v) => v;
-export const never = (v, c) => (add(c, "nothing is allowed here", "false"), v);
+export const any = () => {};
+export const never = (v, c) => add(c, "nothing is allowed here", "false");
+export const type = (...types) => (v, c) => {
+  if (!types.some((one) => TYPES[one][1](v))) c.findings.push(mismatch(v, c, ...types));
+};
 const scalar = (name) => {
   const [, holds] = TYPES[name];
-  return (v, c) => (holds(v) ? v : mismatch(v, c, name));
+  return (v, c) => {
+    if (!holds(v)) c.findings.push(mismatch(v, c, name));
+  };
 };
 export const string = /* @__PURE__ */ scalar("string");
 export const boolean = /* @__PURE__ */ scalar("boolean");
@@ -178,30 +172,27 @@ export const integer = /* @__PURE__ */ scalar("integer");
 export const nil = /* @__PURE__ */ scalar("null");
 export const object = /* @__PURE__ */ scalar("object");
 export const array = /* @__PURE__ */ scalar("array");
-export const type = (...types) => (v, c) => types.some((one) => TYPES[one][1](v)) ? v : mismatch(v, c, ...types);
-export const nullable = (f) => (v, c) => v === null ? v : f(v, c);
+export const nullable = (f) => (v, c) => {
+  if (v !== null) f(v, c);
+};
 /** A checker that is made later. */
 export const lazy = (get) => (v, c) => get()(v, c);
 /** What the schema says, and what receivers judge by. */
 export const open = (strict, received) => (v, c) => (c.strict ? strict : received)(v, c);
 
-/** One value, or one of some, which are of a type. */
+/** One value, or one of some, which are of a type. An integer beyond 2^53 is a `bigint`, for its digits. */
 export const constant = (f, value) => (v, c) => {
-  if (equal(value, v)) return v;
+  if (equal(value, v)) return;
   f(v, c);
   add(c, `${tell(v)} is not ${tell(value)}, the only value allowed here`, "const", { values: [value] });
-  return v;
 };
 export const literal = (f, ...values) => (v, c) => {
-  for (const one of values) if (equal(one, v)) return v;
+  if (values.some((one) => equal(one, v))) return;
   f(v, c);
-  oneOf(v, c, values);
-  return v;
+  c.findings.push(oneOf(v, c, values));
 };
-const equal = (a, b) => a === b || (typeof a === "object" && key(a) === key(b));
-const oneOf = (v, c, values) => {
-  add(c, `${tell(v)} is not one of ${listed(values)}${suggest(v, values)}`, "enum", { values });
-};
+const equal = (a, b) => a === b || (typeof a === "object" ? key(a) === key(b) : typeof a === "bigint" && Number(a) === b);
+const oneOf = (v, c, values) => finding(c, `${tell(v)} is not one of ${listed(values)}${suggest(v, values)}`, "enum", { values });
 
 /** Text that equal values share. */
 const key = (v) =>
@@ -209,8 +200,7 @@ const key = (v) =>
 
 /** A limit of values of one kind: whether it holds, and what is wrong otherwise. A limit that JavaScript writes otherwise is a text. */
 const limit = (rule, kind, holds, sentence) => (n) => (v, c) => {
-  if (TYPES[kind][1](v) && !holds(v, +n)) add(c, sentence.replace("#", n), rule);
-  return v;
+  if (TYPES[kind][1](v) && !holds(v, +n, c)) add(c, sentence.replace("#", n), rule);
 };
 const points = (text) => {
   let count = 0;
@@ -230,19 +220,18 @@ const decimal = (v) => {
   const [whole, fraction = ""] = text.split(".");
   return [BigInt(whole + fraction), Number(exponent) - fraction.length];
 };
-export const minLength = /* @__PURE__ */ limit("minLength", "string", (v, n) => v.length >= n && points(v) >= n, "the string must have # characters or more");
-export const maxLength = /* @__PURE__ */ limit("maxLength", "string", (v, n) => v.length <= n || points(v) <= n, "the string may have # characters at most");
+export const minLength = /* @__PURE__ */ limit("minLength", "string", (v, n) => v.length >= n && points(v) >= n, "the string's length must be # or more");
+export const maxLength = /* @__PURE__ */ limit("maxLength", "string", (v, n) => v.length <= n || points(v) <= n, "the string's length may be # at most");
 export const minimum = /* @__PURE__ */ limit("minimum", "number", (v, n) => v >= n, "the number must be # or more");
 export const maximum = /* @__PURE__ */ limit("maximum", "number", (v, n) => v <= n, "the number may be # at most");
 export const exclusiveMinimum = /* @__PURE__ */ limit("exclusiveMinimum", "number", (v, n) => v > n, "the number must be more than #");
 export const exclusiveMaximum = /* @__PURE__ */ limit("exclusiveMaximum", "number", (v, n) => v < n, "the number must be less than #");
 export const multipleOf = /* @__PURE__ */ limit("multipleOf", "number", multiple, "the number must be a multiple of #");
-export const minItems = /* @__PURE__ */ limit("minItems", "array", (v, n) => v.length >= n, "the array must have # items or more");
-export const maxItems = /* @__PURE__ */ limit("maxItems", "array", (v, n) => v.length <= n, "the array may have # items at most");
+export const minItems = /* @__PURE__ */ limit("minItems", "array", (v, n, { leftOut }) => v.length - (leftOut?.of === v ? leftOut.count : 0) >= n, "the array's length must be # or more");
+export const maxItems = /* @__PURE__ */ limit("maxItems", "array", (v, n) => v.length <= n, "the array's length may be # at most");
 export const uniqueItems = /* @__PURE__ */ limit("uniqueItems", "array", (v) => new Set(v.map(key)).size === v.length, "the items of the array must be unique");
-export const minProperties = /* @__PURE__ */ limit("minProperties", "object", (v, n) => size(v) >= n, "the object must have # fields or more");
-export const maxProperties = /* @__PURE__ */ limit("maxProperties", "object", (v, n) => size(v) <= n, "the object may have # fields at most");
-/** The patterns of the schema that the engine lacks: they refuse nothing. */
+export const minProperties = /* @__PURE__ */ limit("minProperties", "object", (v, n) => size(v) >= n, "the number of fields must be # or more");
+export const maxProperties = /* @__PURE__ */ limit("maxProperties", "object", (v, n) => size(v) <= n, "the number of fields may be # at most");
 export const UNENFORCED = [];
 /** A pattern of the schema. What JavaScript reads only without the flag `u`, such as `\\:`, is read without. */
 export const expression = (source, ways = ["u", ""]) => {
@@ -256,41 +245,36 @@ export const expression = (source, ways = ["u", ""]) => {
 export const pattern = (expression, text) => (v, c) => {
   if (typeof v === "string" && expression && !expression.test(v))
     add(c, text ? `${tell(v)} does not match the pattern ${tell(text)}` : `an absolute path is expected, not ${tell(v)}`, "pattern");
-  return v;
 };
-const unsatisfied = (c, keyword) => {
-  add(c, `the value does not satisfy the keyword '${keyword}'`, keyword);
-};
+const unsatisfied = (c, keyword) => add(c, `the value does not satisfy the keyword '${keyword}'`, keyword);
 
 // --- checkers of objects and arrays -----------------------------------------------------------------------------------
 
 const MISSING = "required";
 /** An object with declared fields, of which the first `count` and `others` must be there. A field is a checker, or `[checker, how]`: `how` is the
- *  sum of 1 it is left out where it is wrong, 2 its null is left out, 4 an array is empty instead; `usual` is that of the fields after the
- *  first ones. `isPart`: what is no object is fine.
+ *  sum of 1 it is left out where it is wrong, 2 its null is left out, 4 an array is empty instead, 8 its items are left out; `usual` is that
+ *  of the fields after the first ones. `isPart`: what is no object is fine.
  */
 export const record = (fields, count = 0, usual = 0, others = [], isPart) => {
   let rows; // laid out when they are first needed, as an import has no need of them
   return (v, c) => {
-    if (!isObject(v)) return isPart ? v : mismatch(v, c, "object");
+    if (!isObject(v)) return isPart || object(v, c);
     rows ??= rowsOf(fields, count, usual, others);
     const start = c.findings.length;
-    let made = v;
     for (const row of rows) {
-      const { name, isRequired } = row;
+      const { name } = row;
       const one = row.isInherited && !has(v, name) ? undefined : v[name];
       const from = c.findings.length;
-      let found;
-      if (one !== undefined) found = inside(row.f, one, c, name);
-      else if (isRequired) {
+      c.drops = row.how & 8;
+      if (one !== undefined) inside(row.f, one, c, name);
+      else if (row.isRequired) {
         const more = hint(name, Object.keys(v).filter((each) => !has(fields, each)));
         add(c, `the field ${quote(name)} is required${more}`, MISSING, { missing: name });
       }
-      if (c.findings.length > from && isDropped(c, row, from, one)) found = isRequired ? [] : undefined;
-      if (found !== one) made = put(made, v, name, found);
+      if (c.findings.length > from) leaveOut(c, row, from, one);
     }
     if (c.findings.length > start + 1) arrange(v, c, start);
-    return made;
+    evaluate(v, c, fields);
   };
 };
 const rowsOf = (fields, count, usual, others) =>
@@ -300,52 +284,43 @@ const rowsOf = (fields, count, usual, others) =>
   });
 /** Tells of an object first, then of its members in their order. */
 const arrange = (v, c, from) => {
-  const ranks = new Map(Object.keys(v).map((name, index) => [below(name), index]));
-  const rank = ({ pointer }) => ranks.get(pointer.split("/", 2).join("/")) ?? -1;
+  const ranks = new Map(Object.keys(v).map((name, index) => [name, index]));
+  const rank = ({ path }) => ranks.get(path[c.path.length]) ?? -1;
   for (const one of c.findings.splice(from).sort((a, b) => rank(a) - rank(b))) c.findings.push(one);
 };
-/** Whether a member that something is wrong with is left out. */
-const isDropped = (c, { name, f, how, isRequired }, from, one) => {
-  const [problem] = how && c.lenient && (how & 1 || one === null) ? problemsOf(c, from) : [];
-  if (!problem) return false;
-  const isLeftOut = !isRequired || (how & 4 && fits(f, [], c));
-  if (isLeftOut) drop(c, from, name, one, problem);
+/** Leaves a field out that something is wrong with, if that may be. */
+const leaveOut = (c, { name, f, how, isRequired }, from, one) => {
+  const problem = c.lenient && (how & 1 || (how & 2 && one === null)) ? c.findings.slice(from).find(isProblem) : undefined;
+  if (!problem) return;
+  if (!isRequired) drop(c, from, name, one, problem);
+  else if (how & 4 && fits(f, [], c)) drop(c, from, name, one, problem, []);
   else if (one !== undefined) problem.soft = name;
-  return isLeftOut;
 };
 
-/** The members of an object beyond those that are declared: by pattern, and all others. */
+/** The members of an object beyond those that are declared: by pattern, and all others, if anything is said of them. */
 export const members = (rest, names = [], patterns = []) => {
   const known = new Set(names);
   return (v, c) => {
-    if (!isObject(v)) return v;
+    if (!isObject(v)) return;
     const extra = [];
-    let made = v;
     for (const name of Object.keys(v)) {
       const matching = patterns.filter(([expression]) => expression?.test(name));
-      for (const [, f] of matching) made = member(made, v, name, c, f);
-      if (matching.length || known.has(name)) continue;
-      if (rest === never) extra.push(name);
-      else made = member(made, v, name, c, rest);
+      const others = matching.length || known.has(name) || !rest ? [] : [[, rest]];
+      if (others.length && rest === never) extra.push(name);
+      else for (const [, f] of [...matching, ...others]) inside(f, v[name], c, name);
+      if (matching.length) evaluate(v, c, { [name]: 0 });
     }
+    if (rest) evaluate(v, c, v);
     if (extra.length) refuse(c, extra, "additionalProperties");
-    return made;
   };
 };
-const refuse = (c, extra, rule) => {
-  add(c, `${listed(extra)} ${extra.length === 1 ? "is" : "are"} not allowed here`, rule);
-};
-const member = (made, v, name, c, f) => {
-  const found = inside(f, made[name], c, name);
-  return found === made[name] ? made : put(made, v, name, found);
-};
+const refuse = (c, extra, rule) => add(c, `${listed(extra)} ${extra.length === 1 ? "is" : "are"} not allowed here`, rule);
 export const names = (f) => (v, c) => {
   if (isObject(v))
     for (const name of Object.keys(v)) {
       const [problem] = attempt(f, name, c).findings;
       if (problem) add(c, `the name ${tell(name)} is not allowed here: ${problem.sentence}`, "propertyNames");
     }
-  return v;
 };
 /** What an object needs that has a field: other fields, or a schema. */
 export const dependents = (needs) => (v, c) => {
@@ -357,108 +332,95 @@ export const dependents = (needs) => (v, c) => {
           for (const one of need)
             if (!has(v, one)) add(c, `the field ${quote(one)} is required beside ${tell(name)}`, MISSING);
       }
-  return v;
 };
 
-/** A list: one checker for each of the `first` items, one for the others. `drops`: receivers leave out items that are wrong. */
-export const items = (f, drops, first = []) => (v, c) => {
-  if (!Array.isArray(v)) return v;
-  let made = v;
-  let isShorter = false;
-  for (let i = 0; i < v.length; i++) {
+/** A list: one checker for each of the `first` items, one for the others, if they have one. */
+export const items = (f, first = []) => (v, c) => {
+  if (!Array.isArray(v)) return;
+  const drops = c.lenient && c.drops;
+  let count = 0;
+  c.drops = 0;
+  for (let i = 0; i < (f ? v : first).length && i < v.length; i++) {
     const from = c.findings.length;
-    const one = v[i];
-    let found = inside(i < first.length ? first[i] : f, one, c, i);
-    const [problem] = drops && c.lenient && c.findings.length > from ? problemsOf(c, from) : [];
-    if (problem) {
-      drop(c, from, i, one, problem);
-      isShorter = true;
-      found = undefined;
-    }
-    if (found !== one) made = put(made, v, i, found);
+    inside(i < first.length ? first[i] : f, v[i], c, i);
+    const problem = drops && c.findings.length > from ? c.findings.slice(from).find(isProblem) : undefined;
+    if (!problem) continue;
+    drop(c, from, i, v[i], problem);
+    count++;
   }
-  return isShorter ? closed(made) : made;
-};
-/** An array without its holes; the texts of long numbers move with their items. */
-const closed = (v) => {
-  const places = Object.keys(v);
-  const found = places.map((one) => v[one]);
-  const words = RAW.get(v);
-  RAW.set(found, new Map(places.map((one, index) => [String(index), words?.get(one)])));
-  return found;
+  c.leftOut = count ? { of: v, count } : undefined;
+  evaluate(v, c, f ? v : first);
 };
 /** An array that is a list of one kind of items. */
-export const list = (f, drops) => {
-  const check = items(f, drops);
-  return (v, c) => check(array(v, c), c);
+export const list = (f) => {
+  const check = items(f);
+  return (v, c) => {
+    array(v, c);
+    check(v, c);
+  };
 };
 export const contains = (f, least, most) => (v, c) => {
-  if (Array.isArray(v)) {
-    const count = v.filter((one) => fits(f, one, c)).length;
-    if (count < least || count > most) unsatisfied(c, "contains");
-  }
-  return v;
+  if (!Array.isArray(v)) return;
+  const found = Object.keys(v).filter((one) => fits(f, v[one], c));
+  for (const one of found) evaluate(v, c, { [one]: 0 });
+  if (found.length < least || found.length > most) unsatisfied(c, "contains");
 };
 
 // --- checkers of several schemas --------------------------------------------------------------------------------------
 
 export const all = (...checkers) => (v, c) => {
   const from = c.findings.length;
-  for (const f of checkers) v = f(v, c);
+  for (const f of checkers) f(v, c);
   if (c.findings.length > from + 1 && isObject(v)) arrange(v, c, from);
-  return v;
 };
 /** None of some schemas. */
 export const not = (...checkers) => (v, c) => {
   if (checkers.some((f) => fits(f, v, c, true))) add(c, "this is one of the values that are excluded here", "not");
-  return v;
 };
-export const when = (test, then, otherwise) => (v, c) => (fits(test, v, c, true) ? then : otherwise)(v, c);
-/** What counts for members of objects, or items of arrays, that nothing else evaluates: `evaluated` gives what says which are. Of items it is
- *  told where the `others` hold. */
-export const unevaluated = (evaluated, f, rule, others = any) => (v, c) => {
+export const when = (test, then, otherwise) => (v, c) => {
+  const { findings, evaluated } = attempt(test, v, c, true);
+  evaluate(v, c, !findings.length && evaluated?.keys);
+  (findings.length ? otherwise : then)(v, c);
+};
+/** What counts for the members of an object, or the items of an array, of which nothing else speaks: neither the schema itself, nor one of the
+ *  `parts` that it consists of. Of items it is reported where nothing else is wrong.
+ */
+export const unevaluated = (itself, parts, f, rule) => (v, c) => {
   const isOfItems = rule === "unevaluatedItems";
   const from = c.findings.length;
-  let made = others(v, c);
-  if (isOfItems ? c.findings.length > from || !Array.isArray(v) : !isObject(v)) return made;
-  const known = evaluated()(v, c);
-  const extra = known === true ? [] : Object.keys(v).filter((one) => !known.has(one));
+  const around = c.evaluated;
+  const keys = { __proto__: null };
+  for (const part of [itself, ...parts]) {
+    const before = c.findings.length;
+    c.evaluated = { of: v, keys: { __proto__: null } };
+    part(v, c);
+    if (part === itself || c.findings.length === before) Object.assign(keys, c.evaluated.keys);
+  }
+  c.evaluated = around;
+  evaluate(v, c, keys);
+  if (isOfItems ? c.findings.length > from || !Array.isArray(v) : !isObject(v)) return;
+  const extra = Object.keys(v).filter((one) => !(one in keys));
+  evaluate(v, c, v);
   if (isOfItems) {
     if (!extra.every((one) => fits(f, v[one], c))) unsatisfied(c, rule);
-  } else if (f !== never) for (const one of extra) made = member(made, v, one, c, f);
+  } else if (f !== never) for (const one of extra) inside(f, v[one], c, one);
   else if (extra.length) refuse(c, extra, rule);
-  return made;
-};
-/** The keys that a schema evaluates; `true` for all. `parts` are schemas that evaluate more where a test holds. */
-export const evaluate = ({ names: declared = [], patterns = [], allNames, first = 0, allItems, contains: held }, parts) => (v, c) => {
-  const isArray = Array.isArray(v);
-  if (isArray ? allItems : allNames) return true;
-  const found = new Set(isArray ? Array.from({ length: first }, (_, index) => String(index)) : declared);
-  for (const one of Object.keys(v))
-    if (isArray ? held && fits(held, v[one], c, true) : patterns.some((each) => each?.test(one))) found.add(one);
-  for (const [test, inner] of parts) {
-    if (!fits(test, v, c, true)) continue;
-    const more = inner()(v, c);
-    if (more === true) return true;
-    for (const one of more) found.add(one);
-  }
-  return found;
 };
 
-/** What a union says of an object by the one field of each of some branches; nothing, where it has several of them, or there are none. */
+/** Tells of an object by the one field of each of some branches; `false`, where it has several of them. */
 export const keyed = (keys) => (v, c, say) => {
   const [inside, ...more] = Object.keys(keys).filter((i) => has(v, keys[i]));
-  if (more.length) return;
-  if (inside) return say(inside);
+  if (more.length) return false;
+  if (inside) return say(inside), true;
   const there = Object.keys(v).slice(0, 3).map(show).join(", ") || "nothing";
   add(c, `the object must have one field of ${Object.values(keys).map(show).join(", ")}; it has ${there}`, MISSING);
-  return v;
+  return true;
 };
 
-/** One of several schemas, or but one where it `isExclusive`; `nil` is never what a value is told about. How they are told apart:
+/** One of several schemas, or but one where it `isExclusive`; `nil` is never what a value is compared with. How they are distinguished:
  *  `field` and `tags` (of each branch, one or a list), `isLoose` (more than one branch may take an object with a known tag),
- *  `untagged` (branches that take objects without the field), `byKey` (what tells by fields of one branch each), `types` (of all branches),
- *  `fallback` (one more branch, of receivers, for unknown tags), `unknown` (receivers get an `Unknown` for a tag that is not known and not
+ *  `untagged` (branches that take objects without the field), `byKey` (what tells by fields of one branch each), `types` (of each branch;
+ *  of one without, `object`), `fallback` (one more branch, of receivers, for unknown tags), `unknown` (receivers get an `Unknown` for a tag that is not known and not
  *  one of these; `null`: for none).
  */
 export const union = (strict, { isExclusive, field, tags = [], isLoose, untagged = [], byKey, types = [], fallback, unknown = [] } = {}) => {
@@ -482,69 +444,69 @@ export const union = (strict, { isExclusive, field, tags = [], isLoose, untagged
     if (isTold && !owners) layOut();
     const found = hasTag ? owners.get(v[field]) : undefined;
     if (found && !isLoose) return branches[found[0]](v, c);
-    const isUnknown = isTold && !c.strict && !found && typeof v[field] === "string" && unknown !== null && !unknown.includes(v[field]);
-    const madeOf = (one) => (isUnknown && isObject(one) ? unknownOf(field, one) : one);
+    if (isTold && !c.strict && !found && typeof v[field] === "string" && unknown !== null && !unknown.includes(v[field]))
+      c.edits.push({ path: [...c.path], make: (raw) => unknownOf(field, raw) });
     const whole = [...branches.keys()];
-    const told = hasTag ? [...(found ?? []), ...others].filter((i) => i < branches.length) : isTold ? untagged : whole;
+    const candidates = hasTag ? [...(found ?? []), ...others].filter((i) => i < branches.length) : isTold ? untagged : whole;
     const trials = [];
     const trial = (i) => (trials[i] ??= attempt(branches[i], v, c));
     let fit;
-    for (const i of told) {
+    for (const i of candidates) {
       const tried = trial(i);
       if (tried.findings.length) continue;
-      if (fit) return add(c, "more than one of the alternatives fits, and only one may", "oneOf"), v;
-      fit = tried;
-      if (!isExclusive) break;
+      if (fit && isExclusive) return add(c, "more than one of the alternatives fits, and only one may", "oneOf");
+      fit ??= tried;
+      evaluate(v, c, tried.evaluated?.keys);
+      if (!isExclusive && !c.evaluated) break;
     }
-    if (fit) return madeOf(fit.made);
+    if (fit) {
+      for (const one of fit.edits) c.edits.push(one);
+      return;
+    }
     // a branch judges twice only where leniency tells more, as each twice doubles with the depth
     const say = (i, judgement = c) => {
-      if (judgement.lenient) return branches[i](v, judgement);
-      for (const one of trial(i).findings) judgement.findings.push({ ...one });
-      return v;
+      if (judgement.lenient) branches[i](v, judgement);
+      else for (const one of trial(i).findings) judgement.findings.push({ ...one });
     };
     const closest = (indices, judgement = c) => nearest(v, judgement, say, trial, indices, types);
     /** What the branch makes of the value that is meant: it says what is wrong, or leaves it out. */
     const explain = () => {
       const real = whole.filter((i) => branches[i] !== nil);
-      if (real.length < 2) return real.length ? say(real[0]) : mismatch(v, c, "null");
+      if (real.length < 2) return real.length ? say(real[0]) : nil(v, c);
       if (field === undefined) return (isObject(v) && byKey?.(v, c, say)) || closest(real);
-      if (!isTold) return mismatch(v, c, "object");
+      if (!isTold) return object(v, c);
       if (found) return found.length === 1 ? say(found[0]) : closest(found);
       const given = v[field];
-      const pointer = below(field);
-      if (told.length) {
-        const said = attempt((_, inner) => closest(told, inner), v, c).findings;
-        const count = (problems) => problems.filter((one) => one.pointer !== pointer).length;
+      if (candidates.length) {
+        const said = attempt((_, inner) => closest(candidates, inner), v, c).findings;
+        const count = (problems) => problems.filter(({ path }) => path.length !== c.path.length + 1 || path.at(-1) !== field).length;
         const wrong = [...owners.values()].flatMap((one) => (one.length === 1 ? [count(trial(one[0]).findings)] : []));
-        const isStray = said.some((one) => one.rule === "not" && !one.pointer) || Math.min(...wrong) < count(said);
-        if (!isStray || typeof given !== "string") return closest(told);
+        const isStray = said.some((one) => one.rule === "not" && isHere(one, c)) || Math.min(...wrong) < count(said);
+        if (!isStray || typeof given !== "string") return closest(candidates);
       }
       const known = [...owners.keys()];
-      if (hasTag) add(c, `${tell(given)} is not a known value of ${quote(field)}, which are ${listed(known)}${suggest(given, known)}`, "tag", { pointer });
-      else add(c, `the field ${quote(field)} is required, one of ${listed(known)}${hint(field, Object.keys(v))}`, MISSING);
-      return v;
+      if (!hasTag) return add(c, `the field ${quote(field)} is required, one of ${listed(known)}${hint(field, Object.keys(v))}`, MISSING);
+      const sentence = `${tell(given)} is not a known value of ${quote(field)}, which are ${listed(known)}${suggest(given, known)}`;
+      add(c, sentence, "tag", { path: [...c.path, field] });
     };
     const from = c.findings.length;
-    const made = explain();
+    explain();
     // a field that the branch needs may be left out where another branch does without it
-    const soft = c.findings.slice(from).find((one) => one.soft !== undefined && one.pointer === below(one.soft));
-    if (soft) {
-      const { soft: name, pointer, sentence } = soft;
-      const rest = put(made, made, name);
-      if (!attempt(check, rest, c).findings.some((one) => one.missing === name && !one.pointer)) {
-        c.findings.push(...c.findings.splice(from).filter((one) => one.problem), { pointer, value: v[name], problem: { pointer, sentence } });
-        return check(rest, c);
-      }
-    }
-    return madeOf(made);
+    const soft = c.findings.slice(from).find((one) => one.soft !== undefined && one.path.length === c.path.length + 1);
+    if (!soft) return;
+    const { soft: name } = soft;
+    const { [name]: value, ...rest } = v;
+    if (attempt(check, rest, c).findings.some((one) => one.missing === name && isHere(one, c))) return;
+    drop(c, from, name, value, soft);
+    check(rest, c);
   };
   return check;
 };
+const isHere = ({ path }, c) => path.length === c.path.length;
 
-/** What the branch that comes nearest makes of a value, as one of several; one problem, if the value is of none of their types. */
+/** Tells what the branch that comes nearest says of a value, as one of several; one problem, if the value is of none of their types. */
 const nearest = (v, c, say, trial, indices, types) => {
-  const here = (i) => trial(i).findings.filter((one) => !one.pointer);
+  const here = (i) => trial(i).findings.filter((one) => isHere(one, c));
   let least = Infinity;
   let best;
   for (const i of indices) {
@@ -555,80 +517,106 @@ const nearest = (v, c, say, trial, indices, types) => {
     const rank = ((4 * isWrong + 2 * isOther + rules.includes("not")) * MOST + lacks) * MOST + Math.min(trial(i).findings.length, MOST);
     if (rank < least) [least, best] = [rank, { i, isWrong, isOther }];
   }
-  if (best.isWrong) return mismatch(v, c, ...types);
   const from = c.findings.length;
-  const values = best.isOther && indices.flatMap((i) => here(i).find((one) => one.values)?.values ?? []).filter((one) => one !== null);
-  const found = values ? (oneOf(v, c, values), v) : say(best.i, c);
-  const more = ` (the nearest of ${indices.length} alternatives)`;
+  if (best.isWrong) return c.findings.push(mismatch(v, c, ...[...new Set(indices.flatMap((i) => types[i] ?? "object"))].sort()));
+  const values = () => indices.flatMap((i) => here(i).find((one) => one.values)?.values ?? []).filter((one) => one !== null);
+  if (best.isOther) c.findings.push(oneOf(v, c, values()));
+  else say(best.i, c);
   const first = c.findings[from];
-  for (const one of new Set([first?.problem ?? first, problemsOf(c, from)[0]]))
-    if (one && indices.length > 1 && !one.sentence.endsWith(" alternatives)")) one.sentence += more;
-  return found;
+  for (const one of new Set([first?.problem ?? first, c.findings.slice(from).find(isProblem)]))
+    if (one && indices.length > 1 && !one.sentence.endsWith(" alternatives)")) one.sentence += ` (the nearest of ${indices.length} alternatives)`;
 };
 
 // --- text -------------------------------------------------------------------------------------------------------------
 
-const RAW = new WeakMap(); // object or array → key → a number and its text, where JavaScript writes another
+const RAW = new WeakMap(); // object or array → key → a number and its text, where JavaScript writes another; with the keys that come `twice`
 let hasRaw = false;
 /** Numbers that a double may not hold, -0, which is not written, halves of surrogate pairs, and escapes that may hide a colon. */
 const SUSPICIOUS = /\d{16}|\d\.\d{8}|\d{8}\.|\d[eE]|\\u(?:[dD]|00[23])|(?:^|[:,[\s])-0(?!\.?0*[1-9])/;
 const colons = (text) => text.match(/"[ \t\n\r]*:/g)?.length;
 
 /** The value of JSON text, and what is wrong with it as such; of no text, itself. */
-const read = (text) => {
+const read = (given) => {
   try {
-    if (text instanceof Uint8Array) text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(text);
+    const text = given instanceof Uint8Array ? new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(given) : given;
     if (typeof text !== "string") return [text, []];
-    const value = JSON.parse(text);
-    const isWhole = colons(text) === colons(JSON.stringify(value)); // each key once
-    return isWhole && !SUSPICIOUS.test(text) ? [value, []] : slowly(text);
+    try {
+      const value = JSON.parse(text);
+      if (colons(text) === colons(JSON.stringify(value)) && !SUSPICIOUS.test(text)) return [value, []]; // each key once
+    } catch {}
+    return slowly(text);
   } catch (error) {
-    const why = error instanceof RangeError ? "it is nested too deep" : error.message;
-    return [undefined, [{ pointer: "", sentence: `this is not JSON: ${why}`, rule: "json" }]];
+    const others = error instanceof RangeError ? "it is nested too deep" : "UTF-8 is expected";
+    const sentence = `this is not JSON: ${error instanceof SyntaxError ? error.message : others}`;
+    return [undefined, [{ pointer: "", sentence, rule: "json" }]];
   }
 };
-/** Text that is known to be JSON, with what `JSON.parse` loses: keys that are given twice, long numbers. */
+/** The value of text, with what `JSON.parse` does not tell: the place of what is wrong, keys that are given twice, long numbers. */
 const slowly = (text) => {
-  const twice = new Map(); // object → the keys that it gives twice
-  const tokens = /"[^"]*"|[[\]{}]|[^\s"[\]{},:]+/g;
+  const tokens = /"[^"]*"|[^\s"[\]{},:]+|[^ \t\n\r]|$/g;
   const bare = text.replace(/\\["\\]/g, "__");
-  const next = () => text.slice(tokens.exec(bare).index, tokens.lastIndex);
-  const scalar = (word) => {
-    const found = JSON.parse(word);
-    if (typeof found === "string" && /\p{Surrogate}/u.test(found)) throw new Error("half of a surrogate pair");
-    if (Math.abs(found) === Infinity) throw new Error("a number is too large");
+  let at;
+  let word;
+  const next = () => {
+    at = tokens.exec(bare).index;
+    word = text.slice(at, tokens.lastIndex);
+  };
+  const expect = (isThere, what) => {
+    const lines = text.slice(0, at).split("\n");
+    if (!isThere) throw new SyntaxError(`${what} is expected at line ${lines.length}, column ${lines.at(-1).length + 1}`);
+  };
+  const scalar = () => {
+    let found;
+    try {
+      found = JSON.parse(word);
+    } catch {
+      expect(false, word[0] === '"' ? "a whole string, with known escapes," : "a value");
+    }
+    expect(!/\p{Surrogate}/u.test(found), "a whole surrogate pair");
+    expect(Math.abs(found) !== Infinity, "a smaller number");
     return found;
   };
-  const value = (word, raw, name) => {
+  const value = (raw, name) => {
     if (word !== "{" && word !== "[") {
-      const found = scalar(word);
+      const found = scalar();
       if (typeof found === "number" && String(found) !== word) raw.set(String(name), [found, word]);
       return found;
     }
+    const end = word === "[" ? "]" : "}";
     const members = new Map();
     const words = new Map();
-    const again = new Set();
-    for (let one = next(); one !== "}" && one !== "]"; one = next()) {
-      const key = word === "[" ? members.size : scalar(one);
-      if (members.has(key)) again.add(key);
-      members.set(key, value(word === "[" ? one : next(), words, key));
+    words.twice = new Set();
+    for (next(); word !== end; next()) {
+      if (members.size) {
+        expect(word === ",", `',' or '${end}'`);
+        next();
+      }
+      let key = members.size;
+      if (end === "}") {
+        expect(word[0] === '"', "a key in double quotes");
+        key = scalar();
+        next();
+        expect(word === ":", "':'");
+        next();
+      }
+      if (members.has(key)) words.twice.add(key);
+      members.set(key, value(words, key));
     }
-    const found = word === "[" ? [...members.values()] : Object.fromEntries(members); // of any name
-    if (again.size) twice.set(found, again);
+    const found = end === "]" ? [...members.values()] : Object.fromEntries(members); // of any name
     RAW.set(found, words);
     hasRaw ||= words.size > 0;
     return found;
   };
-  const told = (v, at) => {
-    const own = Array.from(twice.get(v) ?? [], (key) => ({
-      pointer: at + below(key),
-      sentence: `the key ${show(key)} occurs more than once in one object, and readers differ in which value they take`,
-      rule: "duplicate-key",
-    }));
-    return typeof v === "object" && v !== null ? own.concat(Object.keys(v).flatMap((name) => told(v[name], at + below(name)))) : own;
+  const repeated = (v, path) => {
+    const sentence = (key) => `the key ${show(key)} occurs more than once in one object, and readers differ in which value they take`;
+    const own = Array.from(RAW.get(v)?.twice ?? [], (key) => ({ path: [...path, key], sentence: sentence(key), rule: "duplicate-key" }));
+    return isObject(v) || Array.isArray(v) ? own.concat(Object.keys(v).flatMap((name) => repeated(v[name], [...path, name]))) : own;
   };
-  const found = value(next(), new Map());
-  return [found, twice.size ? told(found, "") : []];
+  next();
+  const found = value(new Map());
+  next();
+  expect(!word, "the end of the text");
+  return [found, listProblems(repeated(found, []))];
 };
 /** Whether an object stands for an unknown variant without writing itself: a copy. */
 const isCopy = (v) => isObject(v) && typeof v.toJSON !== "function" && Object.values(v).includes(UNKNOWN);
@@ -640,7 +628,6 @@ const isSpecial = (v) => {
   for (const name in v) if (isSpecial(v[name])) found = true;
   return found;
 };
-/** A value as JSON text. Numbers that came with more digits than a double holds are written as they came. */
 export const encode = (value) => {
   if (!isSpecial(value) && !hasRaw) return JSON.stringify(value);
   const mark = `#${Math.random()}:`;
@@ -654,11 +641,44 @@ export const encode = (value) => {
 
 // --- values and messages ----------------------------------------------------------------------------------------------
 
-/** Each problem once. That a value is excluded is told where nothing else is wrong with it. */
-const finish = (problems) => {
+/** A copy of a value in which something else stands at some paths: what `make` makes of what is there, nothing for `undefined`. */
+const edited = (value, edits) => {
+  if (!edits.length) return value;
+  const root = [value];
+  const copies = new Set();
+  for (const { path, make } of edits.sort((a, b) => b.path.length - a.path.length)) {
+    let [owner, key] = [root, 0];
+    for (const step of path) {
+      let inner = owner[key];
+      if (!copies.has(inner)) {
+        const whole = isCopy(inner) ? rawOf(inner) : inner;
+        owner[key] = inner = Array.isArray(whole) ? [...whole] : { ...whole }; // of its own, whatever its name
+        copies.add(inner);
+        RAW.set(inner, RAW.get(whole));
+      }
+      [owner, key] = [inner, step];
+    }
+    const one = make(owner[key]);
+    if (one === undefined) delete owner[key];
+    else owner[key] = one;
+  }
+  for (const one of copies) if (Array.isArray(one)) close(one);
+  return root[0];
+};
+/** Takes the holes out of an array; the texts of long numbers move with their items. */
+const close = (items) => {
+  const places = Object.keys(items);
+  const words = RAW.get(items);
+  for (const [index, place] of places.entries()) items[index] = items[place];
+  items.length = places.length;
+  RAW.set(items, new Map(places.map((place, index) => [String(index), words?.get(place)])));
+};
+/** Problems as they are reported: each once, a hundred at most. That a value is excluded is reported where nothing else is wrong with it. */
+const listProblems = (findings) => {
   const found = new Map();
   const isNot = (one) => one.rule === "not";
-  for (const { pointer, sentence, rule } of problems.sort((a, b) => isNot(a) - isNot(b))) {
+  for (const { path, sentence, rule } of findings.sort((a, b) => isNot(a) - isNot(b))) {
+    const pointer = pointerOf(path);
     if (rule === "not" && [...found.values()].some((one) => `${one.pointer}/`.startsWith(`${pointer}/`))) continue;
     found.set(pointer + sentence, { pointer, sentence, rule });
     if (found.size <= MOST) continue;
@@ -667,90 +687,69 @@ const finish = (problems) => {
   }
   return [...found.values()];
 };
-const run = (f, v, c) => {
-  const from = c.findings.length;
-  c.whole = { value: v, steps: 0 };
-  try {
-    return f(v, c);
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    c.findings.length = from;
-    add(c, "the value is nested too deep, or has too many alternatives", "size");
-    return v;
-  }
-};
-
 /** Throws the problems of a message, with its id and method where these can be read. */
 const fail = (code, problems, v, twice = []) => {
   const member = (name, ...types) =>
     isObject(v) && types.includes(typeof v[name]) && !twice.some((one) => one.pointer === `/${name}`) ? v[name] : null;
-  throw new DecodeError(code, finish(problems), member("id", "string", "number"), member("method", "string"));
+  throw new DecodeError(code, problems, member("id", "string", "number"), member("method", "string"));
 };
-/** Throws what a judgement refuses, or tells what it left out. */
-const settle = (c, code, onDrop, v) => {
-  if (!c.findings.length) return;
-  const problems = refusal(c);
-  if (problems.length) fail(code, problems, v);
-  if (onDrop) c.findings.forEach(onDrop);
+/** What is to stand in a value in place of what came. Throws what is wrong, each with what was wrong with items that were left out below it: an
+ *  array may be too short for that.
+ */
+const settle = ({ findings, edits }, code, v, { onDrop } = {}) => {
+  if (!findings.length) return edits;
+  const problems = findings.filter(isProblem);
+  if (problems.length) {
+    const items = new Map(); // array → what is wrong with items that were left out
+    const at = (path) => items.get(String(path)) ?? items.set(String(path), []).get(String(path));
+    for (const { make, path, problem } of findings) if (make && Number.isInteger(path.at(-1))) at(path.slice(0, -1)).push(problem);
+    fail(code, listProblems(problems.flatMap((one) => [one, ...at(one.path)])), v);
+  }
+  for (const { path, value, problem } of onDrop ? findings : [])
+    onDrop({ pointer: pointerOf(path), value, problem: { pointer: pointerOf(problem.path), sentence: problem.sentence } });
+  return [...edits, ...findings];
 };
 
-/** Whether a value is one of a type, exactly. */
-export const is = (f, value) => !validateAs(f, value).length;
-/** What is wrong with a value as one of a type, by its schema and nothing else; an empty list, if all is well. */
-export const validateAs = (f, value) => {
-  const c = judge(true);
-  run(f, value, c);
-  return finish(c.findings);
-};
-/** The typed value of parsed JSON: itself, or a copy where leniency or unknown variants ask for another one. */
-export const decodeAs = (f, value, { onDrop, lenient } = {}) => {
-  const c = judge(false, lenient !== false);
-  const found = run(f, value, c);
-  settle(c, -32602, onDrop);
-  return found;
-};
-/** JSON text as `JSON.parse` reads it; keys that are given twice and what is too large are refused, long numbers are kept for `encode`. */
+export const is = (f, value) => !run(f, value, judge(true)).findings.length;
+export const validateAs = (f, value) => listProblems(run(f, value, judge(true)).findings);
+export const decodeAs = (f, value, options) => edited(value, settle(run(f, value, judge(false, options?.lenient !== false)), -32602, null, options));
 export const parse = (text) => {
   const [value, problems] = read(text);
   if (problems.length) fail(problems[0].rule === "json" ? -32700 : -32600, problems, value, problems);
   return value;
 };
 
-const fault = (c, sentence, pointer = "", rule = "envelope") => {
-  add(c, sentence, rule, { pointer });
-};
+const fault = (c, sentence, path = [], rule = "envelope") => add(c, sentence, rule, { path: [...c.path, ...path] });
 /** What becomes of a message that may be an array of messages, of each of which `f` says it. */
 export const batches = (value, f, c) => {
-  if (!Array.isArray(value)) return f(value, "");
+  if (!Array.isArray(value)) return f(value, []);
   const answers = value.map((v) => isObject(v) && !has(v, "method"));
   if (!value.length) fault(c, "a batch must hold at least one message");
-  if (!c.strict) settle(c, -32600);
   for (const [index, one] of answers.entries())
-    if (c.strict && one !== answers[0]) fault(c, "a batch holds either calls or answers, not both", `/${index}`);
-  return value.map((v, index) => f(v, `/${index}`));
+    if (c.strict && one !== answers[0]) fault(c, "a batch holds either calls or answers, not both", [index]);
+  if (!c.strict && c.findings.length) fail(-32600, listProblems(c.findings));
+  return value.map((v, index) => f(v, [index]));
 };
 const newObject = () => ({});
 const plainParams = (v, c) => {
   if (typeof v !== "object" || v === null) fault(c, `the params must be an object or an array, not ${tell(v)}`);
-  return v;
 };
 export const plainError = (v, c) => {
   if (!isObject(v) || !Number.isInteger(v.code) || typeof v.message !== "string")
     fault(c, "an error is an object with an integer 'code' and a string 'message'");
-  return v;
 };
 
 /** Decodes and validates the messages of one protocol: `methods` are rows `[name, side, params, result, isNullFine, empty]`: of
  *  a notification without a result. `empty` makes what stands for params that are left out.
  */
-export const protocol = (methods, { sides, id, error, each = (value, f) => f(value, ""), versioned = true }) => {
+export const protocol = (methods, { sides, id, error, each = (value, f) => f(value, []), versioned = true }) => {
   const rows = [new Map(), new Map()]; // of notifications, of requests
   for (const [name, ...row] of methods) rows[row[2] ? 1 : 0].set(name, row);
   const checkSender = ({ sender } = {}) => {
     if (sides.length && !sides.includes(sender)) throw new TypeError(`the sender is one of ${sides.map(quote).join(", ")}, not ${tell(sender)}`);
   };
   const checkId = (v, c) => {
-    if (!is(id, v)) fault(c, `an id must be ${is(id, null) ? "an integer, a string or null" : "an integer or a string"}, not ${tell(v)}`, "/id");
+    if (!is(id, v)) fault(c, `an id must be ${is(id, null) ? "an integer, a string or null" : "an integer or a string"}, not ${tell(v)}`, ["id"]);
   };
   const stray = (c, name, isRequest, sender) => {
     const [own, others] = isRequest ? [rows[1], rows[0]] : rows;
@@ -759,14 +758,14 @@ export const protocol = (methods, { sides, id, error, each = (value, f) => f(val
       : others.has(name)
         ? `${quote(name)} is a ${isRequest ? "notification, not a request: remove" : "request, not a notification: add"} 'id'`
         : `the method ${show(name)} is not known${suggest(name, [...(own.size ? own : others).keys()])}`;
-    fault(c, sentence, "/method", "method");
+    fault(c, sentence, ["method"], "method");
   };
   /** What judges what a message carries: `[checker, member, code, empty]`; nothing where its envelope leaves that open. */
   const route = (v, c, { sender, method, pending }) => {
     if (!isObject(v)) return fault(c, `a JSON-RPC message is an object, not ${tell(v)}`);
     if (versioned && v.jsonrpc !== "2.0") {
-      const [more, pointer] = has(v, "jsonrpc") ? [`, not ${tell(v.jsonrpc)}`, "/jsonrpc"] : ["", ""];
-      fault(c, `the field 'jsonrpc' must be "2.0"${more}`, pointer);
+      const isThere = has(v, "jsonrpc");
+      fault(c, `the field 'jsonrpc' must be "2.0"${isThere ? `, not ${tell(v.jsonrpc)}` : ""}`, isThere ? ["jsonrpc"] : []);
     }
     const hasId = has(v, "id");
     const hasResult = has(v, "result");
@@ -778,7 +777,7 @@ export const protocol = (methods, { sides, id, error, each = (value, f) => f(val
       if (side ? side === sender : !v.method.startsWith("_")) return stray(c, v.method, hasId, sender);
       return params ? [params, "params", -32602, empty] : [versioned ? plainParams : any, "params", -32600, () => {}];
     }
-    if (has(v, "method")) return fault(c, `the method must be a string, not ${tell(v.method)}`, "/method");
+    if (has(v, "method")) return fault(c, `the method must be a string, not ${tell(v.method)}`, ["method"]);
     if (!isError && !hasResult)
       return fault(c, `the message has no 'method', and neither 'result' nor 'error'${hint("method", Object.keys(v))}`);
     if (isError && hasResult) fault(c, "a response holds either 'result' or 'error', not both");
@@ -794,47 +793,42 @@ export const protocol = (methods, { sides, id, error, each = (value, f) => f(val
     if (!side && method !== undefined && !method.startsWith("_")) return stray(c, method, true, sender);
     return [result, "result", -32602, isNullFine && !c.strict ? newObject : undefined];
   };
-  /** A message with what it carries: the empty value where it stands for what is left out or null, which is what is written. */
-  const check = (v, c, [f, name, , empty]) => {
+  /** Judges what a message carries: the empty value where that stands for what is left out or null, which is written. */
+  const carry = (v, c, [f, name, , empty]) => {
     const came = v[name];
-    const isEmpty = (came ?? null) === null && empty !== undefined;
+    const isEmpty = came == null && empty;
     const given = isEmpty ? empty() : came;
-    if (given === undefined) return v;
-    let found = inside((one) => run(f, one, c), given, c, name);
-    if (isEmpty && found !== null)
-      found = writes(found, function () {
-        return Object.keys(this).length ? this : came;
-      });
-    return found === (came ?? null) ? v : put(v, v, name, found);
+    if (given === undefined) return;
+    inside(() => run(f, given, c), given, c, name);
+    const toJSON = function () {
+      return Object.keys(this).length ? this : came;
+    };
+    if (isEmpty && given !== null) c.edits.push({ path: [...c.path, name], make: () => writes(given, toJSON) });
   };
   return {
     decode(line, options) {
       checkSender(options);
       const value = parse(line);
-      const judged = (v, at) => {
-        const c = judge(false, options.lenient !== false);
+      const decoded = (v, path) => {
+        const c = judge(false, options.lenient !== false, path);
         const carried = route(v, c, options);
-        const code = c.findings.length ? (c.findings[0].rule === "method" ? -32601 : -32600) : carried[2];
-        const found = c.findings.length ? v : check(v, c, carried);
-        prefix(c, 0, at);
-        settle(c, code, options.onDrop, v);
-        return found;
+        settle(c, c.findings[0]?.rule === "method" ? -32601 : -32600, v);
+        carry(v, c, carried);
+        return settle(c, carried[2], v, options);
       };
-      return each(value, judged, judge());
+      return edited(value, [each(value, decoded, judge())].flat(2));
     },
     validate(given, options) {
       checkSender(options);
-      const c = judge(true);
       const [value, problems] = read(given);
-      c.findings = problems;
-      const judged = (v, at) => {
-        const from = c.findings.length;
+      const c = judge(true);
+      const validated = (v, path) => {
+        c.path = path;
         const carried = route(v, c, options);
-        if (carried) check(v, c, carried);
-        prefix(c, from, at);
+        if (carried) carry(v, c, carried);
       };
-      if (value !== undefined) each(value, judged, c);
-      return finish(c.findings);
+      if (value !== undefined) each(value, validated, c);
+      return [...problems, ...listProblems(c.findings)];
     },
   };
 };

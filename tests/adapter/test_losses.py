@@ -317,10 +317,7 @@ def test_a_request_that_cannot_be_carried_over_is_refused_with_its_place() -> No
                 await calls.session_new(v1.NewSessionRequest(cwd="/w", mcp_servers=[server]))
             assert failed.value.code == -32602
             assert adapter.losses.counts == {("session/new", "dropped"): 1}
-            await calls.session_new(NEW1)
-            with pytest.raises(PeerError) as failed:
-                await calls.session_prompt(v1.PromptRequest(session_id="s", prompt=[]))
-            assert failed.value.code == -32602
+            assert [one["pointer"] for one in failed.value.data["problems"]] == ["/params/mcpServers/0"]
 
     run(work)
 
@@ -332,7 +329,9 @@ def test_further_roots_that_the_agent_did_not_advertise_are_refused_before_it_he
             await calls.initialize(ME2)
             with pytest.raises(PeerError, match="not support additional roots") as failed:
                 await calls.session_new(v2.NewSessionRequest(cwd="/w", additional_directories=["/x"]))
-            assert (failed.value.code, failed.value.data) == (-32602, {"pointer": "/additionalDirectories"})
+            sentence = "the agent does not support additional roots"
+            problem = {"pointer": "/params/additionalDirectories", "message": sentence}
+            assert (failed.value.code, failed.value.data) == (-32602, {"problems": [problem]})
             await calls.session_new(v2.NewSessionRequest(cwd="/w", additional_directories=[]))
         assert [type(one) for one in agent.heard] == [v1.InitializeRequest, v1.NewSessionRequest]
         assert "additionalDirectories" not in to_builtins(agent.heard[1])

@@ -126,12 +126,12 @@ def test_what_v1_cannot_hold_is_named(tool_call: Body | None, more: Body, expect
 
 def test_a_request_that_nobody_could_answer_rightly_is_refused() -> None:
     error, _ = to_v1(v2_request(options=[{"optionId": "x", "name": "X", "kind": "_later"}]))
-    assert (error.code, error.data) == (INVALID_PARAMS, {"pointer": "/options"})
+    assert (error.code, error.data["problems"][0]["pointer"]) == (INVALID_PARAMS, "/params/options")
     error, lost = to_v2(v1_request({"toolCallId": "c"}, options=[]))
-    sentence = "the array must have 1 items or more"
+    sentence = "the array's length must be 1 or more"
     assert (error.code, error.data, lost) == (
         INVALID_PARAMS,
-        {"problems": [{"pointer": "/options", "message": sentence}]},
+        {"problems": [{"pointer": "/params/options", "message": sentence}]},
         ["/options"],
     )
     assert f"/options: {sentence}" in str(error)

@@ -117,12 +117,26 @@ def mutants(text: str) -> list[tuple[int, int]]:
 
 
 def mutated(text: str, number: int, turn: int) -> tuple[int, str, str]:
-    """Line and kind of one change, and the module with it."""
+    """Line and kind of one change, and the module with it. Comments stay, so that no type checker misses one."""
     tree = ast.parse(text)
     node = places(tree)[number]
     kind, new = list(changes(node))[turn]
-    changed = _Put(node, ast.Pass() if new is None else new).visit(tree)
-    return getattr(node, "lineno", 0), kind, ast.unparse(ast.fix_missing_locations(changed))
+    written = ast.unparse(ast.fix_missing_locations(new or ast.Pass()))
+    begin, end = (
+        sum(map(len, text.encode().splitlines(keepends=True)[: line - 1])) + column
+        for line, column in ((node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset))  # type: ignore[attr-defined]
+    )
+    spliced = (
+        text.encode()[:begin]
+        + (f"({written})" if isinstance(new, ast.expr) else written).encode()
+        + text.encode()[end:]
+    )
+    changed = ast.fix_missing_locations(_Put(node, new or ast.Pass()).visit(tree))
+    try:
+        is_same = ast.dump(ast.parse(spliced)) == ast.dump(changed)
+    except SyntaxError:
+        is_same = False  # inside an f-string places are not told before Python 3.12
+    return getattr(node, "lineno", 0), kind, spliced.decode() if is_same else ast.unparse(changed)
 
 
 def survives(folder: Path, tests: list[str], seconds: float | None) -> bool:

@@ -62,7 +62,7 @@ LIMITS = (
     "- **decode**: of a mix msgspec takes two fifths; to write the message again, which proves that nothing was lost, takes a fifth. The",
     "  rest is Python. Where a field is unknown the line is parsed a second time, into plain values, and looked through for it.",
     "- **an unknown variant**: msgspec refuses the line; it is parsed into plain values, written again to see that no key is given twice,",
-    "  and read by readers in Python.",
+    "  and read by msgspec once more, with another tag.",
     "- **16,000 records, an unknown field in each**: to keep the field of a record takes 2 µs: a dictionary, what holds it, and the count.",
     "- **encode, an unknown field in each**: the message is written twice, since its notes are found while it is written, and read once.",
     "- **monitor**: a message is parsed, judged, looked at for its form, and shown to the rules that may concern it.",
@@ -114,7 +114,8 @@ def page(known: dict[str, Any]) -> str:
         "The messages are those of ACP v1. A mix is 1,600 different ones of eight kinds: chunks, tool calls and their updates, plans,",
         "prompts, requests for permission, results. No line profits from those before it. Where a field is unknown or null, one is so in",
         "the body of each message and in each update. The bindings keep unknown fields and variants, and refuse duplicate keys; the SDK,",
-        "msgspec and pydantic alone do neither. msgspec reads our classes, pydantic those of the SDK.",
+        "msgspec and pydantic alone do neither. msgspec reads our classes, pydantic those of the SDK. The modules in TypeScript",
+        "have [tables of their own](typescript.md#size-and-speed).",
     ]
     heads = ("What", "acpgen", "Other", "Compared with", "Earlier ratio", "Ratio", "Spread", "Goal")
     for part in (one for one in PARTS if one in known):

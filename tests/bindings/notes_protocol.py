@@ -74,9 +74,10 @@ Update: TypeAlias = Annotated[BodyUpdate | Progress | UnknownUpdate, Tagged("kin
 
 
 class Local(Record):
-    """The default branch: without a type."""
+    """The default branch: its type may be left out."""
 
     command: str
+    type: Literal["local"] | UnsetType = UNSET
 
 
 class Remote(Record, tag_field="type", tag="http"):
@@ -86,7 +87,7 @@ class Remote(Record, tag_field="type", tag="http"):
     url: str
 
 
-Server: TypeAlias = Annotated["Remote | Local", Tagged("type", default_tags=("local",))]
+Server: TypeAlias = Annotated["Remote | Local", Tagged("type")]
 
 
 class Words(Record):

@@ -59,14 +59,14 @@ REFUSED: Final[Mapping[str, tuple[str, Any, list[tuple[str, str, str]]]]] = {
     "a limit": (
         "Range",
         {"low": 1, "high": 2, "x": 3},
-        [("", "#/$defs/Range/maxProperties", "the object may have 2 fields at most")],
+        [("", "#/$defs/Range/maxProperties", "the number of fields may be 2 at most")],
     ),
     "two things": (
         "Range",
         {"unit": "m", "high": 2, "x": 3},
         [
             ("", "#/$defs/Range/dependentRequired", "the field 'low' is required beside 'unit'"),
-            ("", "#/$defs/Range/maxProperties", "the object may have 2 fields at most"),
+            ("", "#/$defs/Range/maxProperties", "the number of fields may be 2 at most"),
         ],
     ),
     "in a field": (
@@ -82,7 +82,7 @@ REFUSED: Final[Mapping[str, tuple[str, Any, list[tuple[str, str, str]]]]] = {
     "below itself": (
         "Named",
         {"word": "xx", "next": {}},
-        [("/next", "#/$defs/Named/allOf/0/properties/next/minProperties", "the object must have 1 fields or more")],
+        [("/next", "#/$defs/Named/allOf/0/properties/next/minProperties", "the number of fields must be 1 or more")],
     ),
     "what nothing evaluates": (
         "Rest",
@@ -103,7 +103,7 @@ REFUSED: Final[Mapping[str, tuple[str, Any, list[tuple[str, str, str]]]]] = {
     "names of the wire": (
         "camelCase",
         {"camelName": "x", "b": "y"},
-        [("", "#/$defs/camelCase/maxProperties", "the object may have 1 fields at most")],
+        [("", "#/$defs/camelCase/maxProperties", "the number of fields may be 1 at most")],
     ),
 }
 
@@ -127,7 +127,7 @@ def test_decode_and_the_strict_validators_say_the_same(shelf: Subject, case: str
 def test_all_that_is_wrong_is_told(shelf: Subject) -> None:
     problems = shelf.problems("Range", {"low": "x", "unit": "m", "high": 1})
     assert {(one.pointer, one.sentence) for one in problems} == {
-        ("", "the object may have 2 fields at most"),
+        ("", "the number of fields may be 2 at most"),
         ("/low", "an integer is expected, not 'x'"),
     }
 
@@ -163,7 +163,7 @@ def test_a_constructor_judges_the_record_and_an_assignment_its_field(shelf: Subj
         shelf.module.Range(unit="m")
     made = shelf.module.Range(unit="m", low=1)
     made.high = 2  # one too many: fields are set one after the other
-    with pytest.raises(shelf.runtime.EncodeError, match="the object may have 2 fields at most"):
+    with pytest.raises(shelf.runtime.EncodeError, match="the number of fields may be 2 at most"):
         shelf.module.encode(made)
     del made.unit
     assert shelf.encoded(made) == {"low": 1, "high": 2}

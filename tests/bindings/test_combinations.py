@@ -3,10 +3,6 @@
 What a schema accepts, decoding accepts and writes back; what it refuses, decoding refuses, unless the definition says that it does not.
 """
 
-# Hypothesis' builders do not tell type checkers what a lambda is given.
-# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
-# pyright: reportUnknownMemberType=false
-
 from __future__ import annotations
 
 import itertools

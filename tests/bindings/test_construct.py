@@ -15,8 +15,8 @@ import pytest
 
 from acpgen import ir
 from acpgen.input.load import load
+from acpgen.meaning.understanding import understand
 from acpgen.targets.docs import examples
-from acpgen.targets.pipeline import understand
 from acpgen.targets.python.construct import Constructor, NotConstructible, example, written
 
 ROOT: Final = Path(__file__).parents[2]

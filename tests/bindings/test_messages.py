@@ -477,10 +477,10 @@ def test_what_a_bound_refuses_is_said_in_words_of_json(subjects: Subjects) -> No
     whole = {"type": "object", "properties": {name: {"$ref": f"#/$defs/{name}"} for name in bounded}}
     found = subjects.small("bounds", {**bounded, "All": whole})
     said = {
-        ("Few", ()): "the array must have 1 items or more",
-        ("Few", (1, 2, 3)): "the array may have 2 items at most",
-        ("Short", ""): "the string must have 1 characters or more",
-        ("Short", "abc"): "the string may have 2 characters at most",
+        ("Few", ()): "the array's length must be 1 or more",
+        ("Few", (1, 2, 3)): "the array's length may be 2 at most",
+        ("Short", ""): "the string's length must be 1 or more",
+        ("Short", "abc"): "the string's length may be 2 at most",
         ("Small", 0): "the number must be 1 or more",
         ("Small", 3): "the number may be 2 at most",
         ("Letter", "A"): "'A' does not match the pattern '^[a-z]$'",

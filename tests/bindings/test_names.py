@@ -49,7 +49,7 @@ def title(value: object) -> str:
     return "/".join(value.parts[-2:]) if isinstance(value, Path) else str(value)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=8)
 def protocol_of(file: Path) -> ir.Protocol:
     """What a schema file means."""
     return lower(bundle(load(file, name=file.parent.name)))

@@ -23,7 +23,7 @@ import javascript
 from acpgen.input.expressions import expression, fault_of, matches, quick_in_python
 from bindings.patterns_drawn import FIXED, TEXTS, drawn
 from bindings.subjects import Subject, Subjects
-from jsonrpc_bindings.patterns import in_engine
+from jsonrpc_bindings.receiving import in_engine
 from schema_inclusion.ecma import compiled
 from schema_inclusion.patterns import matches as is_found
 from schema_inclusion.syntax import UnsupportedPattern, parse

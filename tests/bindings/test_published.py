@@ -184,10 +184,10 @@ def test_decoding_and_strict_validation_judge_as_the_schema_says(name: str, subj
     assert seen["valid"] and seen["invalid"], seen
 
 
-@pytest.mark.parametrize("whole", tiers.EXTENTS)
-def test_the_packages_are_clean_under_strict_mypy(whole: bool, tmp_path: Path) -> None:
+@pytest.mark.exhaustive
+def test_the_packages_are_clean_under_strict_mypy(tmp_path: Path) -> None:
     """All of them below one package, so that the run time is checked once."""
-    for name in ACCEPTED if whole else tiers.draw(ACCEPTED, 2):
+    for name in ACCEPTED:
         if name.startswith("wild/") and not evidence.path(name).exists():
             continue
         evidence.need(name)

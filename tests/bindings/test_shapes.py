@@ -375,6 +375,21 @@ def test_null_may_be_any_number_of_branches(subjects: Subjects) -> None:
     assert [one.pointer for one in found.problems("Row", {**row, "Set": 1})] == ["/Set"]
 
 
+def test_of_equal_constants_only_one_may_fit(subjects: Subjects) -> None:
+    one = {"const": "a"}
+    definitions: dict[str, Any] = {
+        "A": one,
+        "Equal": {"oneOf": [one, one, {"const": "b"}]},
+        "Named": {"oneOf": [{"$ref": "#/$defs/A"}, one, {"type": "integer"}]},
+        "Nullable": {"oneOf": [one, one, {"type": "null"}, {"const": "b"}]},
+    }
+    found = subjects.small("equal_constants", definitions)
+    for name, fits in {"Equal": "b", "Named": 1, "Nullable": "b"}.items():
+        assert found.module.decode_as(name, fits) == fits
+        assert found.module.validate_as(name, "a")
+        assert found.problems(name, "a")
+
+
 def test_what_is_decoded_by_name_is_told_all_that_the_definition_says(subjects: Subjects) -> None:
     definitions: dict[str, Any] = {
         "Text": {"type": "string", "properties": {"a": {"type": "integer"}}},

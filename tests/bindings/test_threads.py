@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from json import loads
+from random import Random
 from threading import Thread
 from typing import Any
+
+import pytest
 
 from bindings import notes_protocol
 from bindings.test_codec import GOOD, line
@@ -20,15 +24,20 @@ def fresh() -> Any:
     return module
 
 
-def test_first_use_by_several_threads() -> None:
+@pytest.mark.parametrize("seed", range(10))
+def test_first_use_by_several_threads(seed: int) -> None:
+    """Text and parsed messages, in an order that differs from thread to thread."""
     protocol, found = fresh(), list[bytes]()
-    lines = [line(message) for message in GOOD[:12]]
 
-    def work() -> None:
+    def work(number: int) -> None:
+        lines = [line(message) for message in GOOD[:12]]
+        Random(100 * seed + number).shuffle(lines)
         for text in lines:
-            found.append(protocol.CODEC.encode(protocol.CODEC.decode(text, sender="agent")))
+            found.append(
+                protocol.CODEC.encode(protocol.CODEC.decode(loads(text) if number % 2 else text, sender="agent"))
+            )
 
-    threads = [Thread(target=work) for _ in range(8)]
+    threads = [Thread(target=work, args=(number,)) for number in range(8)]
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
@@ -38,4 +47,4 @@ def test_first_use_by_several_threads() -> None:
             thread.join()
     finally:
         sys.setswitchinterval(before)
-    assert len(found) == len(threads) * len(lines)
+    assert len(found) == len(threads) * 12

@@ -386,8 +386,8 @@ def test_an_error_below_a_key_speaks_of_its_variant(types: Subject) -> None:
     assert told({"custom": "x", "sub_agent": {"id": 1}}) == [
         "/source: 'sub_agent' is not allowed here (the nearest of 5 alternatives)"
     ]
-    assert told({"pair": ["a"]}) == ["/source/pair: the array must have 2 items or more"]
-    assert told({"pair": ["a", 1, 2]}) == ["/source/pair: the array may have 2 items at most"]
+    assert told({"pair": ["a"]}) == ["/source/pair: the array's length must be 2 or more"]
+    assert told({"pair": ["a", 1, 2]}) == ["/source/pair: the array's length may be 2 at most"]
     assert told({"other": 1}) == [
         "/source: the object must have one field of 'custom', 'sub_agent', 'pair'; it has 'other'"
     ]

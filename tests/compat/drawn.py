@@ -1,8 +1,5 @@
 """Random changes of a small protocol: pairs for tests that hold of any two revisions, the same for the same seed."""
 
-# Trees of JSON are `Any` here.
-# pyright: reportUnknownVariableType=false, reportUnknownMemberType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 import copy

@@ -4,9 +4,6 @@ Nothing may crash, a definition that is written differently is named by a findin
 validators confirm every witness, whether they assert formats or not.
 """
 
-# Trees of JSON are `Any` here.
-# pyright: reportUnknownVariableType=false, reportUnknownMemberType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 import json

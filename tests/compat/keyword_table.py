@@ -5,9 +5,6 @@ into something larger. No direction is answered with "yes" where a value that on
 of what is accepted is without a finding.
 """
 
-# Trees of JSON are `Any` here.
-# pyright: reportUnknownVariableType=false, reportUnknownLambdaType=false
-
 from __future__ import annotations
 
 import itertools

@@ -2,9 +2,6 @@
 them together make the promised verdict, and change no character that no edit is about.
 """
 
-# Trees of JSON are `Any` here.
-# pyright: reportUnknownVariableType=false, reportUnknownMemberType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 import difflib

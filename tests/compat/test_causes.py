@@ -11,9 +11,9 @@ import pytest
 import tiers
 from acpgen.compat.check_report import as_data
 from acpgen.compat.compare import compare
-from acpgen.compat.findings import Finding, Report, failing
-from acpgen.compat.waivers import Waiver, waive
-from compat.protocols import CANONICAL, Schema, compared, found, go, protocol, releases, written
+from acpgen.compat.findings import Finding, Report, Waiver, failing
+from acpgen.compat.waivers import waive
+from compat.protocols import CANONICAL, Schema, compared, found, go, migration, protocol, releases, written
 
 TODAY = date(2026, 7, 1)
 
@@ -166,7 +166,7 @@ def test_waivers_of_single_messages_accept_the_finding_once_they_name_all_of_the
     ),
 )
 def test_in_real_schemas_no_declaration_is_told_twice_by_one_rule(sides: Any) -> None:
-    report = compare(*sides)
+    report = migration() if sides == CANONICAL[:2] else compare(*sides)
     told = [(each.rule, each.message, str(each.old), str(each.new), each.declaration) for each in report.findings]
     assert len(told) == len(set(told))
     data: Any = as_data(report)
@@ -268,7 +268,7 @@ DEPENDENT = {"dependentRequired": {"note": ["more"]}}
         ({}, TYPED, "type-narrowed", "Base.*"),
         (TYPED, {}, "type-widened", "Base.*"),
         (TYPED, {"additionalProperties": {"type": "string", "maxLength": 2}}, "limit-tightened", "Base.*"),
-        ({}, UNEVALUATED, "limit-tightened", "Base"),
+        ({}, UNEVALUATED, "object-closed", "Base"),
         ({}, DEPENDENT, "limit-tightened", "Base"),
     ],
 )

@@ -1,8 +1,5 @@
 """Every definition is compared, or a finding says that it was not."""
 
-# Trees of JSON are `Any` here.
-# pyright: reportUnknownVariableType=false, reportUnknownMemberType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 import copy

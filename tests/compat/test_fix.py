@@ -164,11 +164,11 @@ def test_a_process_that_is_killed_between_two_files_leaves_each_whole_and_the_ne
 
 def test_a_file_that_has_changed_since_it_was_read_is_not_written(folder: Path) -> None:
     edited = (
-        "from pathlib import Path\nfrom acpgen.compat.repair import fix\nreal = fix.repair\n"
+        "from pathlib import Path\nfrom acpgen.compat.repair import repair as room\nreal = room.repair\n"
         "def repair(*given, **options):\n"
         "    Path('new/GoRequest.json').write_text('{}')\n"
         "    return real(*given, **options)\n"
-        "fix.repair = repair\n"
+        "room.repair = repair\n"
     )
     before = contents(folder)
     done = in_process(folder, edited)

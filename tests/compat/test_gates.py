@@ -25,7 +25,13 @@ def schema(*tags: str, gates: Schema = {}, capability: str = "audio", capable: b
 
 def test_a_gate_is_no_news_where_the_old_schema_names_none_and_has_the_capability() -> None:
     old = schema("text", "audio")
-    assert not found(compared(old, schema("text", "audio", gates=GATE)), "gate-added")
+    first = compared(old, schema("text", "audio", gates=GATE))
+    assert not found(first, "gate-added")
+    (told,) = found(first, "schema-restructured")
+    assert (
+        "now names the capability that gates it or a part of it. Whether it was gated before is not known"
+        in told.message
+    )
     assert found(
         compared(schema("text", "audio", capability="other"), schema("text", "audio", gates=GATE)), "gate-added"
     )

@@ -54,7 +54,7 @@ def test_what_neither_of_two_steps_breaks_is_broken_across_both() -> None:
     """A name is dropped where members are free, then claimed: that peers get along is never composed of two steps."""
     text, none, number = (told(each) for each in ({"_x": {"type": "string"}}, {}, {"_x": {"type": "integer"}}))
     found = history(text, none, number)
-    assert [each.report.verdict for each in found.strides if each.report is not None] == ["risky", "risky"]
+    assert [each.report.verdict for each in found.steps if each.report is not None] == ["risky", "risky"]
     assert {(each.severity, each.new) for each in found.origins} >= {("breaking", "r2")}
 
 
@@ -139,7 +139,7 @@ def test_what_was_renamed_and_later_removed_is_gone_since_it_was_renamed(
     between["$defs"]["GoRequest"]["properties"]["more"] = {"type": "boolean"}
     for found in (history(old, renamed, between, gone), history(old, old, renamed, gone, gone)):
         (origin,) = [each for each in found.origins if each.rule == rule]
-        assert (origin.old, origin.new) == (("r0", "r1") if len(found.strides) == 3 else ("r1", "r2"))
+        assert (origin.old, origin.new) == (("r0", "r1") if len(found.steps) == 3 else ("r1", "r2"))
     (kept,) = [each for each in history(old, renamed, old, gone).origins if each.rule == rule]
     assert (kept.old, kept.new) == ("r2", "r3")
 
@@ -201,7 +201,7 @@ def test_text_fits_80_columns_and_no_text_of_others_reaches_the_terminal() -> No
 def test_a_revision_that_cannot_be_read_counts_and_the_next_one_is_compared_with_the_one_before() -> None:
     read = [Milestone(each.input.label, side=each) for each in sides([told({}), told({})])]
     found = timeline("x", [read[0], Milestone("bad", unread=("why",)), read[1]])
-    assert [(each.old.name, each.new.name) for each in found.strides] == [("r0", "r1")]
+    assert [(each.old.name, each.new.name) for each in found.steps] == [("r0", "r1")]
     assert found.fails("risky")
     assert not found.fails("never")
     data: Any = history_data(found)

@@ -57,7 +57,7 @@ def of(path: str, *given: str, **options: Any) -> Timeline:
 
 
 def verdicts(found: Timeline) -> list[str]:
-    return [each.report.verdict if each.report is not None else "not compared" for each in found.strides]
+    return [each.report.verdict if each.report is not None else "not compared" for each in found.steps]
 
 
 def test_the_commits_that_changed_a_schema_are_compared_and_the_first_that_broke_it_is_named(repository: Path) -> None:
@@ -72,7 +72,7 @@ def test_the_commits_that_changed_a_schema_are_compared_and_the_first_that_broke
     (grave,) = (each for each in found.origins if each.severity == "breaking")
     assert (grave.rule, grave.new) == ("required-field-added", third)
     assert found.milestones[-1].tags == ("v2.0.0",)
-    assert of("s/a.json").strides == of("s/a.json", "HEAD").strides
+    assert of("s/a.json").steps == of("s/a.json", "HEAD").steps
 
 
 def test_commits_that_change_only_what_a_file_refers_to_are_steps(repository: Path) -> None:
@@ -172,12 +172,12 @@ def test_a_protocol_of_the_project_is_read_from_its_folder_at_each_commit(reposi
     (releases / "index.json").write_text('{"about": "", "versions": ["1.0.0", "1.1.0"]}')
     kept = history(HistoryOptions(("acme/v1",)))
     assert [each.name for each in kept.milestones] == ["1.0.0", "1.1.0"]
-    assert kept.strides[0].bump.is_enough
+    assert kept.steps[0].bump.is_enough
     index = '{"about": "", "versions": ["1.0.0", "1.1.0"], "titles": {"1.1.0": "Public preview"}}'
     (releases / "index.json").write_text(index)
     titled = history(HistoryOptions(("acme/v1",)))
     assert [each.label for each in titled.milestones] == ["1.0.0", "Public preview"]
-    assert [each.name for each in titled.milestones] == ["1.0.0", "1.1.0"] and titled.strides[0].bump.is_enough
+    assert [each.name for each in titled.milestones] == ["1.0.0", "1.1.0"] and titled.steps[0].bump.is_enough
 
 
 @pytest.mark.parametrize(
@@ -228,8 +228,8 @@ def test_files_are_compared_in_the_order_given_and_waivers_hold(
         "b.json",
         "a.json (3)",
     ]
-    assert found.strides[0].report is not None
-    (finding,) = found.strides[0].report.findings
+    assert found.steps[0].report is not None
+    (finding,) = found.steps[0].report.findings
     (tmp_path / "w.toml").write_text(
         f'[[waiver]]\nrule = "{finding.rule}"\nfingerprint = "{finding.fingerprint}"\nreason = "x"\nexpires = 9999-12-31\n'
     )
@@ -292,6 +292,16 @@ def test_the_command_prints_a_history_and_its_exit_code_says_what_counts(reposit
         assert done.stderr
 
 
+def test_a_branch_without_a_path_is_told_how_to_name_one(repository: Path) -> None:
+    commit(repository, "a.json", SMALL, "one")
+    done = run(repository, "main")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "error: main: a revision must be followed by what is compared.\n"
+        "hint: Write: acpgen history main -- and a protocol, file or folder.\n"
+    )
+
+
 def test_a_shallow_clone_and_a_repository_without_commits_are_told(repository: Path) -> None:
     assert run(repository, "--", "a.json").returncode == 2
     commit(repository, "a.json", SMALL, "one")
@@ -306,10 +316,10 @@ def test_a_budget_bounds_the_proofs_of_each_comparison(tmp_path: Path, monkeypat
     monkeypatch.chdir(tmp_path)
     for name, schema in (("a", SMALL), ("b", BROKEN)):
         Path(f"{name}.json").write_text(json.dumps(schema))
-    (stride,) = history(HistoryOptions(("a.json", "b.json"))).strides
+    (stride,) = history(HistoryOptions(("a.json", "b.json"))).steps
     assert stride.report is not None
     assert stride.report.verdict == "breaking"
-    (stride,) = history(HistoryOptions(("a.json", "b.json"), budget=1)).strides
+    (stride,) = history(HistoryOptions(("a.json", "b.json"), budget=1)).steps
     assert stride.report is not None
     assert stride.report.verdict == "undecided"
     assert any("budget" in each.message for each in stride.report.findings)

@@ -24,7 +24,8 @@ from acpgen.compat.findings import (
     raised_findings,
 )
 from acpgen.compat.policy_settings import policy
-from acpgen.compat.project_policy import NONE, Area, Level, Policy, apply
+from acpgen.compat.project_policy import NONE, Area, Policy, PolicyEntry, apply
+from acpgen.config import require_settings
 from acpgen.errors import Faults, did_you_mean
 from compat.protocols import FORMATS, RELEASES, ROOT, Schema, compared, found, go, protocol, validates, written
 from compat.test_diff_command import run
@@ -36,7 +37,9 @@ SCHEMA = json.loads((ROOT / "generator/acpgen/compat/check_report.schema.json").
 
 
 def settings(text: str) -> Policy:
-    return policy(tomllib.loads(text), "pyproject.toml", RULES)
+    table = tomllib.loads(text)
+    require_settings({"compat": table}, "pyproject.toml")
+    return policy(table, "pyproject.toml", RULES)
 
 
 def ruled(report: Report, text: str, today: date = TODAY) -> Report:
@@ -71,7 +74,7 @@ def test_the_examples_are_what_they_are_taken_for() -> None:
 
 def test_without_a_policy_nothing_changes() -> None:
     assert ruled(REQUIRED, "") is REQUIRED
-    assert settings("") == replace(NONE, promises={}, experimental={}, deprecated={})
+    assert settings("") == replace(NONE, promises={})
 
 
 @pytest.mark.parametrize(
@@ -377,8 +380,12 @@ def test_the_releases_of_acp_are_found() -> None:
 def test_an_entry_that_matches_nothing_is_told_once_and_counts_for_nothing() -> None:
     both = protocol({"GoRequest": go({"id": {"type": "string"}, "note": {"type": "string"}})})
     report = compared(protocol({"GoRequest": go({"id": {"type": "string"}})}), both)
-    levels = (Level("additive", "Why.", "field-removed"), Level("editorial", "Why.", "", Area("s/go params")))
-    found = apply(report, Policy(levels=levels, experimental={Area("s/gone"): "Why."}), TODAY, AT)
+    entries = (
+        PolicyEntry("severity", "additive", "Why.", "field-removed"),
+        PolicyEntry("severity", "editorial", "Why.", "", Area("s/go params")),
+        PolicyEntry("experimental", "additive", "Why.", "", Area("s/gone")),
+    )
+    found = apply(report, Policy(entries=entries), TODAY, AT)
     unused = [each for each in found.notes if each.rule == "policy-unused"]
     assert [each.message for each in unused] == [
         (
@@ -408,6 +415,14 @@ def test_an_entry_that_matches_nothing_is_told_once_and_counts_for_nothing() -> 
 def test_an_area_that_neither_revision_has_is_told_so(area: str, lack: str) -> None:
     assert Area(area).names(REQUIRED.named) == lack
     assert Area(area).names(Nameable()) == "", "of plain schemas it is not known"
+
+
+def test_a_note_on_the_policy_stands_where_the_policy_does(project: Path) -> None:
+    table = '[tool.acpgen]\nschema = "schema"\n\n[tool.acpgen.compat.experimental]\n"s/gone" = "Why."\n'
+    (project / "pyproject.toml").write_text(table)
+    done = run(project, "diff", "old.json", "acme/v1", "--format", "json")
+    (note,) = [each for each in json.loads(done.stdout)["notes"] if each["rule"] == "policy-unused"]
+    assert (note["position"]["file"], note["position"]["line"]) == ("pyproject.toml", 4)
 
 
 PROMISE_TO_NOBODY = (

@@ -1,9 +1,5 @@
 """What the project's own documents claim about compatibility."""
 
-# Trees of JSON are `Any` here.
-# pyright: reportUnknownVariableType=false, reportUnknownMemberType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownParameterType=false, reportUnknownLambdaType=false
-
 from __future__ import annotations
 
 import copy
@@ -19,7 +15,6 @@ from acpgen.bundle.bundle import bundle
 from acpgen.input.load import load
 from acpgen.meaning.lower import lower
 from acpgen.meaning.methods import find_methods
-from acpgen.meaning.schema_nodes import Schemas
 from compat.protocols import CANONICAL, ROOT, Schema, compared, found, validates
 
 V1, V2 = CANONICAL[0], CANONICAL[1]
@@ -133,7 +128,8 @@ def test_a_required_field_planted_in_one_method_is_found_there_with_a_message_th
     path: Path, whole: bool
 ) -> None:
     old = bundled(path)
-    methods, _ = find_methods(Schemas(bundle(load(path))))
+    whole_bundle = bundle(load(path))
+    methods, _ = find_methods(whole_bundle.nodes(), whole_bundle)
     planted = 0
     for method in methods if whole else tiers.draw(methods, 1, lambda method: f"{method.side} {method.name}"):
         for part, name in (("params", method.params), ("result", method.result)):

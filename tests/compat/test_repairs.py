@@ -62,7 +62,7 @@ def bad(report: Report) -> list[Finding]:
     return [each for each in report.findings if each.severity in ("breaking", "risky")]
 
 
-@pytest.mark.parametrize("name", tiers.sample(names(), 40))
+@pytest.mark.parametrize("name", tiers.sample(names(), 25))
 def test_every_breaking_or_risky_finding_of_a_case_is_repaired(name: str) -> None:
     for finding in outcome(name).report.findings:
         if finding.severity in ("breaking", "risky"):
@@ -83,7 +83,7 @@ def test_a_repair_names_the_value_that_is_kept_and_not_the_field_around_it(tmp_p
     assert finding.repair is not None and finding.repair.description == "Keep 'slow' until the next major version."
 
 
-@pytest.mark.parametrize("name", tiers.sample(names(), 40))
+@pytest.mark.parametrize("name", tiers.sample(names(), 25))
 def test_the_patch_of_a_repair_ends_its_finding_and_brings_none(name: str, tmp_path: Path) -> None:
     case = CASES / name
     whole = outcome(name).report
@@ -99,7 +99,7 @@ def test_the_patch_of_a_repair_ends_its_finding_and_brings_none(name: str, tmp_p
         assert finding.fingerprint not in {each.fingerprint for each in bad(again)}
 
 
-@pytest.mark.parametrize("name", tiers.sample(names(), 40))
+@pytest.mark.parametrize("name", tiers.sample(names(), 25))
 def test_all_repairs_together_leave_a_change_that_breaks_nobody(name: str, tmp_path: Path) -> None:
     found = outcome(name)
     if not bad(found.report):
@@ -116,7 +116,7 @@ def test_all_repairs_together_leave_a_change_that_breaks_nobody(name: str, tmp_p
     assert applied(json.loads((CASES / name / "new.json").read_text()), list(file.patch)) == json.loads(text)
 
 
-@pytest.mark.parametrize("name", tiers.sample(names(), 40))
+@pytest.mark.parametrize("name", tiers.sample(names(), 25))
 def test_the_suggestions_of_a_repair_are_its_patch(name: str) -> None:
     text = (CASES / name / "new.json").read_text()
     for finding in bad(outcome(name).report):

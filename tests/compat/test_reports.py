@@ -9,12 +9,13 @@ import re
 import shutil
 import subprocess
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import junitparser
 import pytest
-import sarif_pydantic  # type: ignore[import-untyped]  # pyright: ignore[reportMissingTypeStubs]
+import sarif_pydantic  # type: ignore[import-untyped]
 from jsonschema import Draft202012Validator
 from markdown_it import MarkdownIt
 
@@ -27,7 +28,7 @@ from acpgen.compat.findings import (
     Reach,
     Report,
     SourcePosition,
-    WaiverTerms,
+    Waiver,
     counts,
     failing,
     fails,
@@ -362,7 +363,7 @@ def test_every_format_of_the_command_is_written_and_no_other() -> None:
 
 
 def finding(severity: Any, *, waived: bool = False) -> Finding:
-    accepted = WaiverTerms("because", "2027-01-01") if waived else None
+    accepted = Waiver("r", "f", "because", date(2027, 1, 1)) if waived else None
     reach = Reach(
         rule="r", severity=severity, effect="refused", method=None, flow="both", location="", message="m", advice="a"
     )

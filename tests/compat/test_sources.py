@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import subprocess
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -173,10 +175,14 @@ def test_paths_and_loaded_documents_are_the_same_source(project: Path) -> None:
 
 
 def test_every_finding_names_a_place_that_exists_on_both_sides() -> None:
+    @cache
+    def read(file: str) -> Any:
+        return json.loads(Path(file).read_text())
+
     for report in (migration(), compare(RELEASES / "v1/0.4.0.json", RELEASES / "v1/0.13.5.json")):
         for finding in report.findings:
             assert finding.old is not None or finding.new is not None
             for spot in (finding.old, finding.new):
                 if spot is not None:
-                    value = resolve(json.loads(Path(spot.file).read_text()), spot.pointer)
+                    value = resolve(read(spot.file), spot.pointer)
                     assert value == spot.value or spot.value is None

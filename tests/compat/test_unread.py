@@ -149,3 +149,26 @@ def test_a_hundred_misspelt_keywords_are_counted() -> None:
     found = compared(misspelt(dict.fromkeys(names, 5)), misspelt(dict.fromkeys(names, 6))).notes
     assert len(found) == 21
     assert found[-1].message == "80 more keywords without effect differ."
+
+
+@pytest.mark.parametrize("keyword", ["additionalProperties", "unevaluatedProperties"])
+def test_an_object_is_closed_by_either_keyword(keyword: str) -> None:
+    def schema(*names: str, closed: bool) -> Schema:
+        record = {**go({name: {"type": "string"} for name in names}), **({keyword: False} if closed else {})}
+        return protocol({"GoRequest": record})
+
+    def rules(old: Schema, new: Schema) -> list[str]:
+        return [each.rule for each in compared(old, new).findings]
+
+    assert rules(schema("a", closed=False), schema("a", closed=True)) == ["object-closed"]
+    assert rules(schema("a", closed=True), schema("a", closed=False)) == ["object-opened"]
+    assert rules(schema("a", closed=True), schema("a", "b", closed=True)) == ["closed-field-added"]
+
+
+def test_a_method_that_a_definition_names_and_that_takes_none_is_told() -> None:
+    """A notification has no result, so nothing reads the definition that says it is one."""
+    old = protocol({"TellResponse": go({})})
+    new = protocol({"TellResponse": {**go({}), "x-method": "s/tell", "x-side": "client"}})
+    assert [(each.rule, each.declaration) for each in compared(old, new).findings] == [
+        ("schema-restructured", "TellResponse")
+    ]

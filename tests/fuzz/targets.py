@@ -16,13 +16,14 @@ from acp_bindings.v2.methods import STRICT as V2
 
 from acp_monitor import Monitor
 from acp_workspace.errors import RequestError
-from acp_workspace.workspace import RootSet, parse_scope
+from acp_workspace.scope import parse_scope
+from acp_workspace.workspace import RootSet
 from acpgen import Documents, Faults, lint
 from acpgen.compat.compare import compare
 from acpgen.input import step_budget
 from acpgen.input.load import Source, parse
 from acpgen.input.walk import is_object
-from acpgen.targets.pipeline import understand
+from acpgen.meaning.understanding import understand
 from fuzz.connecting import connect
 from jsonrpc_bindings.errors import DecodeError
 

@@ -17,8 +17,8 @@ from acpgen.errors import FaultKind
 from acpgen.files import Tree
 from acpgen.input.load import Document, Documents
 from acpgen.ir import Protocol
+from acpgen.meaning.understanding import understand
 from acpgen.methods.profile import Profile, profile
-from acpgen.targets.pipeline import understand
 
 
 def documents(value: Any, name: str = "schema") -> Documents:

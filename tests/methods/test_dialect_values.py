@@ -11,8 +11,8 @@ import pytest
 from acpgen import Faults, compare
 from acpgen.input.dialect import keywords
 from acpgen.input.faults import MALFORMED_KEYWORD, UNKNOWN_SIDE
+from acpgen.meaning.understanding import understand
 from acpgen.messages import validators
-from acpgen.targets.pipeline import understand
 from methods.made import documents, own
 
 WRONG: Final[dict[str, Any]] = {

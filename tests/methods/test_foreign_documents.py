@@ -12,9 +12,9 @@ from acpgen import Faults, compare, ir, load
 from acpgen.compat.findings import Report
 from acpgen.importers.faults import NOT_THAT_DOCUMENT
 from acpgen.input.faults import DANGLING_REFERENCE, NOT_A_SCHEMA, REFERENCE_NOT_GIVEN
-from acpgen.meaning.method_summary import told
+from acpgen.meaning.method_summary import describe_methods
+from acpgen.meaning.understanding import understand
 from acpgen.methods.profile import built_in
-from acpgen.targets.pipeline import understand
 from commands import acpgen
 from methods.made import documents, faults_of, kinds_of, meaning, package, rows, wild
 
@@ -304,7 +304,9 @@ def test_a_document_without_methods_is_told_to_have_none() -> None:
     assert faults_of(empty) == [
         "schema.json: this is an OpenRPC document that lists no method and no type. Add the methods that it should describe."
     ]
-    assert list(told("p", *meaning(openrpc()))) == ["p: no methods: this is an OpenRPC document that lists none."]
+    assert list(describe_methods("p", *meaning(openrpc()))) == [
+        "p: no methods: this is an OpenRPC document that lists none."
+    ]
 
 
 # --- params by position ----------------------------------------------------------------------------------------------

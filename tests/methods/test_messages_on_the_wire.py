@@ -10,8 +10,8 @@ import pytest
 
 from acpgen import Settings, compare, generate
 from acpgen.errors import Faults
+from acpgen.meaning.faults import UNSUPPORTED
 from acpgen.messages import validators
-from acpgen.targets.faults import UNSUPPORTED
 from methods.made import documents, meaning, own, package, wild
 
 NAMED: Final = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}

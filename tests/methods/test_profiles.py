@@ -11,11 +11,11 @@ import evidence
 from acpgen import Faults, load
 from acpgen.config import find_profile
 from acpgen.input.faults import UNKNOWN_NAME
-from acpgen.meaning.method_summary import told
+from acpgen.meaning.method_summary import describe_methods
+from acpgen.meaning.understanding import understand
 from acpgen.methods.discovery import Gaps
 from acpgen.methods.faults import BAD_PROFILE, NO_METHODS, UNUSED_RULE
 from acpgen.methods.profile import built_in, names
-from acpgen.targets.pipeline import understand
 from methods.made import documents, faults_of, kinds_of, meaning, own, rows, wild
 
 
@@ -204,12 +204,13 @@ def test_the_results_of_mcp_are_those_of_its_responses() -> None:
         "roots/list)",
     ]
     assert any(
-        "3 definitions with a constant for a method that no rule finds" in line for line in told("p", protocol, found)
+        "3 definitions with a constant for a method that no rule finds" in line
+        for line in describe_methods("p", protocol, found)
     )
 
 
 def test_what_was_found_is_told() -> None:
-    lines = list(told("dap", *understand(wild("dap"))))
+    lines = list(describe_methods("dap", *understand(wild("dap"))))
     assert (
         lines[0].startswith("dap: 6")
         and "by the profile 'dap' (Debug Adapter Protocol, which was detected)" in lines[0]
@@ -244,7 +245,7 @@ def test_a_guess_says_what_it_found_and_what_not() -> None:
         ("closed", "both", "notification", None, None),
     ]
     assert protocol.sides == ("client", "server")
-    first, *others = told("p", protocol, found)
+    first, *others = describe_methods("p", protocol, found)
     assert first == (
         "p: methods were guessed: 3 found by a property 'method' with a constant (2 requests, 1 notification), "
         "params of 1, results of 1 by name."
@@ -258,7 +259,7 @@ def test_a_guess_says_what_it_found_and_what_not() -> None:
 
 def test_a_schema_without_methods_is_none_of_a_protocol_and_nothing_is_told() -> None:
     protocol, found = meaning({"$defs": {"Settings": NAMED, "ColourRequest": NAMED}})
-    assert (protocol.methods, protocol.sides, list(told("p", protocol, found))) == ((), (), [])
+    assert (protocol.methods, protocol.sides, list(describe_methods("p", protocol, found))) == ((), (), [])
 
 
 def test_a_guess_reads_wrappers_of_results_and_the_sides_that_unions_are_named_after() -> None:
@@ -302,7 +303,7 @@ def test_a_second_message_of_a_method_is_left_out_and_told() -> None:
     schema = {"$defs": {"OpenRequest": message("open", params=NAMED), "ReopenRequest": message("open")}}
     protocol, found = meaning(schema)
     assert [one.params for one in protocol.methods] == ["OpenRequestParams"]
-    assert any("schema.json#/$defs/ReopenRequest" in line for line in told("p", protocol, found))
+    assert any("schema.json#/$defs/ReopenRequest" in line for line in describe_methods("p", protocol, found))
 
 
 # --- profiles of one's own -------------------------------------------------------------------------------------------
@@ -385,16 +386,16 @@ def test_each_built_in_profile_is_well_formed_and_known_by_its_name() -> None:
 
 
 WRONG: Final[dict[str, tuple[dict[str, Any], str]]] = {
-    "no sides": ({"marked": True}, "acme.toml#: "),
+    "no sides": ({"marked": True}, "acme.toml#/sides: "),
     "one side": ({"sides": ["a"], "marked": True}, "acme.toml#/sides: "),
     "a reserved side": ({"sides": ["a", "both"], "marked": True}, "acme.toml#/sides/1: "),
     "nothing": ({"sides": SIDES}, "acme.toml#: nothing says where the methods stand"),
     "two at once": ({"sides": SIDES, "marked": True, "document": "openrpc"}, "exclude each other"),
-    "an unknown key": ({"sides": SIDES, "marked": True, "method": {}}, "acme.toml#: "),
+    "an unknown key": ({"sides": SIDES, "marked": True, "method": {}}, "acme.toml#/method: there is no key"),
     "an unknown envelope": ({"sides": SIDES, "marked": True, "envelope": "grpc"}, "acme.toml#/envelope: "),
     "a rule without a place": (
         {"sides": SIDES, "messages": [{"kind": "request"}]},
-        "acme.toml#/messages/0: a rule has one",
+        "acme.toml#/messages/0: this must be a rule with one",
     ),
     "an unknown side of a rule": (
         {"sides": SIDES, "messages": [{"kind": "request", "named": "{name}X", "side": "towr"}]},
@@ -533,7 +534,7 @@ def test_a_rule_that_matches_nothing_is_refused_or_told(what: str) -> None:
     ]
     protocol, found = meaning(AIR, own(sides=SIDES, messages=messages, unmatched="told"))
     assert {"land", "turn"} <= {one.name for one in protocol.methods}
-    assert f"p: acme.toml#/messages/{said}." in list(told("p", protocol, found))
+    assert f"p: acme.toml#/messages/{said}." in list(describe_methods("p", protocol, found))
 
 
 def test_alternatives_of_a_result_need_one_message_each() -> None:
@@ -551,7 +552,7 @@ def test_what_no_rule_reads_is_told() -> None:
         }
     }
     protocol, found = meaning(schema, own(sides=SIDES, messages=[{key: _LAND[key] for key in ("kind", "named")}]))
-    assert list(told("p", protocol, found))[2:] == [
+    assert list(describe_methods("p", protocol, found))[2:] == [
         "p: the schema does not say who handles land, turn; either side may send them.",
         "p: 1 definition with a constant for a method that no rule finds, a type alone: schema.json#/$defs/WindSignal (wind).",
         "p: required of a message beside its envelope, neither typed nor checked: 'gate' of schema.json#/$defs/LandRequest.",
@@ -578,4 +579,4 @@ def test_no_form_of_a_message_ends_in_a_traceback(shape: Any) -> None:
     schema = {"$defs": {"OpenRequest": shape, "Loop": loop, "OpenResult": {"$ref": "#/$defs/OpenRequest"}}}
     with contextlib.suppress(Faults):
         protocol, found = understand(documents(schema))
-        assert list(told("p", protocol, found)) or not protocol.methods
+        assert list(describe_methods("p", protocol, found)) or not protocol.methods

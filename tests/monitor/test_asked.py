@@ -12,8 +12,7 @@ from acp_bindings.v2.methods import STRICT as V2
 
 import tiers
 from acp_monitor import RULES, Monitor, Rule
-from acp_monitor import monitor as monitor_module
-from acp_monitor.undeclared import Types
+from acp_monitor.undeclared import Types, types_of
 from monitor.cases import CASES
 from monitor.quiet import QUIET
 from monitor.scripts import Said
@@ -38,13 +37,16 @@ class Thorough(Monitor):
         return super()._rules(event)
 
     def _look(self, event: Any, strict: Any, definition: str) -> None:
-        types = monitor_module._types_of(strict)  # pyright: ignore[reportPrivateUsage]
-        kept = set(types.plain)
-        types.plain.clear()
+        types = types_of(strict)
+        remembered: tuple[Any, ...] = (types.plain, types._known)  # pyright: ignore[reportPrivateUsage]
+        kept = [one.copy() for one in remembered]
+        for one in remembered:
+            one.clear()
         try:
             super()._look(event, strict, definition)
         finally:
-            types.plain.update(kept)
+            for one, before in zip(remembered, kept, strict=True):
+                one.update(before)
 
 
 def heard(monitor: Monitor, said: Sequence[Said]) -> list[Any]:

@@ -61,9 +61,9 @@ def told(lines: list[Line], *protocols: Any, learns: bool) -> list[Any]:
     """What a monitor says of each line, and of the end."""
     monitor = Monitor(protocols)
     if not learns:
-        monitor._chunks = Forgetful()  # type: ignore[misc]  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]
+        monitor._chunks = Forgetful()  # type: ignore[misc]
     found = [(monitor.observe(sender, line), monitor.unjudged) for sender, line in lines]
-    state = vars(monitor._connection)  # pyright: ignore[reportPrivateUsage]
+    state = vars(monitor._connection)
     kept = {
         name: state[name]
         for name in ("last_notification", "strays", "last_read", "version", "first_request", "first_work")
@@ -171,7 +171,7 @@ def test_recordings_of_shipped_agents(file: Path) -> None:
 
 def test_chunks_are_learned_and_forgotten() -> None:
     monitor = Monitor([V1])
-    known = monitor._chunks  # pyright: ignore[reportPrivateUsage]
+    known = monitor._chunks
     for sender, text in [*opened(1), chunk("a")]:
         monitor.observe(sender, text)
     assert known.has(*chunk("b"))
@@ -190,8 +190,8 @@ def test_what_is_kept_has_a_bound() -> None:
     for index in range(3 * MAX_PREFIXES):
         sender, text = chunk("a", messageId="m" * (index * 3) + str(index))
         known.add(sender, text, json.loads(text), (V1,))
-        assert len(known._known) <= MAX_PREFIXES  # pyright: ignore[reportPrivateUsage]
-        assert all(len(head) <= MAX_PREFIX for head in known._known)  # pyright: ignore[reportPrivateUsage]
+        assert len(known._known) <= MAX_PREFIXES
+        assert all(len(head) <= MAX_PREFIX for head in known._known)
 
 
 def test_most_of_a_conversation_is_alike() -> None:
@@ -201,6 +201,6 @@ def test_most_of_a_conversation_is_alike() -> None:
     quick = 0
     for sender, body in islice(conversation(Random(1)), 400):
         text = json.dumps({"jsonrpc": "2.0", **body}).encode()
-        quick += monitor._chunks.has(sender, text)  # pyright: ignore[reportPrivateUsage]
+        quick += monitor._chunks.has(sender, text)
         assert not monitor.observe(sender, text)
     assert quick > 280

@@ -112,7 +112,8 @@ NESTED: Final = '{"":' * 90 + "0" + "}" * 90
 DENSE: Final = {"nested": (NESTED, ""), "nested, and a key twice": (NESTED, ',{"a":0,"a":0}'), "flat": ('{"":0}', "")}
 
 
-@pytest.mark.parametrize("name", tiers.sample(DENSE, 1))
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("name", DENSE)
 def test_the_densest_message_takes_a_bounded_number_of_bytes(name: str) -> None:
     item, repeated = DENSE[name]
     sender, few = message("content", [])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import Any, Final
@@ -10,6 +9,7 @@ from typing import Any, Final
 import pytest
 
 from acpgen import embedded
+from acpgen.adopt import layout
 from acpgen.publish import monitor as page
 from monitor.cases import CASES, MCP_CASES
 from monitor.scripts import Case, Said
@@ -47,7 +47,7 @@ def text() -> str:
     for case in (*CASES, *MCP_CASES):
         first.setdefault(case.rule, case)
     found = {rule: example(first[rule]) for rule in embedded.monitor.RULES}
-    return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+    return layout.text(found)
 
 
 def test_the_page_shows_of_each_rule_a_message_that_breaks_it(request: pytest.FixtureRequest) -> None:

@@ -1,5 +1,6 @@
 """A host of one program: python supervising_host.py LEADS COMMAND... A line on its standard input has it end the program."""
 
+import os
 import subprocess
 import sys
 
@@ -11,8 +12,9 @@ if __name__ == "__main__":
         sys.frozen = True  # type: ignore[attr-defined]
         leads = "s"
     program = supervisor.start(command, leads=leads, stdin=subprocess.DEVNULL)
-    print("started", flush=True)
+    # In one write: the program has the same pipe, and an unbuffered `print` writes the end of a line apart.
+    os.write(1, b"started\n")
     sys.stdin.readline()
     program.end(0.2)
-    print("closed", flush=True)
+    os.write(1, b"closed\n")
     sys.stdin.readline()

@@ -174,7 +174,7 @@ class Dying:
     def send(self, message: bytes) -> None:
         self.left -= 1
         if self.left <= 0:
-            for queue in (self.end._incoming, self.end._outgoing):  # pyright: ignore[reportPrivateUsage]
+            for queue in (self.end._incoming, self.end._outgoing):
                 queue.close()
             raise ConnectionClosed("it died")
         self.end.send(message)

@@ -1,6 +1,5 @@
 """Pipes that threads read and write, as where the event loop cannot wait for them: order, back pressure, and every end."""
 
-# pyright: reportPrivateUsage=false
 from __future__ import annotations
 
 import asyncio

@@ -100,7 +100,7 @@ def test_a_guard_without_python_ends_the_group(tmp_path: Path) -> None:
 
 
 def test_a_guard_without_python_ends_the_groups_beside_a_program_that_was_not_started_yet() -> None:
-    guarding = supervisor._GUARD  # pyright: ignore[reportPrivateUsage]
+    guarding = supervisor._GUARD
     program = subprocess.Popen(["sleep", "60"], start_new_session=True)
     try:
         guard = subprocess.Popen(

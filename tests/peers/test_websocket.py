@@ -261,7 +261,7 @@ def test_a_peer_that_is_cut_off_wakes_everybody() -> None:
                     await asyncio.sleep(0.01)
                 transport = agent.connection.transport
                 assert isinstance(transport, websocket.Socket)
-                transport._cut()  # pyright: ignore[reportPrivateUsage]
+                transport._cut()
                 for one in asked:
                     with pytest.raises(ConnectionClosed, match=r"1006 \(the connection was cut\)"):
                         await one

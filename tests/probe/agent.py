@@ -212,6 +212,8 @@ class Agent:
 
     def do_initialize(self, params: Any, _: Any) -> Any:
         wanted = params.get("protocolVersion")
+        if self.is_greeted and DEFECT != "is initialized twice":
+            raise Failed(-32600, "initialize was answered already")
         if type(wanted) is not int:
             if DEFECT == "ends at malformed versions":
                 os._exit(1)

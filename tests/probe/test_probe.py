@@ -31,6 +31,7 @@ DEFECTS: Final[dict[str, tuple[tuple[str, ...], set[tuple[str, str]]]]] = {
     ),
     "refuses newer versions": (("initialization",), {("initialization/newer-version", "must")}),
     "only version 1 when asked for more": (("initialization",), {("initialization/newer-version", "must")}),
+    "is initialized twice": (("v1/initialization/repeated",), {("initialization/repeated", "note")}),
     "ends at malformed versions": (("initialization",), {("initialization/malformed-version", "must")}),
     "ends at early requests": (("initialization",), {("initialization/early-request", "should")}),
     "refuses _meta": (("extensibility",), {("extensibility/meta", "must")}),

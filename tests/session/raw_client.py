@@ -32,6 +32,12 @@ class Refused(Exception):
         self.data: Any = error.get("data")
 
 
+def place(refused: Refused) -> str:
+    """Where the params of a request are wrong, by the only problem that its error names."""
+    (problem,) = refused.data["problems"]
+    return str(problem["pointer"])
+
+
 class RawClient:
     """The client at one end of a transport. `answers` has what it answers, by method."""
 

@@ -24,7 +24,7 @@ from acp_session.store import MemoryStore, StoredSession
 from acp_session.turn import Diff, Turn
 from acp_workspace.containment import guarantees
 
-from .raw_client import FORMS, RawClient, Refused, choose, talking
+from .raw_client import FORMS, RawClient, Refused, choose, place, talking
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
 
@@ -387,7 +387,7 @@ def test_the_life_of_a_session_is_told_to_the_agent_and_kept_without_a_line_of_i
             await client.request("session/close", sessionId=id_)
             with pytest.raises(Refused) as closed:
                 await client.prompt(id_)
-            assert (closed.value.code, closed.value.data) == (-32602, {"pointer": "/sessionId"})
+            assert (closed.value.code, place(closed.value)) == (-32602, "/params/sessionId")
             await client.request("session/resume", sessionId=id_, **where)
             assert await client.prompt(id_) == "end_turn"
             listed = (await client.request("session/list"))["sessions"]
@@ -527,6 +527,25 @@ def test_a_session_that_is_used_between_two_pages_loses_no_other(tmp_path: Path,
     play(work)
 
 
+def test_a_prompt_without_content_is_accepted_in_version_1_and_refused_in_version_2(tmp_path: Path) -> None:
+    texts: list[str] = []
+
+    async def listen(turn: Turn) -> None:
+        texts.append(turn.text)
+
+    async def work() -> None:
+        async with talking(Working(listen), 1) as client:
+            session = await client.new(tmp_path)
+            assert await client.request("session/prompt", sessionId=session, prompt=[]) == {"stopReason": "end_turn"}
+        async with talking(Working(listen), 2) as client:
+            with pytest.raises(Refused) as refused:
+                await client.request("session/prompt", sessionId=await client.new(tmp_path), prompt=[])
+            assert (refused.value.code, place(refused.value)) == (-32602, "/params/prompt")
+        assert texts == [""]
+
+    play(work)
+
+
 @both
 def test_content_and_servers_that_are_not_advertised_are_refused(tmp_path: Path, version: int) -> None:
     image = {"type": "image", "data": "", "mimeType": "image/png"}
@@ -545,12 +564,12 @@ def test_content_and_servers_that_are_not_advertised_are_refused(tmp_path: Path,
                     try:
                         await client.request(method, cwd=str(tmp_path), mcpServers=[server], **named)
                     except Refused as refused:
-                        assert (refused.code, refused.data) == (-32602, {"pointer": "/mcpServers/0"})  # noqa: PT017
+                        assert (refused.code, place(refused)) == (-32602, "/params/mcpServers/0")  # noqa: PT017
                         found.add("http")
                 try:
                     await client.prompt(id_, content=[{"type": "text", "text": "?"}, image])
                 except Refused as refused:
-                    assert (refused.code, refused.data) == (-32602, {"pointer": "/prompt/1"})  # noqa: PT017
+                    assert (refused.code, place(refused)) == (-32602, "/params/prompt/1")  # noqa: PT017
                     found.add("image")
                 assert found == wrong
 
@@ -1078,7 +1097,11 @@ def test_a_program_that_is_interrupted_ends_without_a_traceback() -> None:
             child.send_signal(signal.SIGINT)
             assert await errors(child) == ("", 130)
 
-    play(work)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # programs of a run in the background ignore it
+    try:
+        play(work)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 class Pipes:

@@ -29,6 +29,11 @@ NOTE = v2.EmbeddedResource(resource=v2.TextResourceContents(uri="file:///n", tex
 SERVER = v2.McpServerHttp(name="tides", url="https://harbor.example/", headers=[])
 
 
+def capability(version: int, part: str, name: str) -> str:
+    """The path of a capability of an agent in a version."""
+    return f"agentCapabilities.{part}Capabilities.{name}" if version == 1 else f"capabilities.session.{part}.{name}"
+
+
 # --- what the agent does not advertise -------------------------------------------------------------------------------
 
 
@@ -46,7 +51,7 @@ def test_content_that_the_agent_does_not_take_is_not_sent(
     async def work() -> None:
         async with connected(version, script, Client(allowed_roots=[tmp_path])) as (agent, _):
             session = await agent.new_session(tmp_path)
-            with pytest.raises(NotAdvertised, match=rf"session/prompt.*capabilities\.session\.prompt\.{name}"):
+            with pytest.raises(NotAdvertised, match=f"session/prompt.*`{capability(version, 'prompt', name)}`"):
                 await session.prompt(["Look: ", content])
             await session.prompt(["Look: ", v2.ResourceLink(name="n", uri="file:///n")])
             assert len(script.asked("session/prompt")) == 1
@@ -67,12 +72,39 @@ def test_mcp_servers_that_the_agent_cannot_reach_are_not_sent(version: int, tmp_
                 agent.fork_session("s1", tmp_path, mcp_servers=[SERVER]),
             ]
             for call in calls:
-                with pytest.raises(NotAdvertised, match=r"capabilities\.session\.mcp\.http"):
+                with pytest.raises(NotAdvertised, match=f"`{capability(version, 'mcp', 'http')}`"):
                     await call
             assert [name for name, _ in script.requests] == ["initialize"]
             assert not agent.sessions
             stdio = v2.McpServerStdio(name="tides", command="/bin/tides")
             await agent.new_session(tmp_path, mcp_servers=[stdio])
+
+    play(work)
+
+
+@both
+def test_mcp_servers_may_be_json_and_wrong_ones_are_named(version: int, tmp_path: Path) -> None:
+    script = Script()
+
+    async def work() -> None:
+        async with connected(version, script, Client(allowed_roots=[tmp_path])) as (agent, _):
+            wrong: list[tuple[Any, str]] = [
+                ({"name": "tides", "command": "/bin/tides"}, r"has at 1 .* the field 'type' is required"),
+                ({"type": "stdio", "name": "tides"}, "the field 'command' is required"),
+                ("tides", "an object is expected, not 'tides'"),
+            ]
+            stdio = {"type": "stdio", "name": "tides", "command": "/bin/tides"}
+            for server, sentence in wrong:
+                with pytest.raises(ValueError, match=f"'mcp_servers' .*{sentence}"):
+                    await agent.new_session(tmp_path, mcp_servers=[stdio, server])
+            with pytest.raises(NotAdvertised, match=f"`{capability(version, 'mcp', 'http')}`"):
+                await agent.new_session(
+                    tmp_path, mcp_servers=[{"type": "http", "name": "t", "url": "https://t.example"}]
+                )
+            assert not script.asked("session/new")
+            await agent.new_session(tmp_path, mcp_servers=[stdio])
+            (sent,) = script.asked("session/new")
+            assert sent.mcp_servers[0].command == "/bin/tides"
 
     play(work)
 

@@ -149,8 +149,25 @@ def test_what_comes_before_a_usable_initialize_is_answered_with_an_error_and_the
         assert found["result"]["protocolVersion"] == 1
         found = await wire.ask(6, "session/new", cwd=str(tmp_path), mcpServers=[])
         assert found["result"]["sessionId"]
-        found = await wire.ask(7, "initialize", protocolVersion=2, info=INFO)  # too late: v1 is spoken
-        assert found.get("result", {}).get("protocolVersion") != 2
+        for number, version in ((7, 2), (8, 1)):  # too late: v1 is spoken
+            found = await wire.ask(number, "initialize", protocolVersion=version, info=INFO)
+            assert (found["id"], found["error"]["code"]) == (number, -32600)
+            assert "a connection is initialized once" in found["error"]["message"]
+        await wire.end()
+
+    run(work)
+
+
+def test_a_client_may_try_versions_until_its_first_other_request(tmp_path: Path) -> None:
+    async def work() -> None:
+        wire = Wire()
+        for number, version in enumerate((2, 1, 2, 2)):
+            found = await wire.ask(number, "initialize", protocolVersion=version, info=INFO)
+            assert found["result"]["protocolVersion"] == version
+        found = await wire.ask(5, "session/new", cwd=str(tmp_path))
+        assert found["result"]["sessionId"]
+        found = await wire.ask(6, "initialize", protocolVersion=2, info=INFO)
+        assert (found["id"], found["error"]["code"]) == (6, -32600)
         await wire.end()
 
     run(work)

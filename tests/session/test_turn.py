@@ -310,8 +310,11 @@ def test_a_command_that_takes_too_long_or_says_too_much_is_cut(tmp_path: Path) -
     async def work(turn: Turn) -> None:
         found.append(await turn.run_command("sh", "-c", "echo low; sleep 60", timeout=0.2))
         found.append(await turn.run_command("sh", "-c", "echo 1234567890", output_limit=4))
+        kept.extend(one for one in turn.session.history if isinstance(one, v2.TerminalUpdate) and one.exit_status)
 
+    kept: list[v2.TerminalUpdate] = []
     talk(tmp_path, 2, work)
+    assert [base64.b64decode(one.output.data) for one in kept if one.output] == [b"low\n", b"890\n"]
     slow, long = found
     assert (slow.output, slow.exit_code, slow.timed_out) == ("low\n", None, True)
     assert slow.signal is not None

@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 from typing import Final
 
+import pytest
+
 from workspace.conftest import PATHS
 
 PROGRAM: Final = """
@@ -71,6 +73,7 @@ if __name__ == "__main__":
 WRONG: Final = {number for number, line in enumerate(PROGRAM.splitlines(), 1) if line.endswith("# wrong")}
 
 
+@pytest.mark.exhaustive
 def test_misspelt_arguments_are_errors_of_mypy(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(PROGRAM, "utf-8")
     done = subprocess.run(

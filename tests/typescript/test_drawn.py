@@ -11,11 +11,16 @@ from typing import Any
 
 import pytest
 
+import drafts_drawn
 import tiers
 from acpgen.bundle.bundle import bundle
-from acpgen.input.load import load
+from acpgen.input.drafts import MODERN
+from acpgen.input.load import Document, Documents, load
 from acpgen.input.walk import is_array, is_object
 from acpgen.meaning.lower import lower
+from acpgen.naming.identifiers import class_names
+from acpgen.targets.installed import TARGETS
+from acpgen.targets.interface import Settings
 from jsonrpc_bindings.errors import DecodeError, Dropped
 from oracle.instances import Maker, damaged
 from oracle.upstream import Judge
@@ -144,3 +149,26 @@ def test_messages_are_judged_as_in_python(name: str, tmp_path: Path) -> None:
         if ours["decode"] is not None:
             ours["decode"]["problems"].sort()
         assert ours["decode"] == wanted, row
+
+
+@pytest.mark.parametrize("whole", tiers.EXTENTS)
+def test_drawn_schemas_have_the_verdict_of_json_schema(whole: bool, tmp_path: Path) -> None:
+    work: list[dict[str, Any]] = []
+    wanted: list[list[list[bool]]] = []
+    for seed in range(400 if whole else 40):
+        maker = drafts_drawn.Maker(seed, MODERN)
+        schema = maker.document()
+        values = [whole_numbers(maker.value()) for _ in range(12)]
+        made = bundle(Documents("drawn", (Document("schema.json", schema, json.dumps(schema)),)))
+        protocol = lower(made)
+        for path, text in TARGETS["typescript"](protocol, made, Settings(f"schema{seed}")).items():
+            (tmp_path / path).parent.mkdir(exist_ok=True)
+            (tmp_path / path).write_text(text, "utf-8")
+        judge = Judge(made.schema)
+        for name, type_ in class_names(protocol.definitions.keys()).items():
+            if name in made.definitions:
+                work.append({"module": str(tmp_path / f"schema{seed}" / "index.js"), "type": type_, "values": values})
+                wanted.append([[valid, valid] for valid in (judge.accepts(name, value) for value in values)])
+    (tmp_path / "package.json").write_text('{"type": "module"}', "utf-8")
+    for row, found, verdicts in zip(work, run(HERE / "suite.mjs", given=json.dumps(work)), wanted, strict=True):
+        assert found == verdicts, row

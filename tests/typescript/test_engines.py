@@ -11,7 +11,7 @@ import pytest
 
 import evidence
 import javascript
-from acpgen.site import serving
+from acpgen.publish.site import serving
 from browsing import browser
 from typescript.test_typescript import HERE, PROTOCOLS, ROOT, write
 

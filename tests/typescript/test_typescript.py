@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -99,16 +100,9 @@ def compiler() -> Path:
         evidence.lack(str(reason))
 
 
-def compiled(folder: Path, *files: Path | str) -> str:
-    """What the compiler says of files; empty where nothing is wrong."""
-    options = [
-        "--noEmit",
-        "--strict",
-        "--exactOptionalPropertyTypes",
-        "--noUncheckedIndexedAccess",
-        "--skipLibCheck",
-        "false",
-    ]
+def compiled(folder: Path, *files: Path | str, emit: Sequence[str] = ("--noEmit",)) -> str:
+    """What the compiler says of files; empty where nothing is wrong. Its own library it does not check."""
+    options = [*emit, "--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess", "--skipDefaultLibCheck"]
     options += ["--target", "es2022", "--lib", "es2022,dom", "--module", "nodenext", "--moduleResolution", "nodenext"]
     ran = subprocess.run(
         [node(), compiler(), *options, *files], cwd=folder, capture_output=True, text=True, check=False
@@ -123,57 +117,64 @@ def test_types(folder: Path) -> None:
     assert compiled(folder, folder / "use.ts", *others) == ""
 
 
-SNIPPETS = {
+SNIPPETS: dict[str, tuple[str, Any]] = {
     "an unknown variant is written as it came": (
-        "v1",
         """const u = m.decodeAs(m.ContentBlock, {type: "video", uri: "x", _meta: null});
         out(u.type === m.UNKNOWN, u.tag, m.encode([u]), m.validateAs(m.ContentBlock, u).length > 0)""",
         [True, "video", '[{"type":"video","uri":"x","_meta":null}]', True],
     ),
     "long numbers are written as they came": (
-        "v1",
         """const line = '{"jsonrpc":"2.0","id":9007199254740993,"method":"_x","params":{"n":[1.10,123456789012345678901234567890,1e300]}}';
         out(m.encode(m.decode(line, {sender: "agent"})) === line)""",
         [True],
     ),
     "a changed number is written as it is now": (
-        "v1",
         """const v = m.parse('{"n":9007199254740993}'); v.n = 4; out(m.encode(v))""",
         ['{"n":4}'],
     ),
     "a key that is given twice is refused": (
-        "v1",
         """out(...[String.raw`{"a":1,"a":2}`, String.raw`{"b":[{"a":1,"\\u0061":2}]}`].map((text) => {
           try { m.parse(text); return ""; } catch (error) { return [error.code, error.problems[0].pointer]; } }))""",
         [[-32600, "/a"], [-32600, "/b/0/a"]],
     ),
     "what is no JSON is refused": (
-        "v1",
         """out(...["{", "1e400", String.raw`"\\ud800"`, "[1,]", "\\ufeff{}"].map((text) => {
           try { m.parse(text); return 0; } catch (error) { return error.code; } }))""",
         [-32700] * 5,
     ),
+    "what is no JSON is told with its place": (
+        r"""const texts = ["[1,]", '{"a" 1}', "[1 2]", '{\n"a": tru}', "{a:1}", "[1] 2", '["a', '["\\ud800"]', "[1e400]", ""];
+        out(...texts.map((text) => m.validate(text, {sender: "agent"})[0].sentence.replace("this is not JSON: ", "")))""",
+        [
+            "a value is expected at line 1, column 4",
+            "':' is expected at line 1, column 6",
+            "',' or ']' is expected at line 1, column 4",
+            "a value is expected at line 2, column 6",
+            "a key in double quotes is expected at line 1, column 2",
+            "the end of the text is expected at line 1, column 5",
+            "a whole string, with known escapes, is expected at line 1, column 2",
+            "a whole surrogate pair is expected at line 1, column 2",
+            "a smaller number is expected at line 1, column 2",
+            "a value is expected at line 1, column 1",
+        ],
+    ),
     "members that every object has are fields like others": (
-        "v1",
         """out(m.validateAs(m.PromptRequest, {}).length, m.encode(m.parse('{"__proto__":1,"constructor":2}')),
           m.decodeAs(m.Meta, m.parse('{"__proto__":{"a":1}}')).a === undefined)""",
         [2, '{"__proto__":1,"constructor":2}', True],
     ),
     "a value that is nested deep is refused": (
-        "v1",
         """const deep = JSON.parse("[".repeat(5000) + "]".repeat(5000));
         out(m.validateAs(m.ElicitationSchema, deep).length > 0)""",
         [True],
     ),
     "text that is nested deep is refused": (
-        "v1",
         """const deep = "[".repeat(100000) + "]".repeat(100000);
         out(...[deep, `{"a":1,"a":${deep}}`].map((text) => {
           try { m.decode(text, {sender: "agent"}); return 0; } catch (error) { return error.code; } }))""",
         [-32700, -32700],
     ),
     "what is given stays as it is": (
-        "v1",
         """const freeze = (v) => { if (typeof v === "object" && v !== null) Object.values(v).forEach(freeze); return Object.freeze(v); };
         const call = freeze({sessionUpdate: "tool_call", toolCallId: "t", title: "x", status: 5, locations: [{path: 5}, {path: "/a"}],
           content: [{type: "moon"}]});
@@ -189,7 +190,6 @@ SNIPPETS = {
         ],
     ),
     "params that are left out are filled in, and written as they came": (
-        "v1",
         """const lines = ['{"jsonrpc":"2.0","id":1,"method":"logout"}', '{"jsonrpc":"2.0","id":1,"method":"logout","params":null}',
           '{"jsonrpc":"2.0","id":1,"result":null}', '{"jsonrpc":"2.0","method":"_tide"}'];
         const read = (line) => m.decode(line, {sender: line.includes("result") ? "agent" : "client", method: "logout"});
@@ -208,14 +208,12 @@ SNIPPETS = {
         ],
     ),
     "a result of no known request is refused": (
-        "v1",
         """out(...[{}, {pending: () => undefined}, {pending: () => "_tide"}].map((more) => {
           try { return m.decode('{"jsonrpc":"2.0","id":7,"result":{}}', {sender: "agent", ...more}).id; }
           catch (error) { return [error.code, error.problems[0].sentence]; } }))""",
         [*[[-32600, "no request with id 7 is pending, so the result cannot be read"]] * 2, 7],
     ),
     "a sender that is no side of the protocol is refused": (
-        "v1",
         """const line = '{"jsonrpc":"2.0","id":1,"method":"logout"}';
         out(...[m.decode, m.validate].flatMap((f) => [{sender: "cleint"}, {}, undefined].map((options) => {
           try { f(line, options); return "silent"; } catch (error) { return `${error.name}: ${error.message}`; } })))""",
@@ -226,21 +224,18 @@ SNIPPETS = {
         * 2,
     ),
     "numbers that JavaScript writes otherwise": (
-        "v1",
         """const texts = ['{"n":[-0,-0.0,0.50,-0.5]}'].map((text) => m.encode(m.parse(text)));
         let refused = ""; try { m.encode({n: [NaN]}); } catch (error) { refused = error.name; }
         out(...texts, refused, m.is(m.Cost, {amount: NaN, currency: "EUR"}))""",
         ['{"n":[-0,-0.0,0.50,-0.5]}', "TypeError", False],
     ),
     "equal keys are told in the order of the value": (
-        "v1",
         """let told = []; try { m.parse('{"b":{"x":1,"x":{"y":1,"y":2}},"a":1,"a":{"z":1,"z":2}}'); }
         catch (error) { told = error.problems.map((one) => one.pointer); }
         out(...told)""",
         ["/a", "/b/x", "/b/x/y", "/a/z"],
     ),
     "large values are read and judged": (
-        "v1",
         r"""const many = Array.from({length: 40000}, (_, i) => `9007199254740993${i}`), text = `[${many}]`;
         const twice = `{${Array.from({length: 20000}, (_, i) => `"k${i}":1,"k${i}":2`)}}`;
         let told = 0; try { m.parse(twice); } catch (error) { told = error.problems.length; }
@@ -251,7 +246,6 @@ SNIPPETS = {
         [True, 101, 2500000, True],
     ),
     "leniency tells what it leaves out": (
-        "v1",
         """const drops = []; const call = {sessionUpdate: "tool_call", toolCallId: "t", title: "x", locations: [{path: "/a"}, {path: 5}]};
         const found = m.decodeAs(m.SessionUpdate, call, {onDrop: (one) => drops.push(one.pointer)});
         let strict = ""; try { m.decodeAs(m.SessionUpdate, {...call, locations: [{path: 5}]}, {lenient: false}); }
@@ -262,15 +256,42 @@ SNIPPETS = {
 }
 
 
+@pytest.fixture(scope="module")
+def behaviour(folder: Path) -> Mapping[str, Any]:
+    """What each snippet puts out, all in one process."""
+    script = folder / "snippets.mjs"
+    snippets = [f"{json.dumps(name)}: (out) => {{\n{source}\n}}" for name, (source, _) in SNIPPETS.items()]
+    lines = [
+        'import * as m from "./acp/v1/index.js";',
+        f"for (const [name, snippet] of Object.entries({{ {','.join(snippets)} }})) {{",
+        "  let found = null; try { snippet((...all) => { found = all; }); } catch (error) { found = error.stack; }",
+        "  console.log(JSON.stringify([name, found]));",
+        "}",
+    ]
+    script.write_text("\n".join(lines), "utf-8")
+    return dict(run(script))
+
+
 @pytest.mark.parametrize("name", SNIPPETS)
-def test_behaviour(name: str, folder: Path, tmp_path: Path) -> None:
-    version, source, wanted = SNIPPETS[name]
-    script = tmp_path / "script.mjs"
-    module = (folder / "acp" / version / "index.js").as_uri()
+def test_behaviour(name: str, behaviour: Mapping[str, Any]) -> None:
+    assert behaviour[name] == SNIPPETS[name][1]
+
+
+def test_an_array_is_not_shorter_than_it_may_be_once_items_are_left_out(folder: Path) -> None:
+    good, bad = {"value": "a", "name": "b"}, {"name": "b"}
+    groups = [[good, bad], [bad], [good]]
+    script = folder / "groups.mjs"
     script.write_text(
-        f'import * as m from "{module}";\nconst out = (...all) => console.log(JSON.stringify(all));\n{source}', "utf-8"
+        f"""import * as m from "./acp/v2/index.js";
+        for (const options of {json.dumps(groups)}) {{
+          let problems = [];
+          try {{ m.decodeAs(m.SessionConfigSelectGroup, {{groupId: "g", name: "n", options}}); }}
+          catch (error) {{ problems = error.problems.map((one) => one.pointer); }}
+          console.log(JSON.stringify(problems));
+        }}""",
+        "utf-8",
     )
-    assert run(script) == [wanted]
+    assert run(script) == [[], ["/options", "/options/0"], []]
 
 
 def test_a_pattern_with_a_named_group(tmp_path: Path) -> None:
@@ -334,15 +355,6 @@ def test_multiples_are_those_of_the_text_of_numbers(tmp_path: Path) -> None:
     )
     wanted = [[[True] * len(good), [False] * len(bad)] for good, bad in rows.values()]
     assert answers(tmp_path, definitions, f"[{judged}]") == wanted
-
-
-def variants(tag: str) -> dict[str, Any]:
-    return {
-        "oneOf": [
-            {"type": "object", "properties": {tag: {"const": one}, "x": {"type": "integer"}}, "required": [tag]}
-            for one in ("a", "b")
-        ]
-    }
 
 
 def test_a_tag_alone_leads_to_the_branch_that_is_tried(tmp_path: Path) -> None:
@@ -422,6 +434,15 @@ def test_patterns_that_the_engine_lacks_are_listed(tmp_path: Path) -> None:
     assert answers(tmp_path, definitions, '[m.is(m.Q, "zz"), m.UNENFORCED]') == [True, [patterns["P"], patterns["Q"]]]
 
 
+def variants(tag: str) -> dict[str, Any]:
+    return {
+        "oneOf": [
+            {"type": "object", "properties": {tag: {"const": one}, "x": {"type": "integer"}}, "required": [tag]}
+            for one in ("a", "b")
+        ]
+    }
+
+
 SENTENCES: dict[str, tuple[Any, Any, list[list[str]]]] = {
     "a set of one": ({"enum": ["a"]}, "b", [["", "'b' is not one of 'a'"]]),
     "a constant": ({"const": "a"}, "b", [["", "'b' is not 'a', the only value allowed here"]]),
@@ -429,9 +450,24 @@ SENTENCES: dict[str, tuple[Any, Any, list[list[str]]]] = {
     "a name": (
         {"type": "object", "propertyNames": {"maxLength": 1}},
         {"ab": 1},
-        [["", "the name 'ab' is not allowed here: the string may have 1 characters at most"]],
+        [["", "the name 'ab' is not allowed here: the string's length may be 1 at most"]],
     ),
     "a long limit": ({"maximum": 9007199254740993}, 2**54, [["", "the number may be 9007199254740993 at most"]]),
+    "a long constant": (
+        {"const": 9007199254740993},
+        1,
+        [["", "1 is not 9007199254740993, the only value allowed here"]],
+    ),
+    "long constants": (
+        {"enum": [9007199254740993, "a"]},
+        None,
+        [["", "null is not one of 9007199254740993, 'a'"]],
+    ),
+    "a tag beside branches that are no objects": (
+        {"anyOf": [*variants("kind")["oneOf"], {"type": "string"}, {"type": "array"}]},
+        {"kind": 3},
+        [["", "an array or a string is expected, not an object"]],
+    ),
     "a limit with a fraction of zero": ({"minimum": 5.0}, 1, [["", "the number must be 5.0 or more"]]),
     "items that nothing evaluates": (
         {"prefixItems": [True], "unevaluatedItems": {"type": "string"}},
@@ -441,7 +477,7 @@ SENTENCES: dict[str, tuple[Any, Any, list[list[str]]]] = {
     "items of what is wrong otherwise": (
         {"minItems": 3, "unevaluatedItems": False},
         [1],
-        [["", "the array must have 3 items or more"]],
+        [["", "the array's length must be 3 or more"]],
     ),
     "members that nothing evaluates": (
         {"properties": {"a": True}, "unevaluatedProperties": {"type": "string"}},
@@ -454,6 +490,27 @@ SENTENCES: dict[str, tuple[Any, Any, list[list[str]]]] = {
         [["", "more than one of the alternatives fits, and only one may"]],
     ),
 }
+
+
+def test_a_tag_that_is_any_text_but_the_known_ones_narrows(tmp_path: Path) -> None:
+    other = {
+        "type": "object",
+        "properties": {"kind": {"type": "string", "not": {"enum": ["a", "b"]}}},
+        "required": ["kind"],
+    }
+    definitions = {"U": {"anyOf": [*variants("kind")["oneOf"], {"$ref": "#/$defs/Other"}]}, "Other": other}
+    source = 'm.decodeAs(m.U, {kind: "c", y: 1}).kind === m.UNKNOWN && m.is(m.U, {kind: "c"})'
+    assert answers(tmp_path, definitions, source) is True
+    (tmp_path / "use.ts").write_text(
+        'import { type Notifications, type U, UNKNOWN } from "./out/index.js";\n'
+        "export function told(u: U): string | number | undefined {\n"
+        '  switch (u.kind) { case "a": case "b": return u.x; case UNKNOWN: return u.tag; }\n}\n'
+        "// @ts-expect-error: there is none\n"
+        'export const none: keyof Notifications = "tide";\n',
+        "utf-8",
+    )
+    (tmp_path / "package.json").write_text('{"type": "module"}', "utf-8")
+    assert compiled(tmp_path, tmp_path / "use.ts") == ""
 
 
 def test_sentences_of_other_schemas_are_those_of_python(tmp_path: Path, subjects: Subjects) -> None:
@@ -539,7 +596,7 @@ def test_a_package_of_npm(tmp_path: Path) -> None:
     assert run(script) == [[{"sessionId": "s"}, "function"]]
 
 
-@pytest.mark.parametrize("layout", ["package", "file"])
+@pytest.mark.parametrize("layout", ["package", pytest.param("file", marks=pytest.mark.exhaustive)])
 def test_modules_that_hold_their_types(tmp_path: Path, layout: str) -> None:
     options = {"language": "typescript", "layout": layout}
     write(tmp_path, ROOT / "schema" / "acp" / "v1", package="v1", distribution="tide", options=options)
@@ -547,11 +604,11 @@ def test_modules_that_hold_their_types(tmp_path: Path, layout: str) -> None:
     assert [*tmp_path.rglob("*.ts")] == [module]
     use = (HERE / "use.ts").read_text("utf-8").replace("./acp/v1/index.js", f"./{module.relative_to(tmp_path)}")
     (tmp_path / "use.ts").write_text(use, encoding="utf-8")
-    assert compiled(tmp_path, "--allowImportingTsExtensions", tmp_path / "use.ts") == ""
-    emit = ["--outDir", str(tmp_path / "out"), "--target", "es2022", "--module", "nodenext", "--erasableSyntaxOnly"]
-    ran = subprocess.run([node(), compiler(), *emit, module], capture_output=True, text=True, check=False)
-    assert ran.stdout == ""
+    (tmp_path / "package.json").write_text('{"type": "module"}', encoding="utf-8")
+    emit = ["--outDir", "out", "--rewriteRelativeImportExtensions", "--erasableSyntaxOnly"]
+    assert compiled(tmp_path, tmp_path / "use.ts", emit=emit) == ""
     vectors = ROOT / "generated" / "vectors" / "acp" / "v1"
-    *failed, last = run(HERE / "vectors.mjs", tmp_path / "out" / f"{module.stem}.js", vectors)
+    made = tmp_path / "out" / module.relative_to(tmp_path).with_suffix(".js")
+    *failed, last = run(HERE / "vectors.mjs", made, vectors)
     assert not failed
     assert last["rows"] > 200

@@ -12,8 +12,8 @@ from acpgen import ir
 from acpgen.bundle.bundle import Bundle
 from acpgen.input.load import load
 from acpgen.input.walk import is_object
+from acpgen.meaning.understanding import understand
 from acpgen.messages import validators
-from acpgen.targets.pipeline import understand
 
 NAMES = ("acp/v1", "acp/v2", "mcp/2025-06-18")
 UPSTREAM = ("acp-v1-newest", "acp-v2-newest", "mcp-2025-06-18", "mcp-2025-11-25")

@@ -6,6 +6,7 @@ import gc
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,16 @@ def descriptors() -> int:
     """How many descriptors this process has, without those of what earlier tests left to be collected."""
     gc.collect()
     return len(os.listdir("/proc/self/fd")) if sys.platform == "linux" else 0
+
+
+def children() -> frozenset[str]:
+    """The processes that this one has started, ended ones that nobody waited for among them."""
+    found: set[str] = set()
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            if path.read_text().rpartition(")")[2].split()[1] == str(os.getpid()):
+                found.add(path.parent.name)
+    return frozenset(found)
 
 
 @pytest.fixture

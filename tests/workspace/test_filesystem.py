@@ -31,10 +31,11 @@ from acp_workspace.containment import AccessDenied, bind, guarantees
 from acp_workspace.errors import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, NOT_FOUND, REFUSED, RequestError
 from acp_workspace.filesystem import DEFAULT_LIMIT, FileEvent, FilePolicy, FileSystem
 from acp_workspace.policy import SECRETS, is_denied
+from acp_workspace.scope import parse_scope
 from acp_workspace.text import lines, lines_of, terminal_text
 from acp_workspace.versioning import GitStage
 from acp_workspace.workers import Workers
-from acp_workspace.workspace import Roots, RootSet, parse_scope
+from acp_workspace.workspace import Roots, RootSet
 from workspace.conftest import PATHS, descriptors
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
@@ -106,6 +107,15 @@ def test_paths_outside_the_roots_are_refused(tmp_path: Path, mechanism: str, mak
             assert (error.code, error.data) == (REFUSED, {"path": str(tmp_path / path)})
     assert [path.name for path in (tmp_path / "outside").iterdir()] == ["a.txt"]
     assert (tmp_path / "outside" / "a.txt").read_text() == "OUTSIDE"
+
+
+@pytest.mark.parametrize("path", ["a.txt\0", "C:\\a.txt"])
+def test_a_path_that_is_none_is_named_as_an_invalid_parameter(tmp_path: Path, path: str) -> None:
+    client = Client(tmp_path)
+    given = f"{tmp_path}/app/{path}" if "\0" in path else path
+    error = refusal(client.run, client.files.read_text_file(v1.ReadTextFileRequest(session_id="s", path=given)))
+    problem = {"pointer": "/params/path", "message": error.message}
+    assert (error.code, error.data) == (INVALID_PARAMS, {"problems": [problem], "path": given})
 
 
 def test_missing_files_are_not_found(tmp_path: Path, mechanism: str) -> None:

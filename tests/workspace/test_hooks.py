@@ -256,7 +256,6 @@ def test_the_editor_is_told_of_a_change_before_the_end_of_the_request(tmp_path: 
 class Remote:
     """A backend on another machine: every question takes a turn of the loop, as over a connection."""
 
-    limits = ("The other machine decides.",)
     is_usable = True
 
     def __init__(self, there: MemoryBackend) -> None:

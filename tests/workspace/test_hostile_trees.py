@@ -30,7 +30,8 @@ from acp_workspace.containment import (
 from acp_workspace.errors import INTERNAL_ERROR, NOT_FOUND, REFUSED, RequestError
 from acp_workspace.filesystem import FilePolicy
 from acp_workspace.handles import MOST_LINKS
-from acp_workspace.workspace import RootSet, parse_scope
+from acp_workspace.scope import parse_scope
+from acp_workspace.workspace import RootSet
 from workspace.test_filesystem import Client, refusal, temporary_files
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")

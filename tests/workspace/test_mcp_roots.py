@@ -31,7 +31,8 @@ from acp_workspace.mcp_roots import (
     path_of,
     uri_of,
 )
-from acp_workspace.workspace import RootSet, parse_scope
+from acp_workspace.scope import parse_scope
+from acp_workspace.workspace import RootSet
 from workspace.conftest import PATHS
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")

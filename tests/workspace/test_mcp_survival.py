@@ -24,8 +24,8 @@ from acp_workspace.mcp_roots import (
     from_workspace,
     uri_of,
 )
-from acp_workspace.scope import Scope
-from acp_workspace.workspace import RootSet, parse_scope
+from acp_workspace.scope import Scope, parse_scope
+from acp_workspace.workspace import RootSet
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
 

@@ -20,7 +20,8 @@ from acp_bindings import v1
 from acp_workspace.containment import guarantees
 from acp_workspace.errors import NOT_FOUND, REFUSED, RequestError
 from acp_workspace.filesystem import FilePolicy, FileSystem
-from acp_workspace.workspace import RootSet, parse_scope
+from acp_workspace.scope import parse_scope
+from acp_workspace.workspace import RootSet
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
 

@@ -15,8 +15,8 @@ import pytest
 
 from acp_workspace.containment import guarantees
 from acp_workspace.sandbox import READING, SYSTEM, Rule, bubblewrap, handled, landlock
-from acp_workspace.scope import Scope
-from acp_workspace.workspace import RootSet, parse_scope
+from acp_workspace.scope import Scope, parse_scope
+from acp_workspace.workspace import RootSet
 from workspace.conftest import PATHS
 
 PROGRAMS = Path(__file__).with_name("programs")

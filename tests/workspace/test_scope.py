@@ -23,7 +23,7 @@ def test_paths_of_two_platforms_are_no_scope(cwd: str, additional: list[str], fl
         parse_scope(cwd, additional, flavour=flavour)
     assert caught.value.code == INVALID_PARAMS
     (problem,) = caught.value.data["problems"]
-    assert problem["pointer"] == "/additionalDirectories/0"
+    assert problem["pointer"] == "/params/additionalDirectories/0"
     assert "like the others" in problem["message"]
     assert "like the others" in caught.value.message
 

@@ -19,7 +19,8 @@ from acp_workspace import mechanism as opening
 from acp_workspace.containment import guarantees
 from acp_workspace.errors import INTERNAL_ERROR, NOT_FOUND, REFUSED, RequestError
 from acp_workspace.filesystem import FilePolicy, FileSystem
-from acp_workspace.workspace import RootSet, parse_scope
+from acp_workspace.scope import parse_scope
+from acp_workspace.workspace import RootSet
 from tiers import sample
 from workspace.test_race import SECRET, state_of
 

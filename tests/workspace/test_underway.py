@@ -15,8 +15,9 @@ from acp_workspace import atomic
 from acp_workspace.containment import guarantees
 from acp_workspace.errors import REFUSED, RequestError
 from acp_workspace.filesystem import FileEvent
+from acp_workspace.scope import parse_scope
 from acp_workspace.workers import Workers
-from acp_workspace.workspace import RootSet, parse_scope
+from acp_workspace.workspace import RootSet
 from workspace.test_filesystem import Client, temporary_files
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")

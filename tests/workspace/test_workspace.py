@@ -16,18 +16,8 @@ from hypothesis import strategies as st
 
 from acp_workspace.containment import guarantees, places
 from acp_workspace.errors import INVALID_PARAMS, NOT_FOUND, REFUSED, RequestError
-from acp_workspace.workspace import (
-    AgentWorkspace,
-    ClientWorkspace,
-    Flavour,
-    RootSet,
-    Scope,
-    is_absolute,
-    matches,
-    normalise,
-    parse_scope,
-    request_scope,
-)
+from acp_workspace.scope import Flavour, Scope, is_absolute, matches, normalise, parse_scope, request_scope
+from acp_workspace.workspace import AgentWorkspace, ClientWorkspace, RootSet
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
 
@@ -58,14 +48,14 @@ def error_of(work: Any, *arguments: Any, **named: Any) -> RequestError:
 @pytest.mark.parametrize(
     ("additional", "pointers"),
     [
-        ("/srv/lib", ["/additionalDirectories"]),
-        (None, ["/additionalDirectories"]),
-        ({}, ["/additionalDirectories"]),
-        ([None], ["/additionalDirectories/0"]),
-        (["/a", 7], ["/additionalDirectories/1"]),
-        (["/a", "", "b", "/c"], ["/additionalDirectories/1", "/additionalDirectories/2"]),
-        (["/a\0b"], ["/additionalDirectories/0"]),
-        (["C:\\srv"], ["/additionalDirectories/0"]),
+        ("/srv/lib", ["/params/additionalDirectories"]),
+        (None, ["/params/additionalDirectories"]),
+        ({}, ["/params/additionalDirectories"]),
+        ([None], ["/params/additionalDirectories/0"]),
+        (["/a", 7], ["/params/additionalDirectories/1"]),
+        (["/a", "", "b", "/c"], ["/params/additionalDirectories/1", "/params/additionalDirectories/2"]),
+        (["/a\0b"], ["/params/additionalDirectories/0"]),
+        (["C:\\srv"], ["/params/additionalDirectories/0"]),
     ],
 )
 def test_every_malformed_entry_is_named(additional: object, pointers: list[str]) -> None:
@@ -76,7 +66,7 @@ def test_every_malformed_entry_is_named(additional: object, pointers: list[str])
 
 @pytest.mark.parametrize("cwd", ["", "app", None, 3, "C:\\app"])
 def test_a_malformed_cwd_is_named(cwd: object) -> None:
-    assert error_of(parse_scope, cwd, [], flavour="posix").data["problems"][0]["pointer"] == "/cwd"
+    assert error_of(parse_scope, cwd, [], flavour="posix").data["problems"][0]["pointer"] == "/params/cwd"
 
 
 def test_an_omitted_list_means_none() -> None:
@@ -234,7 +224,7 @@ def test_a_fork_inherits_only_what_this_connection_has_set_itself(tmp_path: Path
     app, lib, other = folders(tmp_path, "app", "lib", "other")
     agent = AgentWorkspace()
     error = error_of(agent.fork, fork(app), inherit=True)
-    assert (error.code, error.data) == (INVALID_PARAMS, {"pointer": "/additionalDirectories"})
+    assert (error.code, error.data["problems"][0]["pointer"]) == (INVALID_PARAMS, "/params/additionalDirectories")
     agent.activate("source", agent.bind(new(app, [lib])))
     assert agent.fork(fork(other), inherit=True).scope == Scope(other, (lib,))
     assert agent.fork(fork(app, []), inherit=True).scope == Scope(app)
@@ -260,7 +250,7 @@ def test_a_root_that_cannot_be_granted_fails_the_request_by_name(tmp_path: Path)
     barred = error_of(policy.bind, new(app, [lib]))
     assert (barred.code, barred.message) == (
         REFUSED,
-        "additionalDirectories[0] cannot be granted: it holds the family photos",
+        "additionalDirectories[0] is refused: it holds the family photos",
     )
 
 
@@ -283,7 +273,7 @@ def test_a_root_is_granted_by_its_real_path_too(tmp_path: Path) -> None:
 def test_a_policy_refuses_before_anything_is_looked_up(tmp_path: Path) -> None:
     policy = AgentWorkspace(policy=lambda path: "no")
     for path in (str(tmp_path), f"{tmp_path}/missing"):
-        assert error_of(policy.bind, new(path)).message == "cwd cannot be granted: no"
+        assert error_of(policy.bind, new(path)).message == "cwd is refused: no"
 
 
 def test_nested_and_odd_roots_keep_their_order_and_their_meaning(tmp_path: Path) -> None:

@@ -7,10 +7,10 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final
 
 from .bounded import MAX_MARKS, MAX_REQUESTS, MAX_SESSIONS, BoundedTable, MemoryBudget, brief, key, size_of
-from .capability_uses import gated_definitions
 from .paths import distinct
 from .records import Listed, Options, Pending, Question, Session, size_of_options
-from .versions import is_named, is_unknown, negotiates, spoken
+from .undeclared import objects_in, types_of
+from .versions import is_named, is_unknown, spoken
 
 if TYPE_CHECKING:
     from jsonrpc_bindings.strict import Strict
@@ -116,7 +116,7 @@ class Connection:
     @cached_property
     def has_handshake(self) -> bool:
         """Whether `initialize` agrees on a version, as in ACP and MCP. Of a method of that name elsewhere their documents say nothing."""
-        return any(map(negotiates, self.protocols.values()))
+        return any(map(_negotiates, self.protocols.values()))
 
     def other(self, side: str) -> str:
         """The peer of a side."""
@@ -197,15 +197,19 @@ class Connection:
         self.evictions.append(f"{what}: what depends on that is not judged")
 
 
+def _negotiates(strict: Strict) -> bool:
+    """Whether the params of `initialize` name a version, as those of ACP and MCP do."""
+    route = strict.route("initialize", is_request=True)
+    params: Any = route and route.params
+    return bool(params) and types_of(strict).has_field(params, "protocolVersion")
+
+
 def known_capabilities(protocols: Iterable[Strict]) -> Mapping[str, frozenset[str]]:
     """The paths of all capabilities that anything depends on, by the side that advertises."""
     found: dict[str, set[str]] = {}
     for strict in protocols:
         names = [method.capability for method in strict.contract.methods]
-        for gated in gated_definitions(strict).values():
-            names.extend(gated.values.values())
-            for member in (*gated.fields.values(), *gated.variants.values()):
-                names.extend((member.capability, member.required_with))
+        names += [part.get(key) for part in objects_in(strict.schema) for key in ("x-capability", "x-required-with")]
         for name in names:
             if name is not None:
                 side, _, path = name.partition(":")

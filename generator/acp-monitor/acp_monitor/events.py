@@ -11,9 +11,8 @@ if TYPE_CHECKING:
     from jsonrpc_bindings.contract import Method
     from jsonrpc_bindings.strict import Strict, Violation
 
-    from .capability_uses import Use
     from .records import Pending
-    from .undeclared import Undeclared
+    from .undeclared import Undeclared, Use
 
 Kind: TypeAlias = Literal["unreadable", "batch", "malformed", "request", "notification", "result", "error", "end"]
 """`unreadable` is text that is not JSON, `malformed` JSON that is no message, `end` the end of the conversation."""

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from itertools import islice, starmap
 from typing import TYPE_CHECKING, Any, Final
 
 from .bounded import MAX_BREACHES, MAX_PARTS, MAX_POINTER, MAX_VALUES, brief, key
 from .breach import LEVELS, Breach
-from .capability_uses import gated_definitions, uses
 from .chunk_cache import ChunkCache
 from .connection import Connection
-from .content_objects import CONTENT_TYPES, content_of
+from .content_objects import content_of
 from .events import Event, Finding, Kind, Level
 from .json_values import Path, is_array, is_object, json_pointer, pointer_steps, reach
 from .requirements import requirements_behind
 from .rule import ACP, Aspect, Rule
 from .rules import RULES
 from .transitions import changes_nothing, record
-from .undeclared import Types, Undeclared
+from .undeclared import Undeclared, Use, types_of
 from .unstable import UnstableChannels
 from .versions import NO_SCHEMA, is_named, unclear
 
@@ -235,28 +234,30 @@ class Monitor:
 
     def _look(self, event: Event, strict: Strict, definition: str) -> None:
         """Find what of a message depends on capabilities, and what its types do not declare."""
-        is_acp = strict.contract.name in ACP
-        if is_acp:
-            types = _types_of(strict)
-            event.shape = types.shape(definition, event.body)
-            if event.shape in types.plain:
-                event.is_plain = True
-                return
-        gated = gated_definitions(strict)
-        if definition in gated:
-            event.uses = tuple(uses(gated, definition, event.body, event.below()))
-        if is_acp:
-            on_limit = partial(self._count, PARTLY, event.index, event.sender)
-            found = self._undeclared(event, strict, definition, on_limit)
-            event.undeclared = tuple(islice(found, MAX_PARTS))
-            if next(found, None) is not None:
-                on_limit()
+        if strict.contract.name not in ACP:
+            return
+        types = types_of(strict)
+        event.shape = types.shape(definition, event.body)
+        if event.shape in types.plain:
+            event.is_plain = True
+            return
+        on_limit = partial(self._count, PARTLY, event.index, event.sender)
+        uses: list[Use] = []
+        undeclared: list[Undeclared] = []
+        for found in self._found(event, strict, definition, on_limit):
+            if isinstance(found, Use):
+                uses.append(found._replace(path=event.below(*found.path)))
+            elif len(undeclared) <= MAX_PARTS:
+                undeclared.append(found)
+        if len(undeclared) > MAX_PARTS:
+            on_limit()
+        event.uses, event.undeclared = tuple(uses), tuple(undeclared[:MAX_PARTS])
 
-    def _undeclared(
+    def _found(
         self, event: Event, strict: Strict, definition: str, on_limit: Callable[[], None]
-    ) -> Iterator[Undeclared]:
-        """What the types of a message do not declare; `on_limit` is called where not all of it was looked at. The request of
-        the handshake is in all versions at once, as a client may offer several.
+    ) -> Iterator[Undeclared | Use]:
+        """What the types of a message do not declare, and what depends on capabilities; `on_limit` is called where not all of it was
+        looked at. The request of the handshake is in all versions at once, as a client may offer several.
         """
         others: list[set[Path]] = []
         if event.method == "initialize" and event.kind == "request":
@@ -266,18 +267,27 @@ class Monitor:
                 route = other.route(event.method, is_request=True)
                 params: Any = route and route.params
                 if other is not strict and params is not None:
-                    others.append({one.path for one in _types_of(other).undeclared(params, event.body)})
-        for found in _types_of(strict).undeclared(definition, event.body, on_limit, event.shape):
+                    others.append({one.path for one in types_of(other).undeclared(params, event.body)})
+        concerns = partial(self._concerns, event)
+        for found in types_of(strict).look(definition, event.body, on_limit, event.shape, concerns):
             prefixes = {found.path[:length] for length in range(1, len(found.path) + 1)}
             if all(prefixes & paths for paths in others):
                 yield found
+
+    def _concerns(self, event: Event, capability: str, is_absent: bool) -> bool:
+        """Whether a rule may say something of a use: of a capability that is not advertised, or of a field that one demands."""
+        side = event.sender if is_absent else event.receiver
+        return capability.startswith(f"{side}:") and self._connection.advertises(capability) is is_absent
 
     def _remember_shape(self, event: Event) -> None:
         """Keep the shape of a message about which nothing is to be said: most are like an earlier one."""
         if event.shape is None or event.is_plain or event.undeclared or event.uses or event.content:
             return
-        if event.strict is not None and event.method != "initialize":  # which is in all versions at once
-            _types_of(event.strict).add_plain(event.shape)
+        if event.strict is None or event.method == "initialize":  # which is in all versions at once
+            return
+        types = types_of(event.strict)
+        if not types.is_gated(event.shape):
+            types.add_plain(event.shape)
 
     # --- rules ---
 
@@ -363,12 +373,6 @@ class _Unjudged:
     index: int
     sender: str
     count: int = 0
-
-
-@lru_cache(16)
-def _types_of(strict: Strict) -> Types:
-    """The types of a protocol, which its monitors share: to read them takes as long as to judge a hundred messages."""
-    return Types(strict.schema, words=CONTENT_TYPES)
 
 
 def _kind(value: Any) -> Kind:

@@ -154,14 +154,9 @@ def _describe(connection: Connection, event: Event, request: Pending, session: S
 def _has_unknown_subject(connection: Connection, event: Event) -> bool:
     """Whether a permission is asked for a kind of subject that the schema does not have."""
     subject = text(event.body, "subject", "type")
-    if subject is None or connection.strict is None:
+    if subject is None or connection.version == 1:
         return False
-    schema = connection.strict.schema
-    known: set[str | None] = set()
-    for variant in items(schema, "$defs", "RequestPermissionSubject", "anyOf"):
-        name = (text(variant, "$ref") or "").removeprefix("#/$defs/")
-        known.add(text(reach(schema, "$defs", name) or variant, "properties", "type", "const"))
-    return bool(known - {None}) and subject not in known
+    return subject.startswith("_") or any(one.path == ("subject", "type") for one in event.undeclared)
 
 
 def _question(connection: Connection, event: Event) -> Question:

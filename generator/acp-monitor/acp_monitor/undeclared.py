@@ -1,12 +1,18 @@
-"""Which fields and values a message has that its type does not: the schema leaves both open, and the documents do not."""
+"""What a message has that its types do not declare, though the schema leaves it open, and what of it depends on capabilities."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from functools import lru_cache
+from itertools import islice, starmap
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
+from .content_objects import CONTENT_TYPES
 from .json_values import Path, is_array, is_object
+
+if TYPE_CHECKING:
+    from jsonrpc_bindings.strict import Strict
 
 MAX_PLACES: Final = 200_000
 """Places of one message that are looked at."""
@@ -41,6 +47,18 @@ class Undeclared(NamedTuple):
     kind: UndeclaredKind
 
 
+class Use(NamedTuple):
+    """A place in a message that depends on a capability. `kind` says how: it is there, or (`absent`) it is required and is not."""
+
+    path: Path
+    capability: str
+    kind: Literal["field", "variant", "value", "absent"]
+    name: str
+
+
+Found: TypeAlias = Undeclared | Use
+
+
 class _TooLarge(Exception):
     """A message has too many places to have a shape."""
 
@@ -56,7 +74,7 @@ class _Place(NamedTuple):
 @dataclass(slots=True)
 class _Node:
     """A schema with what it refers to and all that it adds up, unions apart. `own` are the only values that it has, if it names some.
-    `is_open`: there may be any other fields.
+    `is_open`: there may be any other fields. `capability` gates this field or variant, `required_with` makes fields required.
     """
 
     names: list[str] = field(default_factory=list[str])
@@ -69,6 +87,8 @@ class _Node:
     own: list[Any] = field(default_factory=list[Any])
     types: set[type] | None = None
     is_open: bool = False
+    capability: str | None = None
+    required_with: dict[str, str] = field(default_factory=dict[str, str])
 
     @property
     def is_free(self) -> bool:
@@ -78,7 +98,7 @@ class _Node:
 
 class Types:
     """The fields and values that the types in one bundled schema declare. It remembers as many `shapes` of messages in which nothing is
-    undeclared. `words` are texts that shapes distinguish beside the constants of the schema; `plain` is for shapes of which the caller
+    found. `words` are texts that shapes distinguish beside the constants of the schema; `plain` is for shapes of which the caller
     knows more.
     """
 
@@ -92,7 +112,7 @@ class Types:
         self._constants: Final = scalars.union(words)
         self._longest: Final = max((len(each) for each in self._constants if isinstance(each, str)), default=0)
         self._room: Final = 0 if any(is_array(each) or is_object(each) for each in constants) else shapes
-        self._known: set[int] = set()
+        self._known: dict[int, frozenset[tuple[str, bool]]] = {}
         self.plain: Final[set[int]] = set()
         self._left = 0
 
@@ -114,28 +134,61 @@ class Types:
     def undeclared(
         self, definition: str, value: Any, on_limit: Callable[[], None] = lambda: None, shape: int | None = None
     ) -> Iterator[Undeclared]:
-        """The fields in an instance of a definition that its types do not declare, and values that they do not name, with paths from the
-        instance. `on_limit` is called where more is left than is looked at. `shape` is that of the instance, where the caller has
-        asked for it.
+        """The fields in an instance of a definition that its types do not declare, and values that they do not name; see `look`."""
+        found = self.look(definition, value, on_limit, shape, lambda capability, is_absent: False)
+        return (one for one in found if isinstance(one, Undeclared))
+
+    def look(
+        self,
+        definition: str,
+        value: Any,
+        on_limit: Callable[[], None],
+        shape: int | None,
+        concerns: Callable[[str, bool], bool],
+    ) -> Iterator[Found]:
+        """What is undeclared in an instance of a definition, and what depends on capabilities, with paths from the instance. `on_limit`
+        is called where more is left than is looked at. `shape` is that of the instance, where the caller has asked for it. Where nothing
+        is undeclared, uses may be left out of a capability that `concerns` nobody; it is also asked about one that demands a field.
         """
         shape = self.shape(definition, value) if shape is None else shape
-        if shape in self._known:
+        known = None if shape is None else self._known.get(shape)
+        if known is not None and not any(starmap(concerns, known)):
             return
-        is_known = True
+        is_declared = True
+        gates: set[tuple[str, bool]] = set()
         for found in self._walk(definition, value, on_limit):
-            if isinstance(found, Undeclared):
-                is_known = False
+            if isinstance(found, Use):
+                gates.add((found.capability, found.kind == "absent"))
+            elif isinstance(found, Undeclared):
+                is_declared = False
+            if not isinstance(found, _Place):
                 yield found
-        if is_known and shape is not None and len(self._known) < self._room:
-            self._known.add(shape)
+        if is_declared and shape is not None and len(self._known) < self._room:
+            self._known[shape] = frozenset(gates)
+
+    def is_gated(self, shape: int) -> bool:
+        """Whether something of a shape in which nothing is undeclared depends on capabilities."""
+        return bool(self._known.get(shape))
 
     def declared(self, definition: str, value: Any) -> set[Path]:
         """The places of an instance of a definition that its types declare, with a value that they name where they name any."""
         places: set[Path] = set()
         undeclared: set[Path] = set()
         for found in self._walk(definition, value, lambda: None):
-            (undeclared if isinstance(found, Undeclared) else places).add(found.path)
+            if not isinstance(found, Use):
+                (undeclared if isinstance(found, Undeclared) else places).add(found.path)
         return places - undeclared
+
+    def has_field(self, definition: str, name: str) -> bool:
+        """Whether a definition, or a variant of it, has a field of this name."""
+        waiting = [self._roots[definition]]
+        nodes: dict[int, _Node] = {}
+        while waiting:
+            schema = waiting.pop()
+            if id(schema) not in nodes:
+                node = nodes[id(schema)] = self._node(schema)
+                waiting += [branch for union in node.unions for branch in union]
+        return any(name in node.fields for node in nodes.values())
 
     def _shape(self, value: Any) -> Hashable:
         """All of a value that `undeclared` depends on, so that a message like one without findings is not looked at again: this is most of
@@ -155,10 +208,10 @@ class Types:
             return value if is_word else value[:1] == "_"
         return (kind, value if value in self._constants else None)
 
-    def _walk(self, definition: str, value: Any, on_limit: Callable[[], None]) -> Iterator[_Place | Undeclared]:
-        """Every place of an instance that its types declare, and what they do not."""
+    def _walk(self, definition: str, value: Any, on_limit: Callable[[], None]) -> Iterator[_Place | Found]:
+        """Every place of an instance that its types declare, what they do not, and what depends on capabilities."""
         visited = 0
-        stack: list[Iterator[_Place | Undeclared]] = [iter([_Place((), value, [self._roots[definition]])])]
+        stack: list[Iterator[_Place | Found]] = [iter([_Place((), value, [self._roots[definition]])])]
         while stack:
             found = next(stack[-1], None)
             if found is None:
@@ -172,10 +225,11 @@ class Types:
                 stack.append(self._inside(found))
             yield found
 
-    def _inside(self, place: _Place) -> Iterator[_Place | Undeclared]:
-        """What is undeclared at a place, and the places right below it, one after the other: few are held at a time."""
+    def _inside(self, place: _Place) -> Iterator[_Place | Found]:
+        """What is found at a place, and the places right below it, one after the other: few are held at a time."""
         path, found, schemas = place
         nodes = list(self._fitting(found, schemas))
+        yield from dict.fromkeys(self._uses(place, nodes))
         if is_array(found):
             below = [schema for node in nodes for schema in node.items]
             yield from (_Place((*path, index), item, below) for index, item in enumerate(found) if below)
@@ -195,6 +249,25 @@ class Types:
                         yield Undeclared((*path, name), _names(nodes), "field")
                     elif not name.startswith("_"):
                         yield Undeclared((*path, name), _names(nodes), "open field")
+
+    def _uses(self, place: _Place, nodes: Iterable[_Node]) -> Iterator[Use]:
+        """What depends on capabilities at a place: its field, its variant or value, and fields that come with a capability."""
+        path, found, schemas = place
+        fields = [self._node(schema) for schema in schemas]
+        for node in nodes:
+            if node.capability is None:
+                pass
+            elif any(node is one for one in fields):
+                yield Use(path, node.capability, "field", str(path[-1]))
+            elif is_object(found):
+                constants = (row for one in self._variants(node) for row in one.constants.items())
+                tags = (name for name, values in constants if found.get(name) in values)
+                yield from (Use((*path, tag), node.capability, "variant", str(found[tag])) for tag in islice(tags, 1))
+            elif found in node.own:
+                yield Use(path, node.capability, "value", str(found))
+            for name, capability in node.required_with.items():
+                if is_object(found) and name not in found:
+                    yield Use(path, capability, "absent", name)
 
     def _fitting(self, value: Any, schemas: Iterable[Any]) -> Iterator[_Node]:
         """The schemas that describe a value: of each union the variants that it is by its constants, or may be by its type."""
@@ -253,7 +326,7 @@ class Types:
         """
         found = self._union_tags.get(id(union))
         if found is None:
-            variants = list(self._variants(union))
+            variants = [one for branch in union for one in self._variants(self._node(branch))]
             tags: dict[str, tuple[frozenset[str], bool]] = {}
             for name in dict.fromkeys(name for one in variants for name in one.constants):
                 texts = {each for one in variants for each in one.constants.get(name, ()) if isinstance(each, str)}
@@ -265,13 +338,13 @@ class Types:
             found = self._union_tags[id(union)] = tags
         return found
 
-    def _variants(self, union: list[Any]) -> Iterator[_Node]:
-        for node in map(self._node, union):
-            if node.constants or not node.unions:
-                yield node
-            else:
-                for inner in node.unions:
-                    yield from self._variants(inner)
+    def _variants(self, node: _Node) -> Iterator[_Node]:
+        """A variant of a union, or those of the unions that it is."""
+        if node.constants or not node.unions:
+            yield node
+            return
+        for branch in (one for union in node.unions for one in union):
+            yield from self._variants(self._node(branch))
 
     def _is_text(self, schemas: Iterable[Any]) -> bool:
         return all((types := self._node(schema).types) is None or str in types for schema in schemas)
@@ -298,7 +371,7 @@ class Types:
     def _node(self, schema: Any) -> _Node:
         node = self._nodes.get(id(schema))
         if node is None:
-            node = _Node()
+            node = _Node(capability=schema.get("x-capability") if is_object(schema) else None)
             self._add(schema, node, frozenset())
             self._nodes[id(schema)] = node  # the schema is kept, so that no other has its id
         return node
@@ -316,6 +389,8 @@ class Types:
         node.unions.extend(schema[key] for key in ("anyOf", "oneOf") if key in schema)
         for name, member in schema.get("properties", {}).items():
             node.fields.setdefault(name, []).append(member)
+            if is_object(member) and "x-required-with" in member:
+                node.required_with[name] = member["x-required-with"]
             if is_object(member) and ("const" in member or "enum" in member):
                 node.constants.setdefault(name, []).extend(member.get("enum", [member.get("const")]))
         node.required.update(schema.get("required", ()))
@@ -334,6 +409,12 @@ class Types:
             node.types = own if node.types is None else node.types & own
 
 
+@lru_cache(32)
+def types_of(strict: Strict) -> Types:
+    """The types of a protocol, which its monitors share: to read them takes as long as to judge a hundred messages."""
+    return Types(strict.schema, words=CONTENT_TYPES)
+
+
 def _names(nodes: Iterable[_Node]) -> tuple[str, ...]:
     """What describes an object, the variant of a union before the union."""
     return tuple(dict.fromkeys(name for node in reversed(list(nodes)) for name in node.names))
@@ -341,14 +422,20 @@ def _names(nodes: Iterable[_Node]) -> tuple[str, ...]:
 
 def _constants(schema: Any) -> Iterator[Any]:
     """Every value that a schema names."""
+    for node in objects_in(schema):
+        yield from node.get("enum", ())
+        yield node.get("const")
+
+
+def objects_in(schema: Any) -> Iterator[dict[str, Any]]:
+    """Every object of a schema that is a schema itself."""
     waiting = [schema]
     while waiting:
         node = waiting.pop()
         if is_array(node):
             waiting.extend(node)
         elif is_object(node):
-            yield from node.get("enum", ())
-            yield node.get("const")
+            yield node
             for key, part in node.items():
                 if key in ("$defs", "properties", "patternProperties"):  # names that stand for themselves
                     waiting.extend(part.values())

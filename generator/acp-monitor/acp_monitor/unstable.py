@@ -7,23 +7,17 @@ And what upstream's unstable schemas have, or had, beyond those of this project:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from .events import Event, Finding
 from .json_values import Path, reach, shown
-from .undeclared import Types
+from .undeclared import types_of
 
 if TYPE_CHECKING:
     from jsonrpc_bindings.strict import Strict
 
 MAX_NOTES: Final = 1024
 """Notes of one connection. Each says something that was not said before."""
-
-
-@lru_cache(16)
-def _types(channel: Strict) -> Types:
-    return Types(channel.schema)
 
 
 class UnstableChannels:
@@ -50,7 +44,7 @@ class UnstableChannels:
         definition: Any = route and (route.result if event.kind == "result" else route.params)
         if channel is None or not definition:
             return
-        declared, values = _types(channel).declared(definition, event.body), set[Path]()
+        declared, values = types_of(channel).declared(definition, event.body), set[Path]()
         for path, _, kind in event.undeclared:
             name, value = str(path[-1]), reach(event.body, *path)
             if path not in declared or path in values:

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final, TypeVar
-
-from .json_values import is_array, is_object
-
-if TYPE_CHECKING:
-    from jsonrpc_bindings.strict import Strict
+from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
 
@@ -35,28 +30,6 @@ def spoken(version: object, protocols: Mapping[Any, T], in_force: T | None, *, i
     if is_unknown(version, protocols) and not is_fixed:
         return None
     return protocols.get(_version(version), in_force)
-
-
-def negotiates(strict: Strict) -> bool:
-    """Whether the params of `initialize` name a version, as those of ACP and MCP do."""
-    row = strict.route("initialize", is_request=True)
-    name = None if row is None else row.params
-    pending: list[Any] = [] if name is None else [{"$ref": f"#/$defs/{name}"}]
-    seen: set[str] = set()
-    while pending:
-        schema = pending.pop()
-        if not is_object(schema):
-            continue
-        properties = schema.get("properties")
-        if is_object(properties) and "protocolVersion" in properties:
-            return True
-        for key in ("allOf", "anyOf", "oneOf"):
-            pending += schema[key] if is_array(schema.get(key)) else ()
-        target = str(schema.get("$ref", "")).removeprefix("#/$defs/")
-        if target not in seen:
-            seen.add(target)
-            pending.append(strict.schema["$defs"].get(target))
-    return False
 
 
 def unclear(versions: Iterable[object]) -> str:

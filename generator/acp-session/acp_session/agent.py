@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakValueDictionary
 
 from acp_bindings import RequestError, v2
 
-from acp_workspace.errors import METHOD_NOT_FOUND
+from acp_workspace.workspace import RootPolicy
+from jsonrpc_bindings.peers import unserved
 
 from .arguments import refuse_text, refuse_unknown
 from .session import ClientConnection, Session
@@ -22,10 +23,6 @@ if TYPE_CHECKING:
 
 AUTH_REQUIRED: Final = -32000
 """The user has to log in first."""
-
-RootPolicy: TypeAlias = "Callable[[str], str | None]"
-"""Takes a directory, and returns why a session may not use it, or `None` if it may."""
-
 
 PROMPT_CAPABILITIES: Final = {"image": "image", "audio": "audio", "resource": "embeddedContext"}
 """The capability for each type of content that not every agent takes."""
@@ -109,7 +106,7 @@ class Agent:
         """The user stops one tool call, in version 2. It must have offered that by an update with `capabilities`; end it by one with its
         `status`.
         """
-        raise _unserved("tool_call/cancel")
+        raise unserved("tool_call/cancel")
 
     async def on_new_session(self, session: Session) -> None:
         """A session begins: offer modes, options and commands here. The client learns of it when this returns."""
@@ -137,22 +134,18 @@ class Agent:
 
     async def on_authenticate(self, connection: ClientConnection, method_id: str) -> None:  # noqa: ARG002
         """The user logs in by one of `auth_methods`: set `connection.user`."""
-        raise _unserved("auth/login")
+        raise unserved("auth/login")
 
     async def on_logout(self, connection: ClientConnection) -> None:  # noqa: ARG002
         """The user logs out: once this returns, `connection.user` is `None`."""
-        raise _unserved("auth/logout")
+        raise unserved("auth/logout")
 
     async def on_extension_request(self, connection: ClientConnection, method: str, params: Any) -> Any:  # noqa: ARG002
         """Answer a request that the protocol does not have; its name begins with `_`, and params and result are plain JSON."""
-        raise _unserved(method)
+        raise unserved(method)
 
     async def on_extension_notification(self, connection: ClientConnection, method: str, params: Any) -> None:
         """Take note of a notification that the protocol does not have."""
-
-
-def _unserved(method: str) -> RequestError:
-    return RequestError(METHOD_NOT_FOUND, f"the method {method!r} is not served here")
 
 
 def _policy(allowed: Iterable[str | os.PathLike[str]] | RootPolicy | None) -> RootPolicy:

@@ -12,7 +12,7 @@ from acp_bindings import v2
 from jsonrpc_bindings.peers import Folder
 
 from .arguments import refuse_text
-from .client_core import ClientCore
+from .client_core import ClientCore, McpServers
 from .client_session import ClientSession
 from .errors import InvalidMessage
 
@@ -29,9 +29,9 @@ class AgentConnection:
     something, `InvalidMessage`, `ConnectionClosed`, and `ValueError` for what is wrong by itself, such as a directory that is not allowed.
     """
 
-    def __init__(self, core: ClientCore, version: int) -> None:
+    def __init__(self, core: ClientCore) -> None:
         self._core = core
-        self.version = version
+        self.version = core.version
 
     def __repr__(self) -> str:
         return f"<AgentConnection to {self.info.name!r}, version {self.version}>"
@@ -67,9 +67,11 @@ class AgentConnection:
         cwd: Folder,
         *,
         additional_directories: Sequence[Folder] = (),
-        mcp_servers: Sequence[v2.McpServer] = (),
+        mcp_servers: McpServers = (),
     ) -> ClientSession:
-        """Open a session that may use these directories, and no others. The agent connects to the MCP servers."""
+        """Open a session that may use these directories, and no others. The agent connects to the MCP servers; a `dict` is one as
+        JSON of v2 has it.
+        """
         return await self._core.create_session(cwd, additional_directories, mcp_servers)
 
     async def load_session(
@@ -78,7 +80,7 @@ class AgentConnection:
         cwd: Folder,
         *,
         additional_directories: Sequence[Folder] = (),
-        mcp_servers: Sequence[v2.McpServer] = (),
+        mcp_servers: McpServers = (),
     ) -> ClientSession:
         """Open a session that the agent has stored; its conversation is replayed. The directories given are all that the session
         has from now on. Where the agent refuses, a session that is open stays as it was.
@@ -91,7 +93,7 @@ class AgentConnection:
         cwd: Folder,
         *,
         additional_directories: Sequence[Folder] = (),
-        mcp_servers: Sequence[v2.McpServer] = (),
+        mcp_servers: McpServers = (),
     ) -> ClientSession:
         """As `load_session`, without a replay; what is known of the session stays."""
         return await self._core.resume_session(session_id, cwd, additional_directories, mcp_servers, is_load=False)
@@ -102,7 +104,7 @@ class AgentConnection:
         cwd: Folder,
         *,
         additional_directories: Sequence[Folder] = (),
-        mcp_servers: Sequence[v2.McpServer] = (),
+        mcp_servers: McpServers = (),
     ) -> ClientSession:
         """Open a new session with the context of another, which stays as it is. Directories are not inherited; the transcript begins as
         that of the other session, where that is open.

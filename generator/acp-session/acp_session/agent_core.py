@@ -23,14 +23,17 @@ from acp_workspace.errors import INVALID_PARAMS, NOT_FOUND, REFUSED, invalid_par
 from acp_workspace.scope import parse_scope
 from acp_workspace.workspace import AgentWorkspace, RootSet
 from jsonrpc_bindings.errors import INVALID_REQUEST
+from jsonrpc_bindings.failures import INTERNAL
 
 from .agent import Agent
 from .background import Background
 from .codec.relay import LocalCalls
+from .errors import answer_to_hook
 from .modes import mode_option, with_value
 from .services import Local, LocalServices, Services
-from .session import FINAL_STATUSES, INTERNAL, LOG, ClientCapabilities, ClientConnection, Session, request_error
+from .session import LOG, ClientCapabilities, ClientConnection, Session
 from .store import StoredSession
+from .transcript import FINAL_STATUSES, MAX_OUTPUT
 from .turn import Turn
 
 PAGE_SIZE: Final = 100
@@ -53,15 +56,29 @@ class AgentCore(peers.Agent):
         self.grace = grace
         self.sessions: dict[str, Session] = {}
         self.services: Services = LocalServices(Local(), self._show_terminal, self)
+        self._local = self.services
         self._remote: peers.RemoteClient | None = None
         self._peer: ClientConnection | None = None
         self._workspace = AgentWorkspace(advertised=agent.additional_directories, policy=agent.root_policy)
         self._background = Background()
+        self._is_used = False
+
+    async def serve(self, method: str, params: Any) -> Any:
+        """See `Side`. A client of version 2 may repeat `initialize` until its first other request (schema of v2, `InitializeRequest`)."""
+        if method != "initialize":
+            self._is_used = True
+        elif self._peer is not None and (self._is_used or self._remote is not None):
+            raise RequestError(INVALID_REQUEST, "`initialize` was answered already: a connection is initialized once")
+        return await super().serve(method, params)
 
     async def _show_terminal(self, session_id: str, update: Any) -> None:
         session = self.sessions.get(session_id)
         if session is not None:
-            await session.show_terminal(v2.decode_as(v2.SessionUpdate, update))
+            terminal = (
+                None if self._local.commands is None else self._local.commands.find(session_id, update["terminalId"])
+            )
+            limit = MAX_OUTPUT if terminal is None else min(terminal.limit, MAX_OUTPUT)
+            await session.show_terminal(v2.decode_as(v2.SessionUpdate, update), limit)
 
     def connect(self, client: peers.Client, services: Services) -> None:
         """Serve this client, which a codec stands for, and use its files and terminals."""
@@ -79,7 +96,7 @@ class AgentCore(peers.Agent):
         """The roots that are in force. Raises `RequestError` -32602 for a session that is not open here."""
         found = self.sessions.get(session_id)
         if found is None or found.root_set is None:
-            raise invalid_params("the session is not open; load or resume it", pointer="/sessionId")
+            raise invalid_params("the session is not open; load or resume it", "/sessionId")
         return found.root_set
 
     async def disconnected(self) -> None:
@@ -113,7 +130,7 @@ class AgentCore(peers.Agent):
         """Log the user in."""
         ids = [one.method_id for one in self.agent.auth_methods if not isinstance(one, v2.AuthMethodTerminal)]
         if params.method_id not in ids:
-            raise invalid_params("the agent has no such method", pointer="/methodId")
+            raise invalid_params("the agent has no such method", "/methodId")
         await self._call(self.agent.on_authenticate(self.connection_to_client, params.method_id))
         return v2.LoginAuthResponse()
 
@@ -150,7 +167,7 @@ class AgentCore(peers.Agent):
         """
         start = params.replay_from
         if start is not None and not isinstance(start, v2.ReplayFromStart):
-            raise invalid_params("this agent replays only from the start", pointer="/replayFrom")
+            raise invalid_params("this agent replays only from the start", "/replayFrom")
         return v2.ResumeSessionResponse(**(await self._reopen(params, is_replayed=start is not None)).offer())
 
     async def session_list(self, params: v2.ListSessionsRequest, /) -> v2.ListSessionsResponse:
@@ -211,7 +228,7 @@ class AgentCore(peers.Agent):
         session = await self._require_open(params.session_id)
         _require_types(params.prompt, {"text", "resource_link", *self.agent.prompt_types}, "content", "/prompt")
         if self._remote is not None and session.work is not None and not session.is_stopped:
-            raise invalid_params("the session is in a turn", pointer="/sessionId")  # version 1 has no prompts that wait
+            raise invalid_params("the session is in a turn", "/sessionId")  # version 1 has no prompts that wait
 
         async def work(message_id: str) -> object:
             return await self.agent.on_prompt(Turn(session, tuple(params.prompt), message_id))
@@ -239,7 +256,7 @@ class AgentCore(peers.Agent):
                 elif update.capabilities is not UNSET:
                     is_offered = update.capabilities is not None and update.capabilities.cancel is not None
         if not is_offered:
-            raise invalid_params("the tool call cannot be stopped", pointer="/toolCallId")
+            raise invalid_params("the tool call cannot be stopped", "/toolCallId")
         await self._call(self.agent.on_cancel_tool_call(session, params.tool_call_id), session)
         return v2.CancelToolCallResponse()
 
@@ -296,7 +313,6 @@ class AgentCore(peers.Agent):
                     del self.sessions[session.id]
                 raise
         self.agent.owners[session.id] = self
-        self._workspace.activate(session.id, roots)
 
     async def release_session(self, session_id: str) -> None:
         """Close a session, since another connection opens it or the client is done with it."""
@@ -327,7 +343,6 @@ class AgentCore(peers.Agent):
         del self.sessions[session.id]
         if self.agent.owners.get(session.id) is self:
             del self.agent.owners[session.id]
-        self._workspace.invalidate(session.id)
 
     async def _load(self, session_id: str) -> StoredSession:
         """A session of the store that is the user's. Raises `RequestError` -32002."""
@@ -346,7 +361,7 @@ class AgentCore(peers.Agent):
         found = self._find(session_id)
         if found is None or found.closing is not None:
             await self._load(session_id)
-            raise invalid_params("the session is not open; load or resume it", pointer="/sessionId")
+            raise invalid_params("the session is not open; load or resume it", "/sessionId")
         return found
 
     async def _call(self, work: Coroutine[Any, Any, T], session: Session | None = None) -> T:
@@ -354,7 +369,7 @@ class AgentCore(peers.Agent):
         try:
             return await work
         except Exception as error:
-            if (found := request_error(error)) is not None:
+            if (found := answer_to_hook(error)) is not None:
                 raise found from error
             (LOG if session is None else session.log).error(
                 "'%s' failed", getattr(work, "__name__", "a method"), exc_info=error
@@ -367,7 +382,7 @@ def _require_types(items: Sequence[Any], allowed: Collection[str], what: str, po
     for index, item in enumerate(items):
         type_ = item.tag if isinstance(item, Unknown) else item.type
         if type_ not in allowed:
-            raise invalid_params(f"this agent takes no {what} of the type {type_!r}", pointer=f"{pointer}/{index}")
+            raise invalid_params(f"this agent takes no {what} of the type {type_!r}", f"{pointer}/{index}")
 
 
 def _bind_roots(bind: Callable[[P], RootSet], params: P) -> RootSet:
@@ -407,4 +422,4 @@ def _parse_cursor(cursor: str) -> tuple[str, str]:
                 pass
     except (ValueError, RecursionError):
         pass
-    raise invalid_params("the cursor was not issued by this agent", pointer="/cursor")
+    raise invalid_params("the cursor was not issued by this agent", "/cursor")

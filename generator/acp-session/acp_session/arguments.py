@@ -16,6 +16,11 @@ def content_block(content: str | v2.ContentBlock) -> v2.ContentBlock:
     return v2.TextContent(text=content)
 
 
+def given(**fields: Any) -> dict[str, Any]:
+    """The fields that have a value: `None` leaves one out."""
+    return {name: value for name, value in fields.items() if value is not None}
+
+
 def refuse_text(**arguments: object) -> None:
     """Raise `ValueError` for a text where several are taken: its characters would be taken one by one."""
     for name, value in arguments.items():
@@ -32,8 +37,8 @@ def values_of(type_: object) -> tuple[str, ...]:
 def refuse_unknown(known: object, **arguments: str | Collection[str] | None) -> None:
     """Raise `ValueError` for what is none of these values, which may be a type of the schema. Those with `_` are the author's."""
     names = cast("tuple[str, ...]", known) if isinstance(known, tuple) else values_of(known)
-    for name, given in arguments.items():
-        for value in (given,) if isinstance(given, str) else given or ():
+    for name, found in arguments.items():
+        for value in (found,) if isinstance(found, str) else found or ():
             if value not in names and not value.startswith("_"):
                 raise ValueError(f"'{name}' cannot be {value!r}; known are {', '.join(names)}")
 

@@ -14,23 +14,24 @@ import logging
 from collections import deque
 from collections.abc import Coroutine, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 from weakref import WeakValueDictionary
 
 from acp_bindings import UNSET, DecodeError, to_builtins, v1, v2
 from acp_bindings.v2 import peers as peers2
 
-from acp_workspace.errors import INTERNAL_ERROR, NOT_FOUND, RequestError, invalid_params
+from acp_workspace.errors import NOT_FOUND, RequestError, invalid_params
 from acp_workspace.filesystem import FileEvent
 from acp_workspace.workspace import ClientWorkspace, RootSet
 from jsonrpc_bindings.peers import Folder, unserved
 
+from .agent import PROMPT_CAPABILITIES
 from .arguments import refuse_text, require_instance
 from .background import Background, retrieve_exception, run_until
 from .client import Client
 from .client_session import ClientSession
 from .diffs import as_object
-from .errors import ConnectionClosed, Error, InvalidMessage, NotAdvertised, PeerError
+from .errors import ConnectionClosed, Error, NotAdvertised, PeerError, not_advertised, raised_for
 from .permission import cancel, choose, read, tool_call_update
 from .services import SERVICE_METHODS, Establish, Local, LocalServices, SessionRoots
 from .transcript import MAX_SIZE, Transcript
@@ -45,8 +46,8 @@ T = TypeVar("T")
 
 LOG: Final = logging.getLogger("acp_session")
 
-McpServers: TypeAlias = "Sequence[v2.McpServer]"
-"""MCP servers that the agent connects to."""
+McpServers: TypeAlias = "Sequence[v2.McpServer | Mapping[str, Any]]"
+"""MCP servers that the agent connects to; an object of JSON is one of v2."""
 
 _MAX_EARLY: Final = 10_000
 """Updates that are kept for sessions whose ids are not known yet."""
@@ -78,6 +79,7 @@ class ClientCore(peers2.Client):
         self._early: dict[str, list[v2.SessionUpdate]] = {}
         self._early_size = 0
         self._unknown: set[str] = set()
+        self.version = 0
         self.answer: v2.InitializeResponse = v2.InitializeResponse(protocol_version=2, info=client.info)
         self.can_load = self.can_logout = self._can_resume = True
         self.services = OverridableServices(client, self)
@@ -109,7 +111,7 @@ class ClientCore(peers2.Client):
         """What the sessions of the agent offer. Raises `NotAdvertised` for an agent without sessions."""
         found = self.answer.capabilities.session
         if found is None:
-            raise NotAdvertised("session/new", "agent:capabilities.session")
+            raise not_advertised(self.version, "session/new", "agent:capabilities.session")
         return found
 
     def require_agent(self) -> None:
@@ -120,27 +122,16 @@ class ClientCore(peers2.Client):
     def require(self, method: str, is_offered: object, path: str) -> None:
         """Raise `NotAdvertised` where the agent does not offer something."""
         if is_offered is None or is_offered is False:
-            raise NotAdvertised(method, f"agent:{path}")
+            raise not_advertised(self.version, method, f"agent:{path}")
 
     async def request(self, method: str, params: object, *, timeout: float | None = None) -> Any:
         """What the agent answers. Raises `PeerError`, `InvalidMessage`, `ConnectionClosed`, `NotAdvertised`, `TimeoutError`."""
         try:
             return await self.calls.request(method, params, timeout=timeout)
-        except RequestError as error:  # of the codec, which stands for the agent
-            if self.connection.is_ended:
+        except (RequestError, DecodeError) as error:
+            if self.connection.is_ended and isinstance(error, RequestError):  # of the codec, which stands for the agent
                 raise self.connection.closed_error() from error
-            raise self.error(method, error.code, error.message, error.data) from error
-        except DecodeError as error:
-            raise InvalidMessage.of(method, error) from error
-
-    def error(self, method: str, code: int, message: str, data: Any, error: Any = None) -> Error:
-        """What is raised for an error that answers a request. The codec answers so where that of an agent of v1 is not valid."""
-        data = to_builtins(data)
-        problems: Any = as_object(data).get("problems")
-        if code == INTERNAL_ERROR and isinstance(problems, list) and problems:
-            first = as_object(problems[0])
-            return InvalidMessage(method, str(first.get("pointer", "")), str(first.get("message", message)))
-        return PeerError(method, code, message, data, error)
+            raise raised_for(method, error) from error
 
     async def attempt(self, work: Coroutine[Any, Any, object]) -> None:
         """Do something that the end of the connection may prevent."""
@@ -154,7 +145,8 @@ class ClientCore(peers2.Client):
     ) -> tuple[RootSet, dict[str, Any]]:
         """The roots of a session, and the fields of the request that opens it."""
         self.require_agent()
-        self._require_types(method, mcp_servers, "mcp", {"stdio": "stdio", "http": "http"})
+        servers = [_server(index, one) for index, one in enumerate(mcp_servers)]
+        self._require_types(method, servers, "mcp", {"stdio": "stdio", "http": "http"})
         offered = self.session_capabilities.additional_directories is not None
         if additional:
             self.require(method, offered, "capabilities.session.additionalDirectories")
@@ -167,13 +159,12 @@ class ClientCore(peers2.Client):
         return roots, {
             "cwd": roots.scope.cwd,
             "additional_directories": self.workspace.additional_directories(roots, advertised=offered),
-            "mcp_servers": list(mcp_servers),
+            "mcp_servers": servers,
         }
 
     def require_prompt(self, content: Sequence[v2.ContentBlock]) -> None:
         """Raise `NotAdvertised` for content that the agent does not take."""
-        names = {"image": "image", "audio": "audio", "resource": "embeddedContext"}
-        self._require_types("session/prompt", content, "prompt", names)
+        self._require_types("session/prompt", content, "prompt", PROMPT_CAPABILITIES)
 
     def _require_types(self, method: str, items: Sequence[Any], field: str, names: Mapping[str, str]) -> None:
         """Raise `NotAdvertised` for something of a type that needs one of these capabilities; types that are not known need none."""
@@ -359,7 +350,7 @@ class ClientCore(peers2.Client):
     def _session(self, session_id: str) -> ClientSession:
         found = self.sessions.get(session_id)
         if found is None:
-            raise invalid_params("there is no such session", pointer="/sessionId")
+            raise invalid_params("there is no such session", "/sessionId")
         return found
 
     async def known_session(self, session_id: str) -> ClientSession:
@@ -373,8 +364,7 @@ class ClientCore(peers2.Client):
         call = tool_call_update(params)
         if isinstance(call, v2.ToolCallUpdate):
             session.transcript.update_tool_call(call)
-        unknown = "decline" if self.client.unknown_subjects == "decline" else "prompt"
-        request = read(params, unknown_subject=cast("Any", unknown))
+        request = read(params, unknown_subject=self.client.unknown_subjects)
         option_id: str | None = None
         if request is None:
             LOG.warning("session %s: a request for permission has an unknown subject and is declined", session.id)
@@ -396,7 +386,7 @@ class ClientCore(peers2.Client):
         if not self.client.overrides("on_elicitation"):
             raise unserved("elicitation/create")
         if params.mode not in self.client.elicitation:
-            raise invalid_params("this elicitation mode is not supported", pointer="/mode")
+            raise invalid_params("this elicitation mode is not supported", "/mode")
         request_id = getattr(params, "request_id", UNSET)
         if request_id is UNSET:
             session = await self.known_session(str(getattr(params, "session_id", None)))
@@ -404,7 +394,7 @@ class ClientCore(peers2.Client):
         else:
             sent = self.connection.sent(request_id)
             if sent is None:
-                raise invalid_params("no request with this id is pending", pointer="/requestId")
+                raise invalid_params("no request with this id is pending", "/requestId")
             found = await run_until(sent.answer, self.client.on_elicitation(None, params))
         return v2.ElicitationCancelAction() if found is None else found
 
@@ -421,6 +411,13 @@ class ClientCore(peers2.Client):
         """Ask the user before a write or a command. Nobody consents once the work is cancelled."""
         session = self._session(request.session_id)
         return await session.ask(lambda: self.client.approve(request)) is True
+
+
+def _server(index: int, server: object) -> v2.McpServer:
+    try:
+        return server if hasattr(server, "type") else v2.decode_as(v2.McpServer, server, lenient=False)  # type: ignore[return-value]
+    except DecodeError as error:
+        raise ValueError(f"'mcp_servers' has at {index} what is no MCP server: {error}") from None
 
 
 def _as_value_error(error: RequestError) -> ValueError:

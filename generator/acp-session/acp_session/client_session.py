@@ -19,7 +19,7 @@ from jsonrpc_bindings.peers import unserved
 
 from .arguments import content_block
 from .background import CancelScope
-from .errors import PeerError, RequestError
+from .errors import PeerError, RequestError, raised_for
 from .modes import Mode, mode_option, with_value
 from .permission import PermissionRequest
 from .prompts import OpenPrompts
@@ -259,7 +259,8 @@ class ClientSession:
         if self._core.connection.is_ended:  # whoever waits gets `ConnectionClosed`
             return
         found = error or v2.Error(code=INTERNAL_ERROR, message="the work has failed")
-        self.prompts.record_idle(self._core.error("session/prompt", found.code, found.message, found.data, error))
+        failed = RequestError(found.code, found.message, found.data)
+        self.prompts.record_idle(raised_for("session/prompt", failed, error))
 
     def end(self, error: Exception) -> None:
         """Note that the session has ended: whoever waits for its work gets this error."""

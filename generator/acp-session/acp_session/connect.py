@@ -23,6 +23,7 @@ from jsonrpc_bindings.framing import LIMIT, Kind, framing
 from jsonrpc_bindings.peers import Folder, Options, Remote, Stream, Transport
 from jsonrpc_bindings.transport import pair
 
+from .agent import Agent
 from .agent_connection import AgentConnection
 from .arguments import refuse_text, require_instance
 from .background import run_beside
@@ -32,9 +33,9 @@ from .codec.losses import Losses, log_loss
 from .codec.relay import LocalCalls
 from .codec.to_v1 import ToV1, offer_services
 from .handshake import VERSIONS, InitializedTransport, validate_versions
+from .serving import serve_agent
 
 if TYPE_CHECKING:
-    from .agent import Agent
     from .client import Client
 
 INITIALIZE_TIMEOUT: Final = 120.0
@@ -90,9 +91,6 @@ async def connect_in_memory(
     agent: Agent, client: Client, *, versions: Collection[int] = VERSIONS, **options: Unpack[Options]
 ) -> AsyncGenerator[AgentConnection]:
     """Connect a client to an agent of this process, as in a test."""
-    from .agent import Agent
-    from .serving import serve_agent
-
     known = validate_versions(versions)
     require_instance(Agent, agent=agent)
     near, far = pair()
@@ -122,6 +120,7 @@ async def _connected(
         await transport.close()
         raise
     codec: AgentAsV2 | None = None
+    core.version = initialized.version
     connecting: AbstractAsyncContextManager[Remote] = peers2.connect_agent(core, initialized, **options)
     if initialized.version == 1:
         codec = AgentAsV2(core, core.services, on_loss=log_loss)
@@ -135,7 +134,7 @@ async def _connected(
                 core.calls, codec.agent = LocalCalls(codec), cast("peers1.RemoteAgent", agent)
             async with run_beside(core.follow_agent()):
                 core.answer = await core.request("initialize", request)
-                yield AgentConnection(core, initialized.version)
+                yield AgentConnection(core)
     finally:
         if codec is not None:
             await core.disconnected()

@@ -1,12 +1,18 @@
-"""What can go wrong between two peers. `Error` is the base of all of it; what a program does wrong by itself is a `ValueError`."""
+"""What can go wrong between two peers: what is raised for an error that answers a request, and what a peer is
+answered. `Error` is the base of all of it; what a program does wrong by itself is a `ValueError`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Any, Final
 
-from acp_bindings import DecodeError
+from acp_bindings import DecodeError, to_builtins
 
+from acp_workspace.errors import INTERNAL_ERROR, METHOD_NOT_FOUND
 from jsonrpc_bindings.failures import ConnectionClosed, Error, NotAdvertised, PeerError, RequestError
+
+from .diffs import as_object
 
 __all__ = [
     "ConnectionClosed",
@@ -27,12 +33,6 @@ class InvalidMessage(Error):
         self.method = method
         self.place = place
 
-    @classmethod
-    def of(cls, method: str, error: DecodeError) -> InvalidMessage:
-        """What decoding the answer found."""
-        first = error.problems[0] if error.problems else None
-        return cls(method, "" if first is None else first.pointer, str(error) if first is None else first.sentence)
-
 
 class UnsupportedVersion(Error):
     """The agent speaks a version that this client does not: tell the user. The connection is closed."""
@@ -45,3 +45,58 @@ class UnsupportedVersion(Error):
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.version, self.known)
+
+
+def raised_for(method: str, error: RequestError | DecodeError, typed: Any = None) -> Error:
+    """What is raised for an error that answers a request, and for an answer that is not valid. `typed` is the error of the schema."""
+    if isinstance(error, DecodeError):
+        error = answer_to(error)
+    data = to_builtins(error.data)
+    problems: Any = as_object(data).get("problems")
+    if error.code == INTERNAL_ERROR and isinstance(problems, list) and problems:
+        first = as_object(problems[0])
+        return InvalidMessage(method, str(first.get("pointer", "")), str(first.get("message", error.message)))
+    return PeerError(method, error.code, error.message, data, typed)
+
+
+def answer_to(error: Error | DecodeError) -> RequestError:
+    """What a peer is answered for what the peer behind has answered, or has not."""
+    match error:
+        case RequestError():
+            return error
+        case PeerError():
+            return RequestError(error.code, error.message, error.data)
+        case NotAdvertised():
+            return RequestError(METHOD_NOT_FOUND, str(error))
+        case DecodeError():
+            return RequestError(INTERNAL_ERROR, f"the answer cannot be read: {error}", problems_of(error))
+        case _:
+            return RequestError(INTERNAL_ERROR, "the agent behind the adapter has ended")
+
+
+def answer_to_hook(error: BaseException) -> RequestError | None:
+    """What a peer is answered for what an author's code raised; `None` where it is nobody's business."""
+    if isinstance(error, NotAdvertised):
+        return RequestError(INTERNAL_ERROR, str(error))
+    return error if isinstance(error, RequestError) else None
+
+
+_CAPABILITIES_OF_V1: Final = (
+    ("agent:capabilities.session.prompt", "agent:agentCapabilities.promptCapabilities"),
+    ("agent:capabilities.session.mcp", "agent:agentCapabilities.mcpCapabilities"),
+    ("agent:capabilities.session", "agent:agentCapabilities.sessionCapabilities"),
+    ("client:capabilities", "client:clientCapabilities"),
+)
+"""Where v1 has what v2 has at a path of capabilities."""
+
+
+def not_advertised(version: int, method: str, capability: str) -> NotAdvertised:
+    """What is raised for a capability of v2, by the name that it has in the version that is spoken."""
+    rows = _CAPABILITIES_OF_V1 if version == 1 else ()
+    named = (older + capability.removeprefix(newer) for newer, older in rows if capability.startswith(newer))
+    return NotAdvertised(method, next(named, capability))
+
+
+def problems_of(error: DecodeError, part: str = "") -> dict[str, Any]:
+    """The `data` of an error for a message that is not valid; `part` is where the value stands in it, such as `/params`."""
+    return {"problems": [{"pointer": part + one.pointer, "message": one.sentence} for one in error.problems]}

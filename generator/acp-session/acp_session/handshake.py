@@ -11,10 +11,11 @@ from collections import deque
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final
 
-from acp_bindings import ConnectionClosed, DecodeError, PeerError
+from acp_bindings import ConnectionClosed, DecodeError, PeerError, RequestError, v1, v2
 
-from acp_workspace.errors import INVALID_PARAMS, UNSUPPORTED_VERSION
+from acp_workspace.errors import UNSUPPORTED_VERSION
 from jsonrpc_bindings.errors import INVALID_REQUEST, PARSE_ERROR
+from jsonrpc_bindings.failures import answer_to
 from jsonrpc_bindings.framing import Unreadable
 from jsonrpc_bindings.incoming import id_of, is_call
 from jsonrpc_bindings.json_types import is_array
@@ -52,7 +53,7 @@ def negotiate_version(requested: int, known: Collection[int]) -> int | None:
 
 
 class Negotiation:
-    """Reads what a client sends until an `initialize` names a version that is known. All else is answered with an error."""
+    """Reads what a client sends until an `initialize` that is valid names a version that is known. All else is answered with an error."""
 
     def __init__(
         self,
@@ -61,70 +62,71 @@ class Negotiation:
         monitor: Watcher | None = None,
         on_event: Callable[[object], object] | None = None,
     ) -> None:
-        self.transport = transport
+        self._transport = transport
         self._known = sorted(known)
         self._monitor = monitor
         self._on_event = on_event
 
-    async def next(self) -> tuple[int, bytes] | None:
-        """The version to speak, and the message that asks for it; `None` where the client ends before."""
+    async def negotiate(self) -> VersionTransport | None:
+        """The transport of the version to speak, whose first message asks for it; `None` where the client ends before."""
         while True:
             try:
-                line = await self.transport.receive()
+                line = await self._transport.receive()
             except Unreadable as error:
-                self._answer(_id_in(error.ends), PARSE_ERROR, str(error))
+                self._answer(_id_in(error.ends), RequestError(PARSE_ERROR, str(error)))
                 if error.is_last:
                     return None
                 continue
             if line is None:
                 return None
-            version = self.version(line)
-            if version is not None:
-                return version, line
+            found = self.judge(line)
+            if isinstance(found, int):
+                return VersionTransport(self._transport, self, found, line)
             self._watch("client", line)
-            self._refuse(line)
+            if found is None:
+                self._report("a notification came before `initialize` and is ignored")
+            else:
+                self._answer(*found)
 
-    def version(self, line: bytes) -> int | None:
-        """The version that a message asks for, if it is an `initialize` that can be answered."""
-        try:
-            requested = _requested(as_object(parse(line)))
-        except DecodeError:
-            return None
-        return None if requested is None else negotiate_version(requested, self._known)
-
-    def _refuse(self, line: bytes) -> None:
+    def judge(self, line: bytes) -> int | tuple[Any, RequestError] | None:
+        """The version that a message asks for, or the error that answers it; `None` for a notification."""
         try:
             message = as_object(parse(line))
         except TooManyValues as error:
-            self._answer(_id_in(PartialMessage.of(line)), INVALID_REQUEST, str(error))
-            return
+            return _id_in(PartialMessage.of(line)), RequestError(INVALID_REQUEST, str(error))
         except DecodeError as error:
-            self._answer(None, error.code, str(error))
-            return
+            return None, RequestError(error.code, str(error))
         id_, method = message.get("id"), message.get("method")
         if not isinstance(method, str):
-            self._answer(None, INVALID_REQUEST, "the first message of a connection must be the request `initialize`")
-        elif "id" not in message:
-            self._report(f"{method!r} came before `initialize` and is ignored")
-        elif method != "initialize":
-            self._answer(id_, INVALID_REQUEST, f"{method!r} came before `initialize`, which negotiates the version")
-        elif (requested := _requested(message)) is None:
-            problems = [{"pointer": "/params/protocolVersion", "message": "it must be an integer"}]
-            sentence = "/params/protocolVersion: it must be an integer"
-            self._answer(id_, INVALID_PARAMS, sentence, {"problems": problems})
-        else:
+            return None, RequestError(
+                INVALID_REQUEST, "the first message of a connection must be the request `initialize`"
+            )
+        if "id" not in message:
+            return None
+        if method != "initialize":
+            sentence = f"{method!r} came before `initialize`, which negotiates the version"
+            return id_, RequestError(INVALID_REQUEST, sentence)
+        requested = _integer(as_object(message.get("params")).get("protocolVersion"))
+        if requested is None:
+            return id_, RequestError.invalid_params("/params/protocolVersion", "it must be an integer")
+        version = negotiate_version(requested, self._known)
+        if version is None:
             data = {"requested": requested, "supported": self._known}
-            self._answer(id_, UNSUPPORTED_VERSION, f"version {requested} is not supported here", data)
+            return id_, RequestError(UNSUPPORTED_VERSION, f"version {requested} is not supported here", data)
+        try:
+            _DECODE[version](line, sender="client")
+        except DecodeError as error:
+            return id_, answer_to(error)
+        return version
 
-    def _answer(self, id_: Any, code: int, message: str, data: Any = None) -> None:
-        body = {"code": code, "message": message, **({} if data is None else {"data": data})}
-        line = _encoded(id=id_, error=body)
-        self._report(message)
+    def _answer(self, id_: Any, error: RequestError) -> None:
+        line = _encoded(id=id_, error=error.as_json())
+        self._report(error.message)
         self._watch("agent", line)
         try:
-            self.transport.send(line)
-        except ConnectionClosed as error:
-            self._report(error)
+            self._transport.send(line)
+        except ConnectionClosed as closed:
+            self._report(closed)
 
     def _report(self, event: object) -> None:
         if self._on_event is not None:
@@ -135,11 +137,18 @@ class Negotiation:
             self._report(breach)
 
 
-class _Relay(Transport):
-    """A transport over another."""
+_DECODE: Final[dict[int, Callable[..., object]]] = {1: v1.decode, 2: v2.decode}
 
-    def __init__(self, transport: Transport) -> None:
+
+class EarlyTransport(Transport):
+    """A transport over another, from which messages were read already: they come first."""
+
+    def __init__(self, transport: Transport, *early: bytes) -> None:
         self._transport = transport
+        self._early = deque(early)
+
+    async def receive(self) -> bytes | None:
+        return self._early.popleft() if self._early else await self._transport.receive()
 
     def send(self, message: bytes) -> None:
         self._transport.send(message)
@@ -151,40 +160,40 @@ class _Relay(Transport):
     async def drain(self) -> None:
         await self._transport.drain()
 
+    async def close(self) -> None:
+        """See `Transport`."""
+        await self._transport.close()
 
-class VersionTransport(_Relay):
-    """The transport of one version. It ends where the client begins anew with another version before its first other request; then
-    `next_version` is that version and its message.
+
+class VersionTransport(EarlyTransport):
+    """The transport of one version. It ends where the client asks for another one before its first other request; `next` is the transport
+    of that one then.
     """
 
-    def __init__(self, negotiation: Negotiation, version: int, first: bytes) -> None:
-        super().__init__(negotiation.transport)
-        self.next_version: tuple[int, bytes] | None = None
+    def __init__(self, transport: Transport, negotiation: Negotiation, version: int, first: bytes) -> None:
+        super().__init__(transport, first)
+        self.version = version
+        self.next: VersionTransport | None = None
         self._negotiation = negotiation
-        self._version = version
-        self._first: bytes | None = first
         self._is_open = True
 
     async def receive(self) -> bytes | None:
-        if self._first is not None:
-            line, self._first = self._first, None
-            return line
-        found = None if self.next_version is not None else await self._transport.receive()
+        found = None if self.next is not None else await super().receive()
         if found is not None and self._is_open:
-            version = self._negotiation.version(found)
-            self._is_open = version is not None
-            if version is not None and version != self._version:
-                self.next_version = version, found
+            version = self._negotiation.judge(found)
+            self._is_open = isinstance(version, int)
+            if isinstance(version, int) and version != self.version:
+                self.next = VersionTransport(self._transport, self._negotiation, version, found)
                 return None
         return found
 
     async def close(self) -> None:
         """See `Transport`. The transport below stays for the version that follows."""
-        if self.next_version is None:
-            await self._transport.close()
+        if self.next is None:
+            await super().close()
 
 
-class InitializedTransport(_Relay):
+class InitializedTransport(EarlyTransport):
     """The transport of a client. Once `initialize` has agreed on a `version`, the `answer` is there: the first message that a connection
     sends gets it, and then what came before it is received.
     """
@@ -193,7 +202,6 @@ class InitializedTransport(_Relay):
         super().__init__(transport)
         self.version = 0
         self.answer: dict[str, Any] = {}
-        self._early: deque[bytes] = deque()
         self._is_sent = asyncio.Event()
 
     async def initialize(
@@ -259,7 +267,7 @@ class InitializedTransport(_Relay):
 
     async def receive(self) -> bytes | None:
         await self._is_sent.wait()
-        return self._early.popleft() if self._early else await self._transport.receive()
+        return await super().receive()
 
     def send(self, message: bytes) -> None:
         if self._is_sent.is_set():
@@ -270,14 +278,7 @@ class InitializedTransport(_Relay):
 
     async def close(self) -> None:
         self._is_sent.set()
-        await self._transport.close()
-
-
-def _requested(message: dict[str, Any]) -> int | None:
-    """The version that an `initialize` names."""
-    if message.get("method") != "initialize" or "id" not in message:
-        return None
-    return _integer(as_object(message.get("params")).get("protocolVersion"))
+        await super().close()
 
 
 def _encoded(**members: Any) -> bytes:

@@ -13,9 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from acp_bindings import v1, v2
+
+from .arguments import given
 
 AnyRequest: TypeAlias = "v1.RequestPermissionRequest | v2.RequestPermissionRequest"
 """A request for permission, of v1 or v2."""
@@ -57,9 +59,8 @@ def ask(
     repeated = [found for index, found in enumerate(ids) if found in ids[:index]]
     if repeated:
         raise ValueError(f"two options have the id {repeated[0]!r}")
-    fields: dict[str, Any] = {"description": description, "subject": subject}
-    given = {name: value for name, value in fields.items() if value is not None}
-    return v2.RequestPermissionRequest(session_id=session_id, title=title, options=list(options), **given)
+    more = given(description=description, subject=subject)
+    return v2.RequestPermissionRequest(session_id=session_id, title=title, options=list(options), **more)
 
 
 def title_of(title: object) -> str:
@@ -144,7 +145,7 @@ class PermissionRequest:
         return numbers.get(typed.strip())
 
 
-def read(request: AnyRequest, *, unknown_subject: Literal["prompt", "decline"] = "prompt") -> PermissionRequest | None:
+def read(request: AnyRequest, *, unknown_subject: Literal["ask", "decline"] = "ask") -> PermissionRequest | None:
     """The prompt of a request; `None` where the policy declines subjects that this version does not know (RFD: "show a generic
     permission prompt or decline according to policy"). Answer that with `cancel(request)`.
 

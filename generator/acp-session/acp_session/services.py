@@ -43,7 +43,7 @@ SERVICE_METHODS: Final = {
 """Methods of v1 for files and terminals, and what `Client` calls them."""
 MAX_RELEASED: Final = 1000
 """Terminals of a session that were released, and may still stand in tool calls."""
-NO_TERMINAL: Final = invalid_params("there is no such terminal, or it has ended", pointer="/terminalId")
+NO_TERMINAL: Final = invalid_params("there is no such terminal, or it has ended", "/terminalId")
 OPENING_TIMEOUT: Final = 1.0
 """Seconds that a request of the agent waits for the id of its session to become known here."""
 

@@ -19,7 +19,7 @@ from .agent_core import AgentCore
 from .arguments import require_instance
 from .codec.agent_as_v1 import AgentAsV1
 from .codec.losses import log_loss
-from .handshake import VERSIONS, Negotiation, VersionTransport, validate_versions
+from .handshake import VERSIONS, Negotiation, validate_versions
 
 
 def run_agent(agent: Agent, *, versions: Collection[int] = VERSIONS, **options: Unpack[Options]) -> None:
@@ -58,19 +58,18 @@ async def serve_agent(
     `user`: who is logged in from the beginning, as where a web server knows it. The work of a turn that is cancelled has `grace` seconds to
     end; the turn then ends without it.
 
-    A client gets the version that it asks for, or the newest below it; where there is none, `initialize` fails with -32022. It may begin
-    anew with another version until its first other request. Raises `ValueError` for versions that are not spoken.
+    A client gets the version that it asks for, or the newest below it; where there is none, `initialize` fails with -32022. It may
+    ask for another one until its first other request. Raises `ValueError` for versions that are not spoken.
     """
     require_instance(Agent, agent=agent)
     negotiation = Negotiation(transport, validate_versions(versions), options.get("monitor"), options.get("on_event"))
     try:
-        found = await negotiation.next()
-        while found is not None:
-            below = VersionTransport(negotiation, *found)
+        below = await negotiation.negotiate()
+        while below is not None:
             core = AgentCore(agent, user=user, grace=options.get("grace", 2.0))
-            async with _side(core, found[0]) as side:
+            async with _side(core, below.version) as side:
                 await attached(side, below, options).run()
-            found = below.next_version
+            below = below.next
     finally:
         await transport.close()
 

@@ -14,20 +14,22 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, TypeAlias
 
-from acp_bindings import UNSET, ConnectionClosed, NotAdvertised, RequestError, to_builtins, v2
+from acp_bindings import UNSET, ConnectionClosed, RequestError, to_builtins, v2
 from acp_bindings.v2.peers import RemoteClient
 
-from acp_workspace.errors import INTERNAL_ERROR
 from acp_workspace.scope import parse_scope
 from acp_workspace.workspace import RootSet
 from jsonrpc_bindings import UnsetType
+from jsonrpc_bindings.failures import INTERNAL
 
+from .arguments import given
 from .background import Background, retrieve_exception
+from .errors import answer_to_hook
 from .modes import MODE, Mode, mode_option, modes_of, with_value
 from .prompts import TurnQueue
 from .services import Services
 from .store import Store, StoredSession
-from .transcript import TerminalState
+from .transcript import FINAL_STATUSES, TerminalState
 
 LOG: Final = logging.getLogger("acp_session")
 
@@ -35,12 +37,9 @@ MAX_HISTORY: Final = 100_000
 """Updates of a session that are kept; the oldest go first."""
 MESSAGE_KINDS: Final = ("agent_message_chunk", "agent_thought_chunk", "state_update")
 """The kinds of updates after which a message goes on."""
-FINAL_STATUSES: Final = ("completed", "failed", "cancelled")
-"""The statuses of a tool call that has ended."""
 STOP_REASONS: Final = ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled")
 """Why a turn may end."""
 CANCELLED: Final[dict[str, Any]] = {"stopReason": "cancelled"}
-INTERNAL: Final = RequestError(INTERNAL_ERROR, "internal error")
 
 OnPrompt: TypeAlias = "Callable[[str], Coroutine[Any, Any, object]]"
 """The work on a prompt, whose message has this id; it returns why the turn ended."""
@@ -281,9 +280,9 @@ class Session:
         if turn == self._turn:
             await self._send_state(state)
 
-    async def show_terminal(self, update: v2.TerminalUpdate | v2.TerminalOutputChunk) -> None:
-        """Send what a terminal shows. The history has its command, then its end with the last of the output."""
-        terminal = self._terminals.setdefault(update.terminal_id, TerminalState(update.terminal_id))
+    async def show_terminal(self, update: v2.TerminalUpdate | v2.TerminalOutputChunk, limit: int) -> None:
+        """Send what a terminal shows. The history has its command, then its end with the last `limit` bytes of the output."""
+        terminal = self._terminals.setdefault(update.terminal_id, TerminalState(update.terminal_id, most=limit))
         terminal.apply(update)
         if isinstance(update, v2.TerminalUpdate) and isinstance(update.exit_status, v2.TerminalExitStatus):
             del self._terminals[update.terminal_id]
@@ -505,7 +504,7 @@ class Session:
             error = ValueError(f"'on_prompt' returned {reason!r}, which is none of {', '.join(STOP_REASONS)}")
         if error is None:
             return {"stopReason": reason}
-        found = request_error(error)
+        found = answer_to_hook(error)
         if found is None:
             self.log.error("'on_prompt' failed", exc_info=error)
         return _failure(found or INTERNAL)
@@ -541,20 +540,12 @@ class Session:
         return updates
 
 
-def request_error(error: BaseException) -> RequestError | None:
-    """The error that the client is sent for what an author's code raised; `None` where it is nobody's business."""
-    if isinstance(error, NotAdvertised):
-        return RequestError(INTERNAL_ERROR, str(error))
-    return error if isinstance(error, RequestError) else None
-
-
 def _failure(error: RequestError) -> dict[str, Any]:
     return {"stopReason": "error", "error": error.as_json()}
 
 
 def _choice(mode: Mode) -> v2.SessionConfigSelectOption:
-    named: dict[str, Any] = {} if mode.description is None else {"description": mode.description}
-    return v2.SessionConfigSelectOption(value=mode.id, name=mode.name, **named)
+    return v2.SessionConfigSelectOption(value=mode.id, name=mode.name, **given(description=mode.description))
 
 
 def _output_of(terminal: TerminalState) -> v2.TerminalOutput:

@@ -19,6 +19,8 @@ from typing import Any, Final, Protocol, TypeVar
 
 from acp_bindings import UNSET, DecodeError, to_builtins, v2
 
+from .arguments import given
+
 if sys.platform != "win32":
     import fcntl
 
@@ -51,12 +53,11 @@ class StoredSession:
 
     def info(self) -> v2.SessionInfo:
         """The session as `session/list` shows it."""
-        fields: dict[str, Any] = {"title": self.title, "updated_at": self.updated_at}
         return v2.SessionInfo(
             session_id=self.id,
             cwd=self.cwd,
             additional_directories=list(self.additional_directories),
-            **{name: value for name, value in fields.items() if value is not None},
+            **given(title=self.title, updated_at=self.updated_at),
         )
 
     def copy(self) -> StoredSession:

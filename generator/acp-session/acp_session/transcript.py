@@ -24,6 +24,8 @@ _CHANGEABLE: Final = (
     *("kind", "status", "title", "name", "content", "locations", "raw_input", "raw_output", "capabilities", "meta"),
 )
 _TERMINAL: Final = ("command", "cwd", "exit_status", "size", "capabilities")
+FINAL_STATUSES: Final = ("completed", "failed", "cancelled")
+"""The statuses of a tool call that has ended."""
 _MIN_SIZE: Final = 64
 """Characters that an entry, a terminal or a plan counts as, however short it is."""
 
@@ -95,6 +97,7 @@ class TerminalState:
     exit_status: v2.TerminalExitStatus | None = None
     size: v2.TerminalSize | None = None
     capabilities: v2.TerminalCapabilities | None = None
+    most: int = field(default=MAX_OUTPUT, repr=False)
 
     @property
     def text(self) -> str:
@@ -121,7 +124,7 @@ class TerminalState:
             self.output += base64.b64decode(data, validate=True)
         except ValueError:
             return False
-        excess = len(self.output) - MAX_OUTPUT
+        excess = len(self.output) - self.most
         if excess > 0:
             del self.output[:excess]
             self.truncated = True
@@ -289,7 +292,7 @@ class Transcript:
 
     def mark_cancelled(self) -> tuple[str, ...]:
         """Mark the tool calls that have not ended as cancelled, as when the user cancels the work; their ids."""
-        found = [one for one in self._tool_calls.values() if one.status not in ("completed", "failed", "cancelled")]
+        found = [one for one in self._tool_calls.values() if one.status not in FINAL_STATUSES]
         for one in found:
             one.is_cancelled = True
         ids = tuple(one.id for one in found)

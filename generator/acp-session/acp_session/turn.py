@@ -21,12 +21,13 @@ from acp_bindings import UNSET, ConnectionClosed, DecodeError, NotAdvertised, Pe
 
 from acp_workspace.errors import METHOD_NOT_FOUND
 
-from .arguments import content_block, refuse_text, refuse_unknown
+from .arguments import content_block, given, refuse_text, refuse_unknown
 from .diffs import diff_to_v2
-from .errors import Error, InvalidMessage
+from .errors import Error, InvalidMessage, not_advertised, raised_for
 from .permission import Decision, ask, decide
 from .services import Services
-from .session import FINAL_STATUSES, Session
+from .session import Session
+from .transcript import FINAL_STATUSES
 
 T = TypeVar("T")
 
@@ -242,14 +243,15 @@ class Turn:
         `required` where nothing else is said. Raises `InvalidMessage` for values that do not fit the fields.
         """
         if not self.session.client_capabilities.ask:
-            raise NotAdvertised("elicitation/create", "client:capabilities.elicitation.form")
-        named: dict[str, Any] = {} if title is None else {"title": title}
+            raise not_advertised(
+                self.session.connection.version, "elicitation/create", "client:capabilities.elicitation.form"
+            )
         refuse_text(required=required)
         needed = list(fields if required is None else required)
         missing = [name for name in needed if name not in fields]
         if missing:
             raise ValueError(f"'required' names fields that the form does not have: {', '.join(missing)}")
-        schema = v2.ElicitationSchema(type="object", properties=dict(fields), required=needed, **named)
+        schema = v2.ElicitationSchema(type="object", properties=dict(fields), required=needed, **given(title=title))
         request = v2.SessionElicitationFormMode(message=message, requested_schema=schema, **self._scope(tool_call))
         answer = await self._elicit(request)
         if not isinstance(answer, v2.ElicitationAcceptAction):
@@ -261,7 +263,9 @@ class Turn:
     async def ask_url(self, message: str, url: str, *, tool_call: ToolCall | None = None) -> bool:
         """Ask the user to visit a web page; whether the user agrees. What happens there is not known yet."""
         if not self.session.client_capabilities.ask_url:
-            raise NotAdvertised("elicitation/create", "client:capabilities.elicitation.url")
+            raise not_advertised(
+                self.session.connection.version, "elicitation/create", "client:capabilities.elicitation.url"
+            )
         id_ = f"elicitation_{secrets.token_hex(8)}"
         request = v2.SessionElicitationUrlMode(elicitation_id=id_, message=message, url=url, **self._scope(tool_call))
         return isinstance(await self._elicit(request), v2.ElicitationAcceptAction)
@@ -271,7 +275,7 @@ class Turn:
             return await _with_errors("elicitation/create", self.session.client.elicitation_create(request))
 
     def _scope(self, tool_call: ToolCall | None) -> dict[str, Any]:
-        return {"session_id": self.session.id} | ({} if tool_call is None else {"tool_call_id": tool_call.id})
+        return given(session_id=self.session.id, tool_call_id=None if tool_call is None else tool_call.id)
 
     @asynccontextmanager
     async def waiting_for_user(self) -> AsyncGenerator[None]:
@@ -289,8 +293,7 @@ class Turn:
 
     async def read_text_file(self, path: Path, *, line: int | None = None, limit: int | None = None) -> str:
         """The text of a file, or `limit` lines of it from `line` on, counted from 1."""
-        window: dict[str, Any] = {"line": line, "limit": limit}
-        window = {name: value for name, value in window.items() if value is not None}
+        window = given(line=line, limit=limit)
         request = v1.ReadTextFileRequest(session_id=self.session.id, path=self.session.absolute(path), **window)
         found: v1.ReadTextFileResponse = await _ask(self.session.services, "fs/read_text_file", request)
         return found.content
@@ -320,9 +323,8 @@ class Turn:
             raise PeerError(
                 "terminal/create", METHOD_NOT_FOUND, "the agent's machine cannot keep commands in the roots"
             )
-        named: dict[str, Any] = {} if output_limit is None else {"output_byte_limit": output_limit}
-        if env:
-            named["env"] = [v1.EnvVariable(name=name, value=value) for name, value in env.items()]
+        variables = [v1.EnvVariable(name=name, value=value) for name, value in (env or {}).items()]
+        named = given(output_byte_limit=output_limit, env=variables or None)
         folder = self.session.absolute("." if cwd is None else cwd)
         words = [os.fspath(word) for word in (program, *arguments)]
         request = v1.CreateTerminalRequest(
@@ -421,10 +423,8 @@ async def _with_errors(method: str, work: Awaitable[T]) -> T:
     """What the client answers to a request. Raises `PeerError`, `InvalidMessage`, `ConnectionClosed`, `NotAdvertised`."""
     try:
         return await work
-    except RequestError as error:
-        raise PeerError(method, error.code, error.message, error.data) from error
-    except DecodeError as error:
-        raise InvalidMessage.of(method, error) from error
+    except (RequestError, DecodeError) as error:
+        raise raised_for(method, error) from error
 
 
 def _require_answers(fields: Mapping[str, object], required: Sequence[str], answers: Mapping[str, Any]) -> None:

@@ -1,6 +1,6 @@
 """What keeps files: the disk of this machine, memory, or another machine. `FileSystem` serves sessions from one of them.
 
-A backend decides what a path means and whether it lies in the roots; `limits` says what it does not promise about that.
+A backend decides what a path means and whether it lies in the roots.
 """
 
 from __future__ import annotations
@@ -49,11 +49,6 @@ class FileBackend(Protocol):
         """Whether files can be kept inside the roots at all. If not, no capability is advertised."""
         ...
 
-    @property
-    def limits(self) -> tuple[str, ...]:
-        """What is not promised, as sentences for people."""
-        ...
-
     async def locate(self, access: Access, path: str, *, writing: bool) -> str:
         """The one name of the file that a path leads to, which need not exist. Raises where it may not be read, or written."""
         ...
@@ -78,7 +73,6 @@ class FileBackend(Protocol):
 class MemoryBackend:
     """Files in memory, by path: for tests, for documents without a file, and as an example of a backend. There are no links."""
 
-    limits = ("Nothing is on a disk.",)
     is_usable = True
 
     def __init__(self, files: dict[str, str] | None = None, policy: FilePolicy | None = None) -> None:

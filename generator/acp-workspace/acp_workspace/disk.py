@@ -44,11 +44,6 @@ class DiskBackend:
         """Whether an access can be kept in its root here."""
         return guarantees().enforced
 
-    @property
-    def limits(self) -> tuple[str, ...]:
-        """What is not promised, as sentences."""
-        return guarantees().limits
-
     async def locate(self, access: Access, path: str, *, writing: bool) -> str:
         """The real path of what a path leads to, proven to lie in a root by opening what is there. See `FileBackend`."""
 

@@ -8,9 +8,10 @@ from typing import Any, Final
 
 from acp_bindings import RequestError as RequestError
 
-METHOD_NOT_FOUND: Final = -32601
-INVALID_PARAMS: Final = -32602
-INTERNAL_ERROR: Final = -32603
+from jsonrpc_bindings.errors import INTERNAL_ERROR as INTERNAL_ERROR
+from jsonrpc_bindings.errors import INVALID_PARAMS as INVALID_PARAMS
+from jsonrpc_bindings.errors import METHOD_NOT_FOUND as METHOD_NOT_FOUND
+
 REFUSED: Final = -32001
 """A path that the roots, the policy or the operating system refuse. ACP gives -32000 another meaning."""
 NOT_FOUND: Final = -32002
@@ -18,9 +19,14 @@ UNSUPPORTED_VERSION: Final = -32022
 """A version of the protocol that is not spoken here (schema of v2)."""
 
 
-def invalid_params(sentence: str, **data: Any) -> RequestError:
-    """The params are malformed: -32602."""
-    return RequestError(INVALID_PARAMS, sentence, data or None)
+def invalid_params(sentence: str, pointer: str = "", **data: Any) -> RequestError:
+    """The params are malformed at a JSON Pointer into them: -32602. `data` has `problems`, as where the schema refuses them."""
+    return RequestError(INVALID_PARAMS, sentence, {"problems": [problem(pointer, sentence)], **data})
+
+
+def problem(pointer: str, sentence: str) -> dict[str, str]:
+    """What is wrong at a JSON Pointer into the params, as `data.problems` of an error lists it: with a pointer into the message."""
+    return {"pointer": f"/params{pointer}", "message": sentence}
 
 
 def not_found(path: str) -> RequestError:

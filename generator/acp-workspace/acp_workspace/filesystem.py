@@ -23,7 +23,7 @@ from acp_bindings import v1
 from .approval import Approve, FileApprovalRequest, require_approval
 from .backend import Access, FileBackend, Lines, cut
 from .disk import DiskBackend
-from .errors import INVALID_PARAMS, METHOD_NOT_FOUND, RequestError, failed, invalid_params, refused
+from .errors import METHOD_NOT_FOUND, RequestError, failed, invalid_params, refused
 from .hooks import Phase, maybe_await, report_steps
 from .policy import DEFAULT_LIMIT, FilePolicy
 from .scope import Scope, is_absolute
@@ -206,15 +206,17 @@ class FileSystem:
 def _require_absolute(path: str, roots: Roots) -> None:
     flavour = roots.flavour if isinstance(roots, Scope) else roots.scope.flavour
     if not is_absolute(path, flavour):
-        raise RequestError(INVALID_PARAMS, "'path' must be an absolute path", {"path": path, "pointer": "/path"})
+        raise invalid_params("'path' must be an absolute path", "/path", path=path)
+    if "\0" in path:
+        raise invalid_params("'path' must not contain a NUL character", "/path", path=path)
 
 
 def _require_writable_text(path: str, content: str, policy: FilePolicy) -> None:
     try:
         size = len(content.encode())
     except UnicodeEncodeError:
-        raise invalid_params("'content' is not Unicode text", pointer="/content", path=path) from None
+        raise invalid_params("'content' is not Unicode text", "/content", path=path) from None
     if "\0" in content:
-        raise invalid_params("'content' is binary: it contains NUL characters", pointer="/content", path=path)
+        raise invalid_params("'content' is binary: it contains NUL characters", "/content", path=path)
     if size > policy.max_write:
         raise failed(path, f"the content is larger than {policy.max_write} bytes")

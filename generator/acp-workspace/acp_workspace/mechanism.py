@@ -52,21 +52,18 @@ class Mechanism(Enum):
 class Guarantees:
     """What this platform can promise. Whatever is not promised is refused, never tried.
 
-    `links`: no link, junction or `..` leads out of a root, not even one that is swapped in between check and use. `mounts`: no mount
-    point beneath a root is crossed; `bind_mounts`: not even one of the same file system. `atomic`: a write replaces a file as a
-    whole. `limits` says in sentences what is not promised.
+    `limits` says in sentences what is not promised.
     """
 
     mechanism: Mechanism
-    links: bool
-    mounts: bool
-    bind_mounts: bool
-    atomic: bool
     limits: tuple[str, ...]
 
     @property
     def enforced(self) -> bool:
-        """Whether roots can be enforced as a security boundary here. If not, nothing is opened at all."""
+        """Whether roots can be enforced as a security boundary here: no link, junction or `..` leads out of a root, not even one that is
+        swapped in between check and use, no mount point beneath a root is crossed, and a write replaces a file as a whole. If not,
+        nothing is opened at all.
+        """
         return self.mechanism is not Mechanism.NONE
 
 
@@ -89,7 +86,7 @@ def guarantees() -> Guarantees:
         limits.append("The kernel has no openat2: every component of a path is opened by itself, without links.")
     if held and not by_id:
         limits.append("A mount of the same file system inside a root is not distinguished from a folder.")
-    return Guarantees(found, held, held, by_id, held, (*limits, *(_LIMITS if held else ())))
+    return Guarantees(found, (*limits, *(_LIMITS if held else ())))
 
 
 _LIMITS: Final = (

@@ -28,6 +28,7 @@ class Command:
     def __init__(
         self, program: Program, source: int, *, limit: int, grace: float, on_output: Callable[[str], object]
     ) -> None:
+        self.limit = limit
         self.tail = Tail(limit)
         self._grace = grace
         self._program = program

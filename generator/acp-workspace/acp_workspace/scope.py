@@ -20,7 +20,7 @@ from typing import Final, Literal, Protocol, TypeAlias, cast
 
 from acp_bindings import UNSET
 
-from .errors import invalid_params, refused
+from .errors import invalid_params, problem, refused
 
 Flavour: TypeAlias = Literal["posix", "windows"]
 """How paths are written."""
@@ -222,9 +222,7 @@ def _require_well_formed(cwd: object, additional: object, flavour: Flavour) -> N
     problems = list(_problems(cwd, additional, flavour))
     if problems:
         message = "; ".join(f"{_shown(pointer)} {reason}" for pointer, reason in problems)
-        raise invalid_params(
-            message, problems=[{"pointer": pointer, "message": reason} for pointer, reason in problems]
-        )
+        raise invalid_params(message, problems=[problem(pointer, reason) for pointer, reason in problems])
 
 
 def _problems(cwd: object, additional: object, flavour: Flavour) -> Iterator[tuple[str, str]]:
@@ -252,9 +250,7 @@ def _path_problem(entry: object, flavour: Flavour) -> str | None:
         return "must not be empty"
     if not is_absolute(entry, flavour):
         return "must be an absolute path" if flavour_of(entry) is None else f"must be a {flavour} path like the others"
-    if "\0" in entry:
-        return "must not contain a NUL character"
-    return None
+    return "must not contain a NUL character" if "\0" in entry else None
 
 
 def _shown(pointer: str) -> str:

@@ -6,7 +6,7 @@
 
 A command runs in a directory that provably lies in a root of its session, without input, its output and errors as one text. What it does
 there is held by nothing: a command may open any file that its user may (`acp_workspace.sandbox`). What it started ends with `aclose`, or
-with this program, daemons included; `limits` says what does not.
+with this program, daemons included; SECURITY.md says what does not.
 
 Errors are `RequestError`: -32002 for a terminal, program or directory that does not exist, -32001 for what roots, policy or user refuse,
 -32602 for malformed params, -32603 for anything else.
@@ -19,14 +19,13 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
-import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal, Protocol, TypeAlias, TypeVar
+from typing import Literal, Protocol, TypeAlias, TypeVar
 
 from acp_bindings import UNSET, v1
 
-from jsonrpc_bindings.supervisor import GUARD, Exit, Program
+from jsonrpc_bindings.supervisor import Exit, Program
 
 from .approval import Approve, CommandApprovalRequest, require_approval
 from .containment import AccessDenied, guarantees, open_folder, reach
@@ -36,7 +35,7 @@ from .processes import Command, discard, start
 from .workers import Busy, Workers
 from .workspace import Roots, RootSet, RootsSource, session_roots
 
-__all__ = ["OnOutput", "OnTerminalEvent", "Terminal", "TerminalEvent", "TerminalPolicy", "TerminalState", "Terminals"]
+__all__ = ["OnOutput", "OnTerminalEvent", "Terminal", "TerminalEvent", "TerminalPolicy", "Terminals"]
 
 T = TypeVar("T")
 
@@ -78,15 +77,6 @@ class TerminalEvent:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class TerminalState:
-    """What a terminal shows: the end of its output, whether earlier output was dropped, and how its command ended (`None`: it runs)."""
-
-    output: str
-    truncated: bool
-    exit: Exit | None
-
-
 OnTerminalEvent: TypeAlias = "Callable[[TerminalEvent], Awaitable[object] | object]"
 """Is told of each step of a request for a terminal."""
 OnOutput: TypeAlias = "Callable[[str, str, str], object]"
@@ -117,9 +107,10 @@ class Terminal(Command):
         self._session = session
 
     @property
-    def state(self) -> TerminalState:
-        """What it shows."""
-        return TerminalState(self.tail.text, self.tail.is_cut, self.exit)
+    def state(self) -> v1.TerminalOutputResponse:
+        """What it shows: the end of its output, whether earlier output was dropped, and how its command ended, if it has."""
+        status = None if self.exit is None else v1.TerminalExitStatus(exit_code=self.exit.code, signal=self.exit.signal)
+        return v1.TerminalOutputResponse(output=self.tail.text, truncated=self.tail.is_cut, exit_status=status)
 
     async def wait(self) -> Exit:
         """Wait until the command has ended, in whatever way. Raises `RequestError` where it was released and could not be ended."""
@@ -169,11 +160,6 @@ class Terminals:
         """The value of the capability `terminal`: whether commands can be held to a directory in the roots here."""
         return guarantees().enforced and not self._is_closed
 
-    @property
-    def limits(self) -> tuple[str, ...]:
-        """What is not promised, as sentences."""
-        return (*_LIMITS, *(() if GUARD.works else ("The commands of a killed program keep running.",)))
-
     async def start(
         self,
         session_id: str,
@@ -209,11 +195,7 @@ class Terminals:
         """Handle `terminal/output`: what the command has printed so far, and how it ended if it has. Raises `RequestError`."""
 
         async def work(terminal: Terminal) -> v1.TerminalOutputResponse:
-            state = terminal.state
-            status = None
-            if state.exit is not None:
-                status = v1.TerminalExitStatus(exit_code=state.exit.code, signal=state.exit.signal)
-            return v1.TerminalOutputResponse(output=state.output, truncated=state.truncated, exit_status=status)
+            return terminal.state
 
         return await self._with_terminal(params, "output", work)
 
@@ -283,11 +265,11 @@ class Terminals:
             session_id,
             _plain(command, "/command"),
             tuple(_plain(one, f"/args/{index}") for index, one in enumerate(arguments)),
-            path,
+            _plain(path, "/cwd"),
             _variables(variables),
         )
         if not path.startswith("/"):
-            raise invalid_params("'cwd' must be an absolute path", path=path, pointer="/cwd")
+            raise invalid_params("'cwd' must be an absolute path", "/cwd", path=path)
         session = self._sessions.setdefault(session_id, _Session())
         if len(session.running) + session.starting >= self.policy.most_running:
             raise failed(command, f"the session has {self.policy.most_running} terminals; release one")
@@ -389,24 +371,16 @@ class _TerminalRequest(Protocol):
     def terminal_id(self) -> str: ...
 
 
-_LIMITS: Final = (
-    "A command may open any file and any connection that its user may open: run it in a sandbox.",
-    "A process that has a session of its own, no parent, and a cleared environment is not ended with its terminal."
-    if sys.platform == "linux"
-    else "A process that has a group of its own is not ended with its terminal.",
-)
-
-
 def _plain(text: str, pointer: str) -> str:
     """Text that a program can be given."""
     if "\0" in text:
-        raise invalid_params("a command must not contain a NUL character", pointer=pointer)
+        raise invalid_params("the text must not contain a NUL character", pointer)
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise invalid_params("the text is not Unicode", pointer=pointer) from None
+        raise invalid_params("the text is not Unicode", pointer) from None
     if not text and pointer == "/command":
-        raise invalid_params("'command' must not be empty", pointer=pointer)
+        raise invalid_params("'command' must not be empty", pointer)
     return text
 
 
@@ -414,7 +388,7 @@ def _variables(given: Mapping[str, str]) -> dict[str, str]:
     for index, name in enumerate(given):
         pointer = f"/env/{index}/name"
         if not _plain(name, pointer) or "=" in name:
-            raise invalid_params("the name of a variable must not be empty or contain '='", pointer=pointer)
+            raise invalid_params("the name of a variable must not be empty or contain '='", pointer)
     return {name: _plain(value, f"/env/{index}/value") for index, (name, value) in enumerate(given.items())}
 
 

@@ -20,7 +20,6 @@ from acp_bindings import UNSET
 from .containment import AccessDenied, Root, bind, contains, is_within, open_file, reach
 from .errors import NOT_FOUND, RequestError, invalid_params, refused
 from .scope import (
-    MOST_ROOTS,
     NATIVE,
     Flavour,
     LifecycleRequest,
@@ -34,27 +33,6 @@ from .scope import (
     require_filter,
     stated,
 )
-
-__all__ = [
-    "MOST_ROOTS",
-    "NATIVE",
-    "AgentWorkspace",
-    "ClientWorkspace",
-    "Discovery",
-    "Flavour",
-    "LifecycleRequest",
-    "RootPolicy",
-    "RootSet",
-    "Roots",
-    "RootsSource",
-    "Scope",
-    "SessionRequest",
-    "is_absolute",
-    "matches",
-    "normalise",
-    "parse_scope",
-    "request_scope",
-]
 
 T = TypeVar("T")
 
@@ -163,7 +141,7 @@ def session_roots(source: RootsSource | Mapping[str, Roots], session_id: str) ->
         return source.roots(session_id)
     found = source.get(session_id)
     if found is None:
-        raise invalid_params("no workspace roots are known for this session", pointer="/sessionId")
+        raise invalid_params("no workspace roots are known for this session", "/sessionId")
     return found
 
 
@@ -217,7 +195,7 @@ def _close(roots: Iterable[Root]) -> None:
 
 def _refused_root(path: str, entry: str, reason: str) -> RequestError:
     error = refused(path, reason)
-    return RequestError(error.code, f"{entry} cannot be granted: {reason}", {"path": path, "entry": entry})
+    return RequestError(error.code, f"{entry} is refused: {reason}", {"path": path, "entry": entry})
 
 
 # --- the agent of a connection ---------------------------------------------------------------------------------------
@@ -261,7 +239,7 @@ class AgentWorkspace:
             message = (
                 "additionalDirectories must be given: the roots of the source session are not known to this connection"
             )
-            raise invalid_params(message, pointer="/additionalDirectories")
+            raise invalid_params(message, "/additionalDirectories")
         return RootSet.bind(parse_scope(found.cwd, proven.additional, flavour=self.flavour), self.policy)
 
     def activate(self, session_id: str, roots: RootSet) -> None:
@@ -288,7 +266,7 @@ class AgentWorkspace:
         found = request_scope(request, flavour=self.flavour)
         if not self.advertised and stated(request.additional_directories):
             message = "this agent does not support additionalDirectories, and roots are never dropped silently"
-            raise invalid_params(message, pointer="/additionalDirectories")
+            raise invalid_params(message, "/additionalDirectories")
         return found
 
 
@@ -325,7 +303,7 @@ class ClientWorkspace:
         found = parse_scope(cwd, list(additional))
         if found.additional and not advertised:
             message = "the agent does not support additionalDirectories; name none, if the user agrees to 'cwd' alone"
-            raise invalid_params(message, pointer="/additionalDirectories")
+            raise invalid_params(message, "/additionalDirectories")
         return self._bound(found)
 
     @staticmethod

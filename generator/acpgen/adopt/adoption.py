@@ -38,8 +38,8 @@ from acpgen.input.overlay import extended
 from acpgen.input.schema_validator import Validator
 from acpgen.input.text_edits import rewritten
 from acpgen.input.walk import Schema, inside, is_array, is_object, references, refs
+from acpgen.meaning.understanding import understand
 from acpgen.pointers import pointer, reference_to, target
-from acpgen.targets.pipeline import understand
 
 if TYPE_CHECKING:
     from acpgen.bundle.bundle import Bundle
@@ -97,15 +97,15 @@ def adopt(file: Path, folder: Path, name: str, extending: Mapping[str, Path] = M
     base, documents, theirs = read_base(folder, name), load(folder, name=name), read_upstream(file)
     understand(documents)  # faults of our own come first
     ours = canonical(documents)
-    known = conventions(base["$defs"], ours.definitions)
-    merge = Merge(known, {**theirs["$defs"], **ours.definitions})
-    definitions, kept, root = _merged(merge, base, ours, theirs)
+    habits = conventions(base["$defs"], ours.definitions)
+    merge = Merge(habits, {**theirs["$defs"], **ours.definitions})
+    definitions, still_used, root = _merged(merge, base, ours, theirs)
     heads = ours.heads if ours.root is None else {**ours.heads, ours.root: root}
     wanted = with_definitions(Canonical(heads, ours.definitions, ours.paths), definitions)
     extends = overlay(folder)
     written, removed = _changes(documents, wanted, extends, folder)
-    found, bundled = _usable(file, folder, name, written, removed)
-    after = wanted if extends is None else canonical(found)
+    documents_after, bundled = _usable(file, folder, name, written, removed)
+    after = wanted if extends is None else canonical(documents_after)
     stable = "" if extends is None else place(folder / extends.extends)
     conflicts = (*merge.conflicts, *_out_of_reach(wanted, after, stable))
     above = [each for each in extending.values() if is_above(each, folder)] if written or removed else []
@@ -118,13 +118,13 @@ def adopt(file: Path, folder: Path, name: str, extending: Mapping[str, Path] = M
         after=after,
         base=base,
         theirs=theirs,
-        conventions=known,
+        conventions=habits,
         conflicts=conflicts,
-        kept=kept,
+        kept=still_used,
         examples=tuple(_refused_examples(after, bundled)),
         written=written,
         removed=removed,
-        overlay_faults=tuple(fault for each in above for fault in _overlay_faults(each, found)),
+        overlay_faults=tuple(fault for each in above for fault in _overlay_faults(each, documents_after)),
     )
 
 
@@ -142,11 +142,16 @@ def followers(schema: Path) -> Mapping[str, Path]:
     return {path.parent.relative_to(schema).as_posix(): path.parent for path in sorted(schema.rglob(BASE))}
 
 
-def nearest(file: Path, folders: Mapping[str, Path], extending: Mapping[str, Path] = MappingProxyType({})) -> str:
+def nearest(
+    file: Path,
+    folders: Mapping[str, Path],
+    extending: Mapping[str, Path] = MappingProxyType({}),
+    protocols: Sequence[str] = (),
+) -> str:
     """The protocol whose upstream `file` is most like: at least half of it, and half as much again as any other. Raises `Faults`.
 
     `extending` are the protocols that extend others. What upstream marks as unstable goes into none but these, and what has
-    definitions of one of these goes nowhere by itself.
+    definitions of one of these goes nowhere by itself. Where none follows an upstream, the fault names `protocols`.
     """
     definitions = read_upstream(file)["$defs"]
     is_unstable = _is_unstable(file)
@@ -159,20 +164,20 @@ def nearest(file: Path, folders: Mapping[str, Path], extending: Mapping[str, Pat
     }
     first, second = ([*sorted(likeness.values(), reverse=True), 0, 0])[:2]
     if 2 * first < len(prints) or 2 * first < 3 * second:
-        known = tuple(sorted(extending or folders)) if is_unstable else tuple(sorted(bases))
+        names = tuple(sorted(extending or folders)) if is_unstable else tuple(sorted(bases))
         kind = UNSTABLE_PARTS if is_unstable else UNCLEAR_PROTOCOL
-        raise Faults([kind(place(file), choices=_choices(known))])
-    found = next(name for name, count in likeness.items() if count == first)
+        raise Faults([kind(place(file), choices=_choices(names or protocols))])
+    protocol = next(name for name, count in likeness.items() if count == first)
     if not is_unstable:
         above = [name for name, folder in extending.items() if definitions.keys() & added(folder)]
         if above:
-            raise Faults([UNCLEAR_PROTOCOL(place(file), choices=_choices((found, *above)))])
-    return found
+            raise Faults([UNCLEAR_PROTOCOL(place(file), choices=_choices((protocol, *above)))])
+    return protocol
 
 
-def _choices(known: Sequence[str]) -> str:
+def _choices(names: Sequence[str]) -> str:
     """The options that name one of the protocols."""
-    return " or ".join(f"--into {name}" for name in known) or "--into PROTOCOL"
+    return " or ".join(f"--into {name}" for name in names) or "--into PROTOCOL"
 
 
 def _is_unstable(file: Path) -> bool:
@@ -273,15 +278,15 @@ def _merged(
     if ours.root is not None:
         head = ours.heads[ours.root]
         root = merge.schema(_without_definitions(base), head, _without_definitions(theirs), ())
-    kept: dict[str, tuple[str, ...]] = {}
+    still_used: dict[str, tuple[str, ...]] = {}
     while missing := _missing(result, root):
         for name, users in missing.items():
             if name in here:
                 result[name] = here[name]
-                kept[name] = users
+                still_used[name] = users
             else:
                 result[name] = new(name, now[name], merge.conventions)
-    return {name: without_needless_placeholders(schema) for name, schema in result.items()}, kept, root
+    return {name: without_needless_placeholders(schema) for name, schema in result.items()}, still_used, root
 
 
 def _without_definitions(schema: Schema) -> Schema:
@@ -295,7 +300,7 @@ def _missing(definitions: Mapping[str, Schema], root: Schema) -> dict[str, tuple
         for used in dict.fromkeys(references(schema)):
             if used not in definitions:
                 users.setdefault(used, []).append(name)
-    return {name: tuple(found) for name, found in users.items()}
+    return {name: tuple(names) for name, names in users.items()}
 
 
 def _changes(
@@ -339,9 +344,9 @@ def _overlay_faults(folder: Path, base: Documents) -> Iterator[str]:
     values = {document.path: document.value for document in base.documents if is_object(document.value)}
     contents = tuple((document.path, document.text.encode()) for document in base.documents)
     try:
-        found = overlay(folder)
-        assert found is not None
-        yield from (f"{place(folder)}/{at}: this leads to another branch now." for at in found.moved(values))
+        additions = overlay(folder)
+        assert additions is not None
+        yield from (f"{place(folder)}/{at}: this leads to another branch now." for at in additions.moved(values))
         whole, taken = extended(read_folder(folder), place(folder), lambda _: contents, parsed)
         understand(parse(Source(folder.name, place(folder), whole, (), taken)), is_apart=True)
     except Faults as caught:

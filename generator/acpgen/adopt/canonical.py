@@ -32,8 +32,8 @@ class Canonical:
     @property
     def root(self) -> str | None:
         """The file whose root describes a message; `None` where none does, or several do."""
-        found = [path for path, head in self.heads.items() if any(map(asserts, set(head) - {"$schema"}))]
-        return found[0] if len(found) == 1 else None
+        paths = [path for path, head in self.heads.items() if any(map(asserts, set(head) - {"$schema"}))]
+        return paths[0] if len(paths) == 1 else None
 
     def documents(self) -> dict[str, Schema]:
         """The files by path. One without definitions and without a root is none."""
@@ -65,8 +65,8 @@ def _global(schema: Any) -> Any:
     """A schema of one file with references as if there were one file."""
 
     def plain(reference: str) -> str:
-        found = _REFERENCE.fullmatch(reference)
-        return found["place"] if found else reference
+        match = _REFERENCE.fullmatch(reference)
+        return match["place"] if match else reference
 
     return _with_references(schema, plain)
 
@@ -123,8 +123,8 @@ class _Housing:
 
     def _housed_users(self, users: Sequence[str]) -> list[str]:
         """Those of the users of a definition that have a file; envelopes, which refer to everything, only if there is no other."""
-        found = [user for user in users if user in self.paths]
-        return [user for user in found if not self.merged[user].get("x-docs-ignore")] or found
+        housed = [user for user in users if user in self.paths]
+        return [user for user in housed if not self.merged[user].get("x-docs-ignore")] or housed
 
     def _beside_kin(self, name: str) -> None:
         """Put params or a result beside those of the same method, else of methods with the same prefix."""

@@ -53,8 +53,8 @@ def facts(schema: Any) -> Any:
     """A schema without words and annotations of ours; `allOf` of one reference reads as that reference."""
     if not is_object(schema):
         return schema
-    kept: Schema = {key: value for key, value in schema.items() if key not in WORDS and key not in OURS}
-    plain = rebuilt(kept, lambda _, child: facts(child))
+    shared: Schema = {key: value for key, value in schema.items() if key not in WORDS and key not in OURS}
+    plain = rebuilt(shared, lambda _, child: facts(child))
     parts = plain.get("allOf")
     if not is_array(parts) or len(parts) != 1 or "$ref" in plain or set(parts[0]) != {"$ref"}:
         return plain
@@ -97,8 +97,8 @@ def _plain(value: Any) -> Any:
 
 def union_keyword(schema: Schema) -> str | None:
     """The keyword of the one union that stands directly in a schema."""
-    found = [keyword for keyword in UNIONS if is_array(schema.get(keyword))]
-    return found[0] if len(found) == 1 else None
+    keywords = [keyword for keyword in UNIONS if is_array(schema.get(keyword))]
+    return keywords[0] if len(keywords) == 1 else None
 
 
 def keyed(branches: Iterable[Any]) -> dict[Key, Any]:
@@ -156,8 +156,8 @@ class Conventions:
 
     def field(self, name: str, schema: Any) -> Any:
         """Upstream's facts of a field as we would write them."""
-        known = self.rewritten.get((name, fingerprint(schema)))
-        return self.schema(schema) if known is None else known
+        schema_here = self.rewritten.get((name, fingerprint(schema)))
+        return self.schema(schema) if schema_here is None else schema_here
 
     def schema(self, schema: Any) -> Any:
         """Upstream's facts with every field below as we would write it."""
@@ -170,14 +170,14 @@ class Conventions:
 
 def conventions(base: Mapping[str, Schema], ours: Mapping[str, Schema]) -> Conventions:
     """What upstream's definitions, as last adopted, and ours have in common in their differences."""
-    found: dict[tuple[str, str], list[Any]] = {}
+    fields_by_facts: dict[tuple[str, str], list[Any]] = {}
     for definition in base.keys() & ours.keys():
         for name, field in base[definition].get("properties", {}).items():
             written = ours[definition].get("properties", {}).get(name)
             if written is not None:
-                found.setdefault((name, fingerprint(field)), []).append(written)
+                fields_by_facts.setdefault((name, fingerprint(field)), []).append(written)
     rewritten: dict[tuple[str, str], Any] = {}
-    for key, fields in found.items():
+    for key, fields in fields_by_facts.items():
         if len(fields) > 1:
             prints = {fingerprint(field) for field in fields}
             if len(prints) == 1 and prints != {key[1]}:

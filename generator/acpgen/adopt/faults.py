@@ -8,6 +8,7 @@ NOT_ADOPTABLE = FaultKind(
     "not-adoptable",
     "{reason}.",
     "Only a schema laid out as ACP publishes it can be adopted: one file, all definitions in '$defs'.",
+    "The schema is not laid out as ACP publishes it, which alone can be adopted: one file, all definitions in '$defs'.",
 )
 NO_BASE = FaultKind(
     "no-base",

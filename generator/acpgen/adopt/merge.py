@@ -25,7 +25,8 @@ from acpgen.adopt.facts import (
 from acpgen.adopt.placeholders import new, with_placeholders, without_placeholders
 from acpgen.input.equality import by_key
 from acpgen.input.numbers import dumps, loads
-from acpgen.input.tagged_unions import Tags, constant, excluded_tags, flatten
+from acpgen.input.schema_nodes import Schemas
+from acpgen.input.tagged_unions import Tags, constant, excluded_tags
 from acpgen.input.walk import MAPS, SINGLE, Schema, is_object
 
 _Name = TypeVar("_Name", bound="str | Key")
@@ -170,8 +171,8 @@ class Merge:
             if not refused or len(refused) != 1 or not is_object(branch):
                 continue
             ((tag, values),) = refused.items()
-            known = self._tags(tag, (one for name, one in before.items() if name != key))
-            if known.keys() != values.keys():
+            tags_before = self._tags(tag, (one for name, one in before.items() if name != key))
+            if tags_before.keys() != values.keys():
                 continue
             now = self._tags(tag, (one for name, one in after.items() if name != key))
             if now.keys() == values.keys():
@@ -182,12 +183,13 @@ class Merge:
 
     def _tags(self, tag: str, branches: Iterable[Any]) -> Tags:
         """The constants that branches give to a tag."""
-        found: list[Any] = []
+        tags: list[Any] = []
         for branch in branches:
             if is_object(branch):
-                values = map(constant, flatten(branch, self.definitions).properties.get(tag, ()))
-                found.extend([value for value in values if value is not None][:1])
-        return by_key(found)
+                shape = Schemas(self.definitions).node(branch).shape
+                values = (one.constant for one in shape.properties.get(tag, ()))
+                tags.extend([value for value in values if value is not None][:1])
+        return by_key(tags)
 
 
 # --- order -----------------------------------------------------------------------------------------------------------
@@ -227,8 +229,8 @@ def _after_neighbour(side: Sequence[_Name], index: int, result: Sequence[_Name])
 
 def _listed(base: Collection[str], ours: Sequence[str], theirs: Sequence[str]) -> list[str]:
     """Names of a list without order: ours, without what upstream took out, and with what it put in."""
-    kept = [name for name in in_order((), ours, theirs) if name in ours or name in theirs]
-    return [name for name in kept if (name in ours or name not in base) and (name in theirs or name not in base)]
+    names = [name for name in in_order((), ours, theirs) if name in ours or name in theirs]
+    return [name for name in names if (name in ours or name not in base) and (name in theirs or name not in base)]
 
 
 # --- tags ------------------------------------------------------------------------------------------------------------
@@ -256,8 +258,8 @@ def _excluding(negated: Schema, tag: str, tags: Sequence[Any]) -> Schema:
 
 
 def _with_tag(entry: Schema, tag: str, values: Schema) -> Schema:
-    kept = {key: value for key, value in entry["properties"][tag].items() if key not in ("const", "enum")}
-    return {**entry, "properties": {tag: {**kept, **values}}}
+    rest = {key: value for key, value in entry["properties"][tag].items() if key not in ("const", "enum")}
+    return {**entry, "properties": {tag: {**rest, **values}}}
 
 
 def _keep_description(negated: Schema) -> Schema:

@@ -95,8 +95,8 @@ def added(folder: Path) -> set[str]:
 
 def overlays(schema: Path) -> Mapping[str, Path]:
     """The protocols below a schema folder that extend another one, with the folder of each. Raises `Faults`."""
-    found = {path.parent for path in sorted(schema.rglob("[!.]*.json")) if _extends(path)}
-    return {folder.relative_to(schema).as_posix(): folder for folder in sorted(found)}
+    folders = {path.parent for path in sorted(schema.rglob("[!.]*.json")) if _extends(path)}
+    return {folder.relative_to(schema).as_posix(): folder for folder in sorted(folders)}
 
 
 def _extends(path: Path) -> bool:
@@ -107,17 +107,17 @@ def _extends(path: Path) -> bool:
 
 def _marks(value: Any, at: str) -> list[str | Key]:
     """What leads to a place: keys, and marks of branches; it ends where nothing is there."""
-    found: list[str | Key] = []
+    marks: list[str | Key] = []
     keyword = ""
     for key in pointer_parts(at):
         is_branch = is_array(value) and key.isdecimal() and int(key) < len(value) and keyword in UNIONS
-        found.append(list(keyed(value))[int(key)] if is_branch else key)
+        marks.append(list(keyed(value))[int(key)] if is_branch else key)
         try:
             value = follow(value, [key])
         except KeyError:
-            return found[:-1]
+            return marks[:-1]
         keyword = key
-    return found
+    return marks
 
 
 def _said(values: Mapping[str, Schema]) -> dict[str, Any]:
@@ -175,9 +175,9 @@ def _pairs(base: Sequence[Any], whole: Sequence[Any], *, is_union: bool) -> dict
     for before, after in signs:
         for index, sign in enumerate(before):
             free = (other for other, its in enumerate(after) if its == sign and other not in result.values())
-            found = None if index in result else next(free, None)
-            if found is not None:
-                result[index] = found
+            partner = None if index in result else next(free, None)
+            if partner is not None:
+                result[index] = partner
     return result
 
 

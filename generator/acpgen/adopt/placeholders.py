@@ -11,23 +11,23 @@ from acpgen.input.walk import Schema, is_object
 PLACEHOLDER: Final = ""
 
 
-def new(name: str | Key, theirs: Any, known: Conventions) -> Any:
+def new(name: str | Key, theirs: Any, habits: Conventions) -> Any:
     """A definition or field of upstream's, by name, or a branch, by its mark, as it comes into our files."""
-    written = known.field(name, theirs) if isinstance(name, str) else theirs
-    return _with_placeholder(with_placeholders(written, known))
+    written = habits.field(name, theirs) if isinstance(name, str) else theirs
+    return _with_placeholder(with_placeholders(written, habits))
 
 
-def with_placeholders(theirs: Any, known: Conventions) -> Any:
+def with_placeholders(theirs: Any, habits: Conventions) -> Any:
     """Upstream's facts, with a placeholder for words in every field and branch below."""
     if not is_object(theirs):
         return theirs
 
     def inner(path: tuple[str, ...], child: Any) -> Any:
         if path[0] == "properties":
-            return new(path[1], child, known)
+            return new(path[1], child, habits)
         if path[0] in UNIONS:
-            return new((), child, known)
-        return child if path[0] == "not" else with_placeholders(child, known)
+            return new((), child, habits)
+        return child if path[0] == "not" else with_placeholders(child, habits)
 
     return rebuilt({key: theirs[key] for key in sorted(theirs, key=lambda key: key.startswith("x-"))}, inner)
 

@@ -11,7 +11,8 @@ from acpgen.adopt import layout
 from acpgen.adopt.adoption import read_upstream
 from acpgen.config.docs_inputs import INDEX, RELEASES, VERDICTS, index
 from acpgen.config.faults import BAD_MATERIAL
-from acpgen.errors import Faults
+from acpgen.errors import Faults, shown
+from acpgen.input.faults import BAD_SETTING
 from acpgen.input.load import decode, place, read_bytes
 
 _VERSION: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
@@ -33,23 +34,23 @@ def is_family(schema: Path, name: str, protocols: Collection[str]) -> bool:
 def keep(file: Path, folder: Path, version: str) -> Mapping[str, str]:
     """The files of `folder` that keep the facts of upstream's `file` under a version, as the newest release. Raises `Faults`."""
     if not _VERSION.fullmatch(version) or f"{version}.json" in (INDEX, VERDICTS):
-        reason, remedy = "this cannot be the name of a release", "Use letters, digits, '.', '+' and '-', as 1.21.0 does"
-        raise Faults([BAD_MATERIAL(at="--keep-as", reason=reason, remedy=remedy)])
+        expected = "a version such as 1.21.0: letters, digits, '.', '+' and '-', and neither 'index' nor 'verdicts'"
+        raise Faults([BAD_SETTING(at="--keep-as", key=shown(version), expected=expected, hint="Correct it.")])
     text = layout.compact({"$schema": _DIALECT, **read_upstream(file)})
     path = folder / INDEX
-    known = index(read_bytes(path) if path.exists() else None, place(path))
+    before = index(read_bytes(path) if path.exists() else None, place(path))
     at = folder / f"{version}.json"
     is_same = at.exists() and decode(read_bytes(at), place(at)) == text
-    if version in known.versions and is_same:
+    if version in before.versions and is_same:
         return {}
-    if version in known.versions or (at.exists() and not is_same):
+    if version in before.versions or (at.exists() and not is_same):
         reason = f"{version} is kept already, with other facts"
         raise Faults([BAD_MATERIAL(at=place(at), reason=reason, remedy="Give this release another name")])
-    optional = {"dates": dict(known.dates), "titles": dict(known.titles)}
-    listed: dict[str, Any] = {"about": known.about, "versions": [*known.versions, version]}
+    optional = {"dates": dict(before.dates), "titles": dict(before.titles)}
+    listed: dict[str, Any] = {"about": before.about, "versions": [*before.versions, version]}
     listed |= {key: value for key, value in optional.items() if value}
-    if known.differences is not None:
-        listed["differences"] = [{"at": list(each.at), "why": each.why} for each in known.differences]
-    if known.typescript:
-        listed["typescript"] = known.typescript
+    if before.differences is not None:
+        listed["differences"] = [{"at": list(each.at), "why": each.why} for each in before.differences]
+    if before.typescript:
+        listed["typescript"] = before.typescript
     return {f"{version}.json": text, INDEX: layout.text(listed)}

@@ -12,7 +12,7 @@ from acpgen.adopt.differences import Difference, differences, listed, pointer_in
 from acpgen.adopt.facts import fingerprint, same
 from acpgen.adopt.placeholders import PLACEHOLDER
 from acpgen.diagnostics.markup import code, plain
-from acpgen.errors import printable
+from acpgen.errors import counted, printable
 from acpgen.input.tagged_unions import is_null
 from acpgen.input.walk import inside, is_array, is_object
 from acpgen.pointers import pointer
@@ -201,7 +201,7 @@ def _tasks(adoption: Adoption, changes: Iterable[Entry]) -> Iterator[str]:
     heads = [path for path, head in after.heads.items() for _ in range(_placeholders(head))]
     if empty or heads:
         names = listed(list(dict.fromkeys((*heads, *empty))))
-        yield f"Write {_counted(len(empty) + len(heads), 'description')} ({names}); acpgen lint says where."
+        yield f"Write {counted(len(empty) + len(heads), 'description')} ({names}); acpgen lint says where."
     changed = dict.fromkeys(entry.definition for entry in changes if entry.definition in adoption.before.definitions)
     reread = [name for name in changed if name in after.definitions]
     if reread:
@@ -293,44 +293,44 @@ def _marks(schema: Any) -> Iterator[str]:
 # --- texts -----------------------------------------------------------------------------------------------------------
 
 
-def summary(found: Report) -> str:
+def summary(outcome: Report) -> str:
     """The report in a line."""
-    if not found.files:
-        return f"{found.protocol} has the facts of {found.source} already."
+    if not outcome.files:
+        return f"{outcome.protocol} has the facts of {outcome.source} already."
     words: Mapping[Kind, str] = {
         "added": "added",
         "changed": "changed",
         "removed": "removed",
         "conflict": "in conflict",
     }
-    counts = [f"{len(found.of(kind))} {word}" for kind, word in words.items() if found.of(kind)]
+    counts = [f"{len(outcome.of(kind))} {word}" for kind, word in words.items() if outcome.of(kind)]
     done = ", ".join(counts) if counts else "no facts of ours change"
-    return f"{found.protocol} from {found.source}: {done}; {len(found.of('different'))} kept different."
+    return f"{outcome.protocol} from {outcome.source}: {done}; {len(outcome.of('different'))} kept different."
 
 
-def text(found: Report) -> Iterator[str]:
+def text(outcome: Report) -> Iterator[str]:
     """The report line by line: what was done by definition, and what needs a person."""
-    yield printable(summary(found))
-    done = found.of("added", "changed", "removed")
+    yield printable(summary(outcome))
+    done = outcome.of("added", "changed", "removed")
     for name in dict.fromkeys(entry.definition for entry in done):
         yield ""
         yield printable(name)
         for entry in done:
             if entry.definition == name:
                 yield printable(f"  {entry.kind:<8} {entry.at}{': ' if entry.what else ''}{entry.what}")
-    if found.tasks:
+    if outcome.tasks:
         yield ""
         yield "Needs a person"
-        yield from (printable(f"  {task}") for task in found.tasks)
+        yield from (printable(f"  {task}") for task in outcome.tasks)
 
 
-def markdown(found: Report) -> str:
+def markdown(outcome: Report) -> str:
     """The report for a review, with what is kept different and why nobody was asked about it."""
-    lines = [f"# Adopted: {code(printable(found.protocol))}", "", plain(summary(found)), ""]
-    if found.tasks:
-        lines += ["## Needs a person", "", *(f"- {plain(task)}" for task in found.tasks), ""]
+    lines = [f"# Adopted: {code(printable(outcome.protocol))}", "", plain(summary(outcome)), ""]
+    if outcome.tasks:
+        lines += ["## Needs a person", "", *(f"- {plain(task)}" for task in outcome.tasks), ""]
     for kind, heading in HEADINGS.items():
-        entries = found.of(kind)
+        entries = outcome.of(kind)
         if entries:
             lines += [f"## {heading}", ""]
             for name in dict.fromkeys(entry.definition for entry in entries):
@@ -339,16 +339,12 @@ def markdown(found: Report) -> str:
                     if entry.definition == name:
                         lines.append(f"  - {code(printable(entry.at))}{': ' if entry.what else ''}{plain(entry.what)}")
             lines.append("")
-    if found.conventions:
+    if outcome.conventions:
         lines += ["## Conventions", "", "Written otherwise here wherever they stand, and in what was added too.", ""]
-        lines += [*(f"- {plain(line)}" for line in found.conventions), ""]
-    if found.files:
-        lines += ["## Files", "", *(f"- {code(printable(path))}" for path in found.files), ""]
+        lines += [*(f"- {plain(line)}" for line in outcome.conventions), ""]
+    if outcome.files:
+        lines += ["## Files", "", *(f"- {code(printable(path))}" for path in outcome.files), ""]
     return "\n".join(lines)
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _times(count: int) -> str:

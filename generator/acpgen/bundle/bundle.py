@@ -14,18 +14,21 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
-from acpgen.bundle.collect import MIGRATION, Collected, collect
+from acpgen import ir
+from acpgen.bundle.collect import MIGRATION, collect
 from acpgen.bundle.hoist import Bundler, frames
 from acpgen.errors import Fault, Faults, shown
-from acpgen.importers.documents import Translated, relocated, translated
+from acpgen.importers.documents import translate
 from acpgen.input.complexity import require_short_chains
 from acpgen.input.drafts import spelled_as_written
 from acpgen.input.faults import DANGLING_REFERENCE
 from acpgen.input.load import Documents
+from acpgen.input.positions import relocated
+from acpgen.input.schema_nodes import Schemas
 from acpgen.input.step_budget import bounded
 from acpgen.input.tagged_unions import Tagged
-from acpgen.input.walk import Schema, copied, is_object, references
-from acpgen.methods.discovery import Bound, Gaps, find_calls, with_alternatives
+from acpgen.input.walk import Schema, is_object, references
+from acpgen.methods.discovery import Gaps, find_calls, with_alternatives
 from acpgen.methods.profile import MARKED, Profile, choose
 from acpgen.naming.name_overrides import ChosenNames
 from acpgen.pointers import pointer
@@ -64,7 +67,7 @@ class Bundle:
     `unions` has for each definition the tagged union that it is; nothing for those that only frame messages, which are `framing`.
     `unmatched` are the entries of shared names that match nothing here.
     `notes` say what of the files means nothing and was left out.
-    `profile` says where the methods stand, `calls` are those that it finds, but for marked ones, which the definitions themselves tell;
+    `profile` says where the methods stand, `methods` are those that it finds, but for marked ones, which the definitions themselves tell;
     `gaps` are what it leaves open.
     `places` lead from a place of what was made of a document to the place in the document itself; `unread` has for each foreign document
     what it says of messages that is not read, by a phrase that names it. `size` are the characters of what was read.
@@ -83,7 +86,7 @@ class Bundle:
     unmatched: frozenset[str] = field(default=frozenset(), repr=False)
     notes: tuple[Fault, ...] = field(default=(), repr=False)
     profile: Profile = field(default=MARKED, repr=False)
-    calls: tuple[Bound, ...] = field(default=(), repr=False)
+    methods: tuple[ir.Method, ...] = field(default=(), repr=False)
     gaps: Gaps = field(default_factory=Gaps, repr=False)
     places: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     unread: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, "Mapping[str, Any]"], repr=False)
@@ -93,6 +96,10 @@ class Bundle:
     def definitions(self) -> Mapping[str, Schema]:
         """The definitions by name, in the order of the source."""
         return self.schema["$defs"]  # type: ignore[no-any-return]
+
+    def nodes(self) -> Schemas:
+        """The definitions as nodes, to be read together: each call reads them anew."""
+        return Schemas(self.definitions, self.origins, unions=self.unions, places=self.places)
 
     def title(self, file: str) -> str:
         """The title of a file; empty where it has none. One of several files that has the title of the whole protocol is its base."""
@@ -136,91 +143,54 @@ def bundle(
     Raises `Faults`.
     """
     with bounded(documents.documents[0].path, documents.size):
-        return _told_where(documents, ChosenNames(names or {}), shared, methods, may_count=may_count, is_apart=is_apart)
-
-
-def _told_where(
-    documents: Documents,
-    wanted: ChosenNames,
-    shared: Collection[str],
-    methods: Profile | None,
-    *,
-    may_count: bool,
-    is_apart: bool,
-) -> Bundle:
-    profile = choose(documents, methods)
-    foreign = translated(documents, profile)
-    try:
-        return _bundled(documents, foreign, wanted, profile, shared, may_count=may_count, is_apart=is_apart)
-    except Faults as caught:
-        raise Faults(_told(fault, foreign.places) for fault in caught.faults) from None
-
-
-def _bundled(
-    documents: Documents,
-    foreign: Translated,
-    wanted: ChosenNames,
-    profile: Profile,
-    shared: Collection[str],
-    *,
-    may_count: bool,
-    is_apart: bool,
-) -> Bundle:
-    sides = profile.sides if profile.at else ()
-    collected = collect(foreign.documents, wanted, sides, foreign.made, foreign.read)
-    require_short_chains(collected.definitions, collected.origins)
-    with_alternatives(collected.definitions, collected.origins, profile)
-    calls = find_calls(collected.definitions, collected.origins, profile)
-    read = {one.path: one.value for one in documents.documents if is_object(one.value)}
-    made = {one.path: one.value for one in foreign.documents.documents if is_object(one.value)}
-    beside = {at.partition("#")[0] for at in collected.origins.values()} - made.keys()
-    found = {path: one.value for path in sorted(beside) if (one := documents.find(path)) is not None}
-    sources = {**read, **found}
-    files = {**made, **found}
-
-    own = replace(collected, root=copied(collected.root), definitions=copied(collected.definitions))
-    work = Bundler(own, wanted, files, shared, may_count=may_count, calls=calls, is_apart=is_apart)
-    work.run()
-    return _bundle(documents, foreign, profile, own, work, files, sources)
-
-
-def _bundle(
-    documents: Documents,
-    foreign: Translated,
-    profile: Profile,
-    collected: Collected,
-    work: Bundler,
-    files: Mapping[str, Any],
-    sources: Mapping[str, Any],
-) -> Bundle:
-    """What is to be known of the definitions that a bundler made."""
-    schema: Schema = {"$schema": DIALECT}
-    schema.update({key: value for key, value in collected.root.items() if key not in ("$schema", "$id")})
-    schema["$defs"] = work.ordered()
-    read = {one.path: one.value for one in documents.documents if is_object(one.value)}
+        profile = choose(documents, methods)
+        foreign = translate(documents, profile)
+        try:
+            sides = profile.sides if profile.at else ()
+            wanted = ChosenNames(names or {})
+            collected = collect(foreign.documents, wanted, sides, foreign.unread, foreign.read)
+            require_short_chains(collected.definitions, collected.origins)
+            with_alternatives(collected.definitions, collected.origins, profile)
+            calls = find_calls(Schemas(collected.definitions, collected.origins), profile)
+            schema_files = {one.path: one.value for one in foreign.documents.documents if is_object(one.value)}
+            beside = {at.partition("#")[0] for at in collected.origins.values()} - schema_files.keys()
+            opened = {path: one.value for path in sorted(beside) if (one := documents.find(path)) is not None}
+            files = {**schema_files, **opened}
+            envelope = profile.envelope
+            work = Bundler(
+                collected, wanted, files, shared, may_count=may_count, calls=calls, envelope=envelope, is_apart=is_apart
+            )
+            work.run()
+        except Faults as caught:
+            raise Faults(_move_fault(fault, foreign.places) for fault in caught.faults) from None
+    own = {one.path: one.value for one in documents.documents if is_object(one.value)}
+    definitions = work.ordered()
+    root = {key: value for key, value in collected.root.items() if key not in ("$schema", "$id")}
     return Bundle(
         name=documents.name,
-        schema=schema,
+        schema={"$schema": DIALECT, **root, "$defs": definitions},
         origins={name: relocated(spelled_as_written(at, files), foreign.places) for name, at in work.origins.items()},
-        files={path: _about(value) for path, value in read.items()},
-        migration={key: said if isinstance(said, str) else said["says"] for _, key, said in _migration(read)},
-        moves=_moves(read),
-        sources=sources,
+        files={path: _about(value) for path, value in own.items()},
+        migration={key: said if isinstance(said, str) else said["says"] for _, key, said in _migration(own)},
+        moves=_moves(own),
+        sources={**own, **opened},
         references={name: frozenset(references(source)) for name, source in work.sources.items()},
         unions=work.tagged,
-        framing=frames(schema["$defs"]),
+        framing=frames(definitions),
         unmatched=frozenset(work.unused),
         notes=tuple(note.move_to(relocated(note.at, foreign.places)) for note in collected.notes),
-        profile=replace(profile, sides=work.found.sides or profile.sides),
-        calls=work.calls if profile.document is None else foreign.bound(work.origins),
-        gaps=work.found.gaps,
-        places={**foreign.places, **work.moved},
-        unread=foreign.made,
+        profile=replace(profile, sides=work.calls.sides or profile.sides),
+        methods=work.methods
+        if profile.document is None
+        else foreign.bind(Schemas(definitions, work.origins), envelope),
+        gaps=work.calls.gaps,
+        places={**foreign.places, **work.field_places},
+        unread=foreign.unread,
         size=documents.size,
     )
 
 
-def _told(fault: Fault, places: Mapping[str, str]) -> Fault:
+def _move_fault(fault: Fault, places: Mapping[str, str]) -> Fault:
     """A fault with the place that the file itself has."""
     values = dict(fault.values)
     if fault.kind == DANGLING_REFERENCE and (ref := str(values["ref"])).startswith("#"):

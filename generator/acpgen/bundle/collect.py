@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -21,6 +21,7 @@ from acpgen.bundle.faults import (
     UNKNOWN_KEYWORD,
 )
 from acpgen.errors import Fault, Faults
+from acpgen.input.complexity import depths_in_place
 from acpgen.input.dialect import DECLARING, declared_sides, wrong_values
 from acpgen.input.drafts import ONLY_OLDER, Draft, is_unfit, meaningless, modern
 from acpgen.input.expressions import size
@@ -28,7 +29,7 @@ from acpgen.input.faults import MALFORMED_KEYWORD, UNKNOWN_DIALECT, dangling
 from acpgen.input.file_discovery import FILES
 from acpgen.input.ignored_content import unread
 from acpgen.input.keywords import TABLE, meant_by
-from acpgen.input.load import Documents, check_schema, published
+from acpgen.input.load import Documents, check_schema, find_meta_schema
 from acpgen.input.reference_resolution import REFERRING, Addresses, SchemaPlace
 from acpgen.input.step_budget import spend
 from acpgen.input.tagged_unions import branches_of, constant
@@ -40,15 +41,15 @@ from acpgen.input.walk import (
     TYPES,
     Schema,
     children,
-    inside,
     is_array,
     is_object,
     refs_anywhere,
+    strongly_connected,
 )
 from acpgen.naming.definition_names import Claim, Kind, rename, rename_references, settle, telling
 from acpgen.naming.identifiers import class_name
-from acpgen.naming.name_overrides import ChosenNames
-from acpgen.pointers import pointer, reference_to, target
+from acpgen.naming.name_overrides import ChosenNames, meanings
+from acpgen.pointers import follow, pointer, reference_to, target
 
 STRIPPED = ("customTypePath", "customBasePath", "customTypeImport")
 """Keywords by which a schema could make the record emitter import something."""
@@ -56,9 +57,6 @@ STRIPPED = ("customTypePath", "customBasePath", "customTypeImport")
 MIGRATION: Final = "x-migration"
 """What a file says of things of the version before: about its schemas, and no part of them."""
 
-
-_HOLDING: Final = (*MAPS, "dependencies")
-"""Keywords whose values hold schemas by key."""
 
 _TOLD: Final = frozenset(row.name for row in TABLE)
 """Keywords of JSON Schema and of the dialect. Any other key of a schema is told."""
@@ -115,21 +113,21 @@ class _Collector:
         self.notes: list[Fault] = []
         self.unknown: dict[tuple[str, str], list[str]] = {}
         self.files: dict[str, Schema] = {
-            document.path: _unshared(document.value) for document in documents.documents if is_object(document.value)
+            document.path: document.value for document in documents.documents if is_object(document.value)
         }
         self.sides = declared_sides(self.files.values(), sides)
         self.own = tuple(self.files)
         self.silent = frozenset(path for path, value in self.files.items() if "$schema" not in value)
-        self.addresses = Addresses(documents.given)
-        self.hidden: dict[SchemaPlace, Schema] = {}
+        self.addresses = Addresses(documents.reference_values)
         self.known: set[SchemaPlace] = set()
+        self.schemas: dict[SchemaPlace, Schema] = {}
+        self.references: dict[SchemaPlace, list[Schema]] = {}
         self.groups: set[SchemaPlace] = set()
-        self.members: list[SchemaPlace] = []
+        self.members: dict[SchemaPlace, None] = {}
         self.named: dict[SchemaPlace, str] = {}
         self.claims: dict[str, Claim] = {}
         self.wanted: list[str] = []
         self.pending: list[SchemaPlace] = []
-        self.localised: set[SchemaPlace] = set()
         for path in self.own:
             self.addresses.admit(path, self.files[path])
         for known, document in documents.references.items():
@@ -142,14 +140,16 @@ class _Collector:
         self._bring()
         self._name_members()
         for path in self.own:
-            self._localise(SchemaPlace(path, ()), self.files[path])
-        self._localise_pending()
+            self._resolve(SchemaPlace(path, ()))
+        while self.pending:
+            self._resolve(self.pending.pop())
         self._note_unread()
         if self.faults:
             raise Faults(self.faults)
-        self._name_roots()
-        taken = self._taken()
-        root = self._root()
+        roots = {path: self._write(SchemaPlace(path, ())) for path in self.own}
+        taken = {name: self._write(place) for place, name in self.named.items()}
+        self._name_roots(roots, taken)
+        root = self._root(roots)
         settled = settle(self.claims, taken)
         for key, other in settled.taken:
             self.faults.append(NAME_COLLISION(at=key, name=settled.names[key], other=f"the definition at {other}"))
@@ -162,23 +162,19 @@ class _Collector:
         notes = tuple(dict.fromkeys((*self.notes, *self._unknown())))
         return Collected(root=root, definitions=definitions, origins=origins, notes=notes)
 
-    def _own_files(self) -> Iterator[tuple[str, Schema]]:
-        """The files of the protocol, without those that lie beside it."""
-        return ((path, self.files[path]) for path in self.own)
-
     # --- documents beside the protocol's ---
 
     def _open(self, path: str, value: Any, known: str) -> None:
         if is_object(value):
             if path not in self.files:
-                self.files[path] = _unshared(value)
+                self.files[path] = value
             self.addresses.admit(path, value, known, is_entry=path in self.own)
 
     def _bring(self) -> None:
         """Bring the published meta-schemas that references name, and those that they name."""
         while self.wanted:
             known = self.wanted.pop()
-            document = None if self.addresses.knows(known) else published(known)
+            document = None if self.addresses.knows(known) else find_meta_schema(known)
             if document is not None:
                 self._open(document.path, document.value, known)
                 self._scan(SchemaPlace(document.path, ()), self.files[document.path])
@@ -190,12 +186,11 @@ class _Collector:
         for place in self.members:
             self._claim(place, "member" if len(place.parts) == 2 else "inner", place.parts[-1])
 
-    def _chosen(self, place: SchemaPlace, wanted: str) -> str | None:
+    def _find_chosen_name(self, place: SchemaPlace, wanted: str) -> str | None:
         """The name that people chose, or that the schema itself asks for."""
         if self.names:
-            at = (place.at, pointer(*place.parts))
             has_both = all(keyword in self.files[place.path] for keyword in DEFINITIONS)
-            keys = [*at, *(() if has_both else map(_other_spelling, at)), wanted, *_meaning(place.parts)]
+            keys = [place.at, pointer(*place.parts), wanted, *meanings(place.at)]
             chosen = self.names.find(keys, is_exact=has_both)
             if chosen is not None:
                 return chosen
@@ -205,7 +200,7 @@ class _Collector:
 
     def _claim(self, place: SchemaPlace, kind: Kind, wanted: str) -> None:
         """Ask for a name. Until all have asked, references say the place."""
-        chosen = self._chosen(place, wanted)
+        chosen = self._find_chosen_name(place, wanted)
         self.named[place] = place.at
         self.claims[place.at] = Claim(
             kind, place.path, place.parts, wanted if chosen is None else chosen, is_chosen=chosen is not None
@@ -223,14 +218,13 @@ class _Collector:
             self.faults.append(UNKNOWN_DIALECT(at=f"{place.at}/$schema", dialect=str(schema["$schema"])))
             draft = self.addresses.around(place).draft
         self._note_unknown(place, schema, draft)
-        for keyword in [key for key in schema if key in STRIPPED or key.startswith("x-python-")]:
-            del schema[keyword]
-        self._hide(place, schema, draft)
+        schema = self._without_meaningless(place, schema, draft)
+        self.schemas[place] = schema
         self.addresses.enter(place, schema, draft)
         self.wanted.extend(self.addresses.absolute(place, schema[key]) for key in REFERRING if _is_text(schema, key))
         self.faults.extend(wrong_values(schema, place.at, self.sides))
         _measure(schema)
-        for below, child in _children(schema):
+        for below, child in children(schema):
             inside = place.below(*below)
             if below[0] in DEFINITIONS:
                 self._scan_definition(inside, child)
@@ -249,7 +243,8 @@ class _Collector:
 
     def _note_unread(self) -> None:
         """Remember what the roots that are no schemas hold beside keywords, if it looks like schemas and no reference leads there."""
-        containers = {path: root for path, root in self._own_files() if ASSERTIONS.isdisjoint(root)}
+        roots = ((path, self.schemas[SchemaPlace(path, ())]) for path in self.own)
+        containers = {path: root for path, root in roots if ASSERTIONS.isdisjoint(root)}
         for path, key in unread(containers, {*self.read, *(place.at for place in self.known)}):
             self.unknown.setdefault((path, key), [SchemaPlace(path, ()).at])
 
@@ -266,25 +261,21 @@ class _Collector:
             notes.append(UNKNOWN_KEYWORD(min(places), keyword=key, elsewhere=elsewhere))
         return sorted(notes, key=lambda note: (note.at, str(note.values["keyword"])))
 
-    def _hide(self, place: SchemaPlace, schema: Schema, draft: Draft) -> None:
-        """Take out what means nothing in this draft. A reference may still lead there."""
-        found = meaningless(schema, draft)
-        if not found:
-            return
-        self.hidden[place] = {key: schema.pop(key) for key in found}
-        if place.path not in self.own:
-            return
+    def _without_meaningless(self, place: SchemaPlace, schema: Schema, draft: Draft) -> Schema:
+        """A schema less what means nothing in its draft, and what could make a generator import something."""
+        left_out = meaningless(schema, draft)
         is_silent = place.path in self.silent
-        if is_silent and not place.parts and ASSERTIONS.isdisjoint(schema):
-            return  # this may be anything
-        for key in found:
+        may_be_anything = is_silent and not place.parts and ASSERTIONS.isdisjoint(schema.keys() - {*left_out})
+        for key in left_out if place.path in self.own and not may_be_anything else ():
             if is_silent and key in ONLY_OLDER:
                 self.faults.append(UNCLEAR_DRAFT(at=place.at, keyword=key))
                 continue
-            is_foreign = not draft.knows(key) or is_unfit(key, self.hidden[place][key])
+            is_foreign = not draft.knows(key) or is_unfit(key, schema[key])
             if is_foreign or key in ASSERTIONS:
                 kind = FOREIGN_KEYWORD if is_foreign else HIDDEN_KEYWORD
                 self.notes.append(kind(place.at, keyword=key, draft=draft.name))
+        left_out += [key for key in schema if key in STRIPPED or key.startswith("x-python-")]
+        return {key: value for key, value in schema.items() if key not in left_out} if left_out else schema
 
     def _scan_definition(self, place: SchemaPlace, schema: Any) -> None:
         """Scan a member of `$defs` or `definitions`: a schema, or a group of them."""
@@ -303,7 +294,7 @@ class _Collector:
             self.faults.append(NOT_A_DEFINITION(at=place.at))
             return
         if place.path in self.own:
-            self.members.append(place)
+            self.members[place] = None
         is_in_group = SchemaPlace(place.path, place.parts[:-1]) in self.groups
         draft = self.addresses.around(place).draft
         if is_in_group or (draft.is_lone_ref and place.parts[-2] == "$defs"):
@@ -316,40 +307,31 @@ class _Collector:
 
     # --- references ---
 
-    def _localise_pending(self) -> None:
-        """Rewrite the references of what others led to."""
-        while self.pending:
-            place = self.pending.pop()
-            self._localise(place, self._at(place))
-
-    def _localise(self, place: SchemaPlace, schema: object) -> None:
-        """Rewrite the references at and below a place. Definitions beside the protocol count only where they are referred to."""
-        if not is_object(schema) or place in self.localised:
+    def _resolve(self, place: SchemaPlace) -> None:
+        """Resolve the references at and below a place. Definitions beside the protocol count only where they are referred to."""
+        schema = self.schemas.get(place)
+        if schema is None or place in self.references:
             return
-        self.localised.add(place)
-        refs = [{"$ref": self._local(place, key, schema[key])} for key in REFERRING if key in schema]
-        for below, child in _children(schema):
+        references: list[Schema] = []
+        self.references[place] = references
+        references += [{"$ref": self._local(place, key, schema[key])} for key in REFERRING if key in schema]
+        for below, _ in children(schema):
             if place.path in self.own or below[0] not in DEFINITIONS:
-                self._localise_member(place.below(*below), child)
-        for key in REFERRING[1:]:
-            schema.pop(key, None)
-        schema.update(refs[0] if refs else {})
-        if len(refs) > 1:
-            schema["allOf"] = [*schema.get("allOf", ()), *refs[1:]]
+                self._resolve_member(place.below(*below))
 
-    def _localise_member(self, place: SchemaPlace, schema: Any) -> None:
+    def _resolve_member(self, place: SchemaPlace) -> None:
         if place not in self.groups:
-            self._localise(place, schema)
+            self._resolve(place)
             return
-        for name, member in schema.items():
+        for name, member in self._at(place).items():
             if not _is_note(name, member):
-                self._localise_member(place.below(name), member)
+                self._resolve_member(place.below(name))
 
     def _local(self, place: SchemaPlace, keyword: str, ref: object) -> str:
         if not isinstance(ref, str):
             self.faults.append(MALFORMED_KEYWORD(at=place.at, keyword=keyword, expected="a string"))
             return "#"
-        targets = self.addresses.found(place, keyword, ref)
+        targets = self.addresses.find(place, keyword, ref)
         if len(targets) > 1:
             named = targets if len(targets) <= MOST_NAMED else targets[: MOST_NAMED - 1]
             more = len(targets) - len(named)
@@ -398,24 +380,18 @@ class _Collector:
         return targets[0] if isinstance(self._at(targets[0]), dict | bool) else None
 
     def _at(self, place: SchemaPlace) -> Any:
-        """What stands at a place, hidden or not; `None` if nothing does."""
-        node: Any = self.files.get(place.path)
-        for depth, key in enumerate(place.parts):
-            beside = self.hidden.get(SchemaPlace(place.path, place.parts[:depth]), {})
-            if is_object(node) and (key in node or key in beside):
-                node = node[key] if key in node else beside[key]
-            elif is_array(node) and key.isascii() and key.isdecimal() and int(key) < len(node):
-                node = node[int(key)]
-            else:
-                return None
-        return node
+        """What stands at a place; `None` if nothing does."""
+        try:
+            return follow(self.files.get(place.path), place.parts)
+        except KeyError:
+            return None
 
     def _passed(self) -> tuple[Mapping[SchemaPlace, set[str]], set[SchemaPlace]]:
         """The keys by which references go through each place, and the places that they lead to."""
         passed: dict[SchemaPlace, set[str]] = {}
         referred: set[SchemaPlace] = set()
         for path, value in self.files.items():
-            for ref in refs_anywhere(value):
+            for ref in dict.fromkeys(refs_anywhere(value)):
                 for found in self.addresses.targets(SchemaPlace(path, ()), ref):
                     referred.add(found)
                     for depth, part in enumerate(found.parts):
@@ -433,103 +409,69 @@ class _Collector:
 
     # --- roots ---
 
-    def _name_roots(self) -> None:
+    def _name_roots(self, roots: Mapping[str, Schema], definitions: dict[str, Schema]) -> None:
         """Name every root that asserts something, but for envelopes and for roots that only refer to a definition."""
-        definitions = {name: self._at(place) for place, name in self.named.items()}
-        has_methods = any(_marks_method(schema) for schema in definitions.values())
-        for path, value in self._own_files():
+        has_methods = any(map(_marks_method, definitions.values()))
+        for path, root in roots.items():
             place = SchemaPlace(path, ())
-            if place in self.named or not _is_typed(value) or _refers(value):
+            if place in self.named or not self._is_typed(path) or _refers(root):
                 continue
-            if not (has_methods and _carries_messages(value, definitions, frozenset())):
+            if not (has_methods and _carries_messages(root, definitions, frozenset())):
                 self._claim(place, "root", self._name_of(place))
+                definitions[place.at] = root
 
-    def _root(self) -> Schema:
+    def _root(self, roots: Mapping[str, Schema]) -> Schema:
         """The keywords of the one root there is: those of an envelope or a reference, else a reference to its type."""
-        roots = [(path, value) for path, value in self._own_files() if _is_typed(value)]
-        envelopes = [
-            (path, value) for path, value in roots if SchemaPlace(path, ()) not in self.named and not _refers(value)
-        ]
-        chosen = envelopes or roots
+        typed = [path for path in roots if self._is_typed(path)]
+        unnamed = [path for path in typed if SchemaPlace(path, ()) not in self.named and not _refers(roots[path])]
+        chosen = unnamed or typed
         if len(chosen) != 1:
             return {}
-        path, value = chosen[0]
-        name = self.named.get(SchemaPlace(path, ()))
+        root = roots[chosen[0]]
+        name = self.named.get(SchemaPlace(chosen[0], ()))
         if name is None:
-            said: Schema = self._modern(SchemaPlace(path, ()), _without(value, (MIGRATION, DECLARING)))
-            return said
-        about: Schema = {key: value[key] for key in ("title", "description") if key in value}
-        return {**about, "$ref": reference_to(name)}
+            return root
+        return {**{key: root[key] for key in ("title", "description") if key in root}, "$ref": reference_to(name)}
 
-    def _taken(self) -> dict[str, Schema]:
-        """The schema of each definition; where it stood elsewhere than among definitions, a reference takes its stead."""
-        members = frozenset(self.members)
-        found = [(place, name, self._at(place)) for place, name in self.named.items()]
-        moved = [
-            (self._at(SchemaPlace(place.path, place.parts[:-1])), place.parts[-1], name)
-            for place, name, _ in found
-            if place.parts and place not in members
-        ]
-        for parent, part, name in moved:
-            if not is_object(parent) or part in parent:  # what a draft hides stays hidden
-                parent[_key(parent, part)] = {"$ref": reference_to(name)}
-        return {
-            name: self._modern(place, _without(_as_object(schema), (MIGRATION, DECLARING)))
-            for place, name, schema in found
-        }
+    def _is_typed(self, path: str) -> bool:
+        """Whether a root says anything of a value. Some keywords are words of other documents, too: they count beside `$schema`."""
+        root = self.schemas[SchemaPlace(path, ())]
+        is_weak = "$schema" in root and any(key in root for key in _WEAK)
+        return is_weak or not ASSERTIONS.isdisjoint(root) or any(key in root for key in REFERRING)
 
     @cached_property
     def _counts_evaluated(self) -> bool:
         """Whether any schema asks which members or items others have evaluated."""
-        schemas = (schema for value in self.files.values() for _, schema in inside(value))
-        return any("unevaluatedProperties" in each or "unevaluatedItems" in each for each in schemas)
+        return any("unevaluatedProperties" in each or "unevaluatedItems" in each for each in self.schemas.values())
+
+    def _write(self, place: SchemaPlace) -> Schema:
+        """The schema at a place as a definition."""
+        schema = _as_object(self._modern(place, self._at(place)))
+        return {key: value for key, value in schema.items() if key not in (MIGRATION, DECLARING)}
 
     def _modern(self, place: SchemaPlace, schema: Any) -> Any:
-        """The same schema with 2020-12's keywords; its definitions have been taken out, and branches are objects."""
+        """The same schema with 2020-12's keywords and local references; definitions are taken out of it, and branches are objects."""
         if not is_object(schema):
             return schema
-        changed = {
-            key: [*value] if is_array(value) else {**value} if key in _HOLDING and is_object(value) else value
-            for key, value in schema.items()
+        changed: Schema = {
+            key: [*value] if is_array(value) else {**value} if key in MAPS and is_object(value) else value
+            for key, value in self.schemas.get(place, schema).items()
             if key not in DEFINITIONS
         }
-        for below, child in list(_children(changed)):
+        for below, child in list(children(changed)):
             around = changed if len(below) == 1 else changed[below[0]]
-            inside = self._modern(place.below(*below), _as_object(child) if is_array(around) else child)
-            around[_key(around, below[-1])] = inside
+            inner = place.below(*below)
+            is_taken = inner in self.named and inner not in self.members  # a reference takes its stead
+            written = {"$ref": reference_to(self.named[inner])} if is_taken else self._modern(inner, child)
+            around[_key(around, below[-1])] = _as_object(written) if is_array(around) else written
+        references = self.references.get(place, [])
+        for key in REFERRING[1:]:
+            changed.pop(key, None)
+        changed.update(references[0] if references else {})
+        if len(references) > 1:
+            changed["allOf"] = [*changed.get("allOf", ()), *references[1:]]
         counts_evaluated = "else" in changed and self._counts_evaluated
         return modern(changed, self.addresses.around(place).draft, counts_evaluated=counts_evaluated)
-
-
-def _unshared(value: Any) -> Any:
-    """A copy in which nothing occurs twice: what is made by hand may hold one object at several places."""
-    if is_object(value):
-        return {key: _unshared(item) for key, item in value.items()}
-    return [_unshared(item) for item in value] if is_array(value) else value
-
-
-def _other_spelling(key: str) -> str:
-    """The same pointer with the other of the two keywords that hold definitions."""
-    return (
-        key.replace("#/definitions/", "#/$defs/")
-        if "#/definitions/" in key
-        else key.replace("#/$defs/", "#/definitions/")
-    )
-
-
-def _meaning(parts: tuple[str, ...]) -> list[str]:
-    """A place below a definition by what it means: `Thing.field`, `Thing.list[]`."""
-    if len(parts) < 2 or parts[0] not in DEFINITIONS:
-        return []
-    found, rest = parts[1], list(parts[2:])
-    while rest:
-        if rest[0] == "properties" and len(rest) > 1:
-            found, rest = f"{found}.{rest[1]}", rest[2:]
-        elif rest[0] in ("items", "additionalProperties"):
-            found, rest = f"{found}{'[]' if rest[0] == 'items' else '{}'}", rest[1:]
-        else:
-            return []
-    return [found]
 
 
 def _kind(schema: object, passed: set[str]) -> str:
@@ -583,13 +525,6 @@ def _measure(schema: Schema) -> None:
         spend(size(pattern))
 
 
-def _children(schema: Schema) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """The schemas directly below a schema of any draft."""
-    yield from children(schema)
-    if is_object(schema.get("dependencies")):
-        yield from ((("dependencies", key), value) for key, value in schema["dependencies"].items())
-
-
 def _marks_method(schema: object) -> bool:
     """Whether a definition belongs to a method, in either notation."""
     if not is_object(schema):
@@ -599,11 +534,6 @@ def _marks_method(schema: object) -> bool:
 
 
 _WEAK = ("format", "contentEncoding", "contentMediaType", "contentSchema", "dependencies", "additionalItems")
-
-
-def _is_typed(root: Schema) -> bool:
-    """Whether a root says anything of a value. Some keywords are words of other documents, too: they count beside `$schema`."""
-    return not ASSERTIONS.isdisjoint(root) or ("$schema" in root and any(key in root for key in _WEAK))
 
 
 def _refers(schema: Schema) -> bool:
@@ -649,51 +579,32 @@ def _key(parent: Any, part: str) -> Any:
     return int(part) if is_array(parent) else part
 
 
-def _without(schema: Schema, keywords: Iterable[str]) -> Schema:
-    return {key: value for key, value in schema.items() if key not in keywords}
-
-
 def _is_text(schema: Schema, keyword: str) -> bool:
     return isinstance(schema.get(keyword), str)
 
 
 def _refuse_loops(definitions: Mapping[str, Schema], origins: Mapping[str, str]) -> None:
     """Raise `Faults` where definitions reach themselves without passing a property or an item."""
+    edges = {
+        name: [other for other in depths_in_place(schema) if other is not None and other in definitions]
+        for name, schema in definitions.items()
+    }
+    position = {name: index for index, name in enumerate(definitions)}
     faults: list[Fault] = []
-    done: set[str] = set()
-    for start in definitions:
-        if start in done:
-            continue
-        trail = {start: None}  # in order
-        stack: list[tuple[str, list[str]]] = [(start, list(_in_place(definitions[start])))]
-        while stack:
-            name, rest = stack[-1]
-            if not rest:
-                done.add(name)
-                stack.pop()
-                trail.popitem()
-                continue
-            following = rest.pop()
-            if following in trail:
-                names = list(trail)
-                loop = (*names[names.index(following) :], following)
-                faults.append(REFERENCE_LOOP(at=origins[following], names=" -> ".join(loop)))
-            elif following not in done and following in definitions:
-                trail[following] = None
-                stack.append((following, list(_in_place(definitions[following]))))
+    for group in strongly_connected(edges):
+        first = min(group, key=position.__getitem__)
+        if len(group) > 1 or first in edges[first]:
+            faults.append(REFERENCE_LOOP(at=origins[first], names=" -> ".join(_way_back(first, edges))))
     if faults:
         raise Faults(faults)
 
 
-_SAME_VALUE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas")
-
-
-def _in_place(schema: Schema) -> list[str]:
-    """The definitions that judge the same value as `schema` does."""
-    found: list[str] = []
-    if isinstance(schema.get("$ref"), str):
-        found.append(target(schema["$ref"]))
-    for below, child in children(schema):
-        if below[0] in _SAME_VALUE and is_object(child):
-            found.extend(_in_place(child))
-    return found
+def _way_back(start: str, edges: Mapping[str, list[str]]) -> list[str]:
+    """The shortest way from a definition to itself."""
+    ways, seen = [[start]], {start}
+    for way in ways:
+        if start in edges[way[-1]]:
+            return [*way, start]
+        ways += [[*way, other] for other in edges[way[-1]] if other not in seen]
+        seen.update(edges[way[-1]])
+    raise ValueError(f"{start} does not lead to itself")

@@ -7,37 +7,28 @@ from collections.abc import Collection, Iterable, Mapping
 from itertools import chain
 from typing import Any, Final
 
+from acpgen import ir
 from acpgen.bundle.all_of import is_mergeable, merge
 from acpgen.bundle.collect import Collected
 from acpgen.bundle.faults import NAME_COLLISION, unused_name
 from acpgen.bundle.inherited_fields import narrow_inherited
 from acpgen.bundle.inline_schemas import needs_name, without_null
-from acpgen.bundle.variant_bodies import Owner, owned, owners, without
+from acpgen.bundle.variant_bodies import Owner, merge_body, owners, without
 from acpgen.errors import Fault, Faults
 from acpgen.input.drafts import spelled_as_written
 from acpgen.input.equality import same
 from acpgen.input.keywords import OF_FIELDS
+from acpgen.input.schema_nodes import OBJECTS, Node, ObjectShape, Schemas
 from acpgen.input.step_budget import working_on
-from acpgen.input.tagged_unions import (
-    OBJECTS,
-    Flat,
-    Tagged,
-    branches_of,
-    constrains,
-    flatten,
-    is_null,
-    kinds,
-    lone_reference,
-    recognise,
-)
-from acpgen.input.walk import Schema, asserts, copied, demands, inside, is_object, references
-from acpgen.methods.discovery import Bound, Calls, bind, payloads
+from acpgen.input.tagged_unions import Tagged, branches_of, lone_reference, recognise
+from acpgen.input.walk import Schema, asserts, demands, is_object, references, schemas_in
+from acpgen.methods.discovery import Calls, bind, payloads
 from acpgen.naming.identifiers import class_name, spelled_out
 from acpgen.naming.name_overrides import ChosenNames
 from acpgen.naming.named_places import NamedPlaces
 from acpgen.naming.qualifiers import (
     ORDINALS,
-    joined,
+    join_words,
     labels,
     members,
     names_of_branch,
@@ -48,7 +39,6 @@ from acpgen.pointers import escape, reference_to
 
 ABSOLUTE_PATH: Final = r"^(?:/|[A-Za-z]:[\\/]|\\\\[^\\/])"
 """What `format: absolute-path` asserts: a POSIX root, a drive letter, or a UNC prefix. Lexical, on every platform alike."""
-
 
 MOST_VARIANTS: Final = 32
 """The unions in the branches of one union become so many variants of it at most, beside its own branches."""
@@ -69,56 +59,62 @@ class Bundler:
         *,
         may_count: bool,
         calls: Calls,
+        envelope: ir.Envelope,
         is_apart: bool,
     ) -> None:
-        self.definitions = collected.definitions
+        _write_formats(collected.definitions)
+        self.definitions = dict(collected.definitions)
         self.root = collected.root
         self.origins = dict(collected.origins)
+        self.nodes = Schemas(collected.definitions, self.origins)
         self.files = files
         self.places = NamedPlaces(names, files, {at: name for name, at in self.origins.items()}, may_count=may_count)
         self.shared = shared
         self.is_apart = is_apart
-        self.found = calls
-        self.payloads = payloads(calls, self.origins)
-        self.calls: tuple[Bound, ...] = ()
-        self.found_again: set[str] = set()
+        self.calls = calls
+        self.envelope: ir.Envelope = envelope
+        self.payloads = payloads(calls)
+        self.methods: tuple[ir.Method, ...] = ()
+        self.shared_types: set[str] = set()
         self.roots: dict[str, str] = {}
-        self.standing: dict[str, int] = {}
+        self.variant_counts: dict[str, int] = {}
         self.below: dict[str, list[str]] = {}
         self.owners: Mapping[str, Owner] = {}
         self.distributed: set[str] = set()
-        self.moved: dict[str, str] = {}
+        self.field_places: dict[str, str] = {}
         self.unused: Mapping[str, str] = {}
         self.faults: list[Fault] = []
         self.order = list(self.definitions)
         self.sources: dict[str, Schema] = {}
-        self.flats: dict[str, Flat] = {}
         self.unions: dict[str, Tagged | None] = {}
         self.tagged: Mapping[str, Tagged | None] = {}
-        self.taken = {class_name(name): name for name in reversed(self.order)}
-        self.bodies = {name: copied(demands(schema)) for name, schema in self.definitions.items()}
+        self.names = {class_name(name): name for name in reversed(self.order)}
+        self.demands = {name: demands(schema) for name, schema in self.definitions.items()}
 
     def run(self) -> None:
         framing = frames(self.definitions)
-        named = [name for name in self.order if name not in framing]
-        for name in self.order:
-            _write_formats(self.definitions[name])
-        for name in sorted(named, key=self._position):  # so that no name depends on the order of files and keys
+        named = sorted((name for name in self.order if name not in framing), key=self._position)
+        for name in named:  # so that no name depends on the order of files and keys
             working_on(self.origins[name])
-            self._name_inline(name, class_name(name), self.definitions[name], self.origins[name])
-        for name in sorted(named, key=self._position):
-            for narrowed in narrow_inherited(name, self.definitions, self.origins, self.found_again, self._joined):
-                self.bodies.pop(narrowed, None)  # no other thing demands just that
-        self.calls = bind(self.found, self.definitions, self.origins)
-        self.sources = copied(self.definitions)
+            self.definitions[name] = self._name_inline(name, class_name(name), self.nodes[name])
+        self.nodes = Schemas(self.definitions, self.origins)
+        for name in named:
+            for narrowed in narrow_inherited(name, self.nodes, self.shared_types, self._join_types):
+                self.demands.pop(narrowed, None)  # no other thing demands just that
+        self.methods = bind(self.calls, self.nodes, self.envelope)
+        self.sources = dict(self.definitions)
+        self.nodes = Schemas(self.sources, self.origins)
         if not self.is_apart:
             alone = {*framing, *self._payloads()}
-            self.owners = owners(self.definitions, self.root, framing=framing, alone=alone)
+            self.owners = owners(self.nodes, self.root, framing=framing, alone=alone)
         for name in sorted(self.definitions, key=self._after_owners):
             if name not in framing and name not in self.distributed:
                 self._distribute(name)
-        named = [name for name in self.definitions if name not in framing]
-        self.tagged = {name: self._recognise(self.definitions[name], self.origins[name]) for name in named}
+        self.tagged = {
+            name: self._recognise(self.nodes.node(schema, self.origins[name]))
+            for name, schema in self.definitions.items()
+            if name not in framing
+        }
         self.faults += self.places.counting()
         self.unused = self.places.unused()
         self.faults.extend(unused_name(key, hint) for key, hint in self.unused.items() if key not in self.shared)
@@ -128,7 +124,7 @@ class Bundler:
     def _payloads(self) -> Iterable[str]:
         """The definitions that are params or results."""
         yield from (name for name, schema in self.definitions.items() if "x-method" in schema)
-        yield from (name for call in self.calls for name in (call.params, call.result) if name is not None)
+        yield from (name for method in self.methods for name in (method.params, method.result) if name is not None)
 
     def _after_owners(self, name: str) -> tuple[int, tuple[tuple[int, str], ...]]:
         """The place of a definition among those that are distributed: what has an owner follows it."""
@@ -162,128 +158,143 @@ class Bundler:
         override = self.places.name(at, wanted[0])
         chosen = override if override is not None else schema.get("x-name")
         wanted = [chosen] if isinstance(chosen, str) else wanted
-        body = copied(demands(schema))
+        body, node = demands(schema), self.nodes.node(schema, at)
         names = (
             wanted
             if isinstance(chosen, str)
-            else chain(wanted[:1], members(schema), wanted[1:], otherwise(wanted[0], schema))
+            else chain(wanted[:1], members(node), wanted[1:], otherwise(wanted[0], node))
         )
         for name in names:
-            other = self.taken.setdefault(class_name(name), name)
+            other = self.names.setdefault(class_name(name), name)
             if other not in self.definitions:
                 self.definitions[name] = schema
                 self.origins[name] = at
                 self.places.named_at[at] = name
-                self.bodies[name] = body
+                self.demands[name] = body
                 self.below.setdefault(owner, []).append(name)
                 return name, True
-            if same(self.bodies.get(other), body):
-                self.found_again.add(other)
+            if same(self.demands.get(other), body):
+                self.shared_types.add(other)
                 return other, False
-        self.faults.append(NAME_COLLISION(at=at, name=wanted[0], other=self.origins[self.taken[class_name(wanted[0])]]))
+        self.faults.append(NAME_COLLISION(at=at, name=wanted[0], other=self.origins[self.names[class_name(wanted[0])]]))
         return wanted[0], True
 
-    def _joined(self, owner: str, field_name: str, schema: Schema, at: str) -> Schema:
+    def _join_types(self, owner: str, field_name: str, schema: Schema, at: str) -> Schema:
         """What joins two definitions for a field, as a definition of its own."""
         name, _ = self._add(owner, [f"{class_name(owner)}{class_name(field_name)}"], schema, at)
         return {"$ref": reference_to(name)}
 
     # --- inline things of fields ---
 
-    def _name_inline(self, owner: str, base: str, schema: Schema, at: str, apart: str = "") -> None:
-        """Give a name to what stands inline in the fields, items and values of a definition, its branches included.
+    def _name_inline(self, owner: str, base: str, node: Node, apart: str = "") -> Schema:
+        """A definition or a branch of one, with a name for what stands inline in its fields, items and values, those of branches included.
 
         The names begin with `base`; `apart` goes before it where the name is taken by a thing of another branch.
         """
-        self._name_fields(owner, base, schema, at, apart)
-        self._name_parts(owner, base, schema, at, apart)
-        found = self._recognise(schema, at)
-        self.places.mark_variants(owner, schema, at, found, self.definitions)
+        schema = dict(node.says)
+        self._name_fields(owner, base, node, schema, apart)
+        self._name_parts(owner, base, node, schema, apart)
+        tagged = self._recognise(node)
+        self.places.mark_variants(owner, node, tagged)
         for keyword in ("allOf", "anyOf", "oneOf"):
-            branches = schema.get(keyword, ())
-            for index, word in enumerate(self._words(schema, keyword, found)):
-                place = f"{at}/{keyword}/{index}"
-                if is_object(branches[index]):
-                    is_variant = (
-                        place in self.places.variants and place not in self.places.keyed
-                    )  # a key is in the names of its fields
-                    first, second = (joined(word, base), "") if is_variant else (base, f"{word}{apart}")
-                    self._name_inline(owner, first, branches[index], place, second)
+            words = self._words(node, keyword, tagged)
+            if words:
+                schema[keyword] = [
+                    self._name_branch(owner, base, branch, word, apart) if is_object(branch.schema) else branch.schema
+                    for branch, word in zip(node.each(keyword), words, strict=True)
+                ]
+        return schema
 
-    def _recognise(self, schema: Schema, at: str) -> Tagged | None:
+    def _name_branch(self, owner: str, base: str, branch: Node, word: str, apart: str) -> Schema:
+        if branch.at in self.places.variants and branch.at not in self.places.keyed:
+            return self._name_inline(owner, join_words(word, base), branch)
+        return self._name_inline(owner, base, branch, f"{word}{apart}")  # a key is in the names of its fields
+
+    def _recognise(self, node: Node) -> Tagged | None:
         """The tagged union that stands at a place: its branches with what is said beside them, null aside. Each place is read once."""
-        union = branches_of(schema)
-        if union is not None and at not in self.unions:
-            keyword, branches = union
-            base = {key: value for key, value in schema.items() if key != keyword}
-            own = [index for index, branch in enumerate(branches) if is_object(branch) and not is_null(branch)]
-            whole = [{"allOf": [base, branches[index]]} for index in own]
-            is_named = bool(self.sources)  # until then, definitions change
-            found = recognise(whole, self.sources, self.flats) if is_named else recognise(whole, self.definitions)
-            self.unions[at] = None if found is None else found.among(own)
-        return None if union is None else self.unions[at]
+        if node.union is not None and node.at not in self.unions:
+            keyword, branches = node.union
+            own = [index for index, branch in enumerate(branches) if is_object(branch.schema) and not branch.is_null]
+            beside = node.without(keyword).shape
+            shapes = [ObjectShape() for _ in own]
+            for shape, index in zip(shapes, own, strict=True):
+                shape.add(beside)
+                shape.add(branches[index].shape)
+            tagged = recognise(shapes)
+            self.unions[node.at] = None if tagged is None else tagged.among(own)
+        return None if node.union is None else self.unions[node.at]
 
-    def _words(self, schema: Schema, keyword: str, found: Tagged | None = None) -> list[str]:
+    def _words(self, node: Node, keyword: str, tagged: Tagged | None = None) -> list[str]:
         """A word for each branch of a schema, where any of them needs one."""
-        branches = schema.get(keyword, ())
-        if not any(is_object(branch) and lone_reference(branch) is None for branch in branches):
+        branches = node.each(keyword)
+        if all(branch.reference is not None or not is_object(branch.schema) for branch in branches):
             return [""] * len(branches)
-        union = branches_of(schema)
-        return labels(branches, self.definitions, found if union is not None and union[0] == keyword else None)
+        return labels(branches, tagged if node.union is not None and node.union[0] == keyword else None)
 
-    def _name_fields(self, owner: str, base: str, schema: Schema, at: str, apart: str) -> None:
+    def _name_fields(self, owner: str, base: str, node: Node, schema: Schema, apart: str) -> None:
         """Name by the alphabet, and keep what was named in the order of the fields."""
-        properties = schema.get("properties", {})
+        properties = node.named("properties")
         before = self.below.pop(owner, [])
         named: dict[str, list[str]] = {}
+        types: Schema = {}
         for field_ in sorted(properties):
             wanted = (f"{base}{class_name(field_)}", f"{apart}{base}{class_name(field_)}")
             spelled_ = f"{base}{class_name(spelled_out(field_))}"
-            place = f"{at}/properties/{escape(field_)}"
-            properties[field_] = self._named(owner, (*wanted, spelled_), properties[field_], place)
+            types[field_] = self._named(owner, (*wanted, spelled_), properties[field_])
             named[field_] = self.below.pop(owner, [])
+        if properties:
+            schema["properties"] = {field_: types[field_] for field_ in properties}
         if found := [*before, *(name for field_ in properties for name in named[field_])]:
             self.below[owner] = found
 
-    def _name_parts(self, owner: str, wanted: str, schema: Schema, at: str, apart: str = "") -> None:
+    def _name_parts(self, owner: str, wanted: str, node: Node, schema: Schema, apart: str = "") -> None:
         for keyword, suffix in (("items", "Item"), ("additionalProperties", "Value")):
-            if is_object(schema.get(keyword)):
+            if is_object(node.says.get(keyword)):
                 names = (f"{wanted}{suffix}", f"{apart}{wanted}{suffix}")
-                schema[keyword] = self._named(owner, names, schema[keyword], f"{at}/{keyword}")
-        for index, entry in enumerate(schema.get("prefixItems", ())):
-            word = ORDINALS[index] if index < len(ORDINALS) else f"Item{index + 1}"
-            names = (f"{wanted}{word}", f"{apart}{wanted}{word}")
-            schema["prefixItems"][index] = self._named(owner, names, entry, f"{at}/prefixItems/{index}")
-        rest = schema.get("additionalProperties", True)
-        patterns: Schema = {}
-        if rest not in (True, {}):  # else any value may stand there
-            patterns = schema.get("patternProperties", {})
+                schema[keyword] = self._named(owner, names, node.inside(keyword))
+        if node.each("prefixItems"):
+            words = [*ORDINALS, *(f"Item{index + 1}" for index in range(len(ORDINALS), len(node.each("prefixItems"))))]
+            schema["prefixItems"] = [
+                self._named(owner, (f"{wanted}{word}", f"{apart}{wanted}{word}"), entry)
+                for entry, word in zip(node.each("prefixItems"), words, strict=False)
+            ]
+        rest, patterns = node.says.get("additionalProperties", True), node.named("patternProperties")
+        if not patterns or rest in (True, {}):  # any value may stand there
+            return
+        schema["patternProperties"] = dict(node.says["patternProperties"])
         for pattern in sorted(patterns):
             is_alone = len(patterns) == 1 and not is_object(rest)
             word = "" if is_alone or not re.search("[A-Za-z0-9]", pattern) else class_name(pattern)
             names = (f"{wanted}{word}Value", f"{apart}{wanted}{word}Value")
-            place = f"{at}/patternProperties/{escape(pattern)}"
-            patterns[pattern] = self._named(owner, names, patterns[pattern], place)
+            schema["patternProperties"][pattern] = self._named(owner, names, patterns[pattern])
 
-    def _named(self, owner: str, wanted: tuple[str, ...], schema: Any, at: str) -> Any:
-        """`schema` for a field, with whatever needs a name replaced by a reference."""
-        if not is_object(schema) or lone_reference(schema) is not None:
-            return schema
-        payload = self.payloads.get(at, ())
-        rest, nullable = (schema, False) if payload else without_null(schema, self.definitions)
-        if rest is not None and (payload or needs_name(rest)):
+    def _named(self, owner: str, wanted: tuple[str, ...], node: Node) -> Any:
+        """The schema of a field, with whatever needs a name replaced by a reference."""
+        if not is_object(node.schema) or node.reference is not None:
+            return node.schema
+        payload = self.payloads.get(node.at, ())
+        rest, nullable = (node.says, False) if payload else without_null(node)
+        if rest is not None and (payload or needs_name(node if rest is node.says else node.make(rest))):
             body = {key: value for key, value in rest.items() if key not in OF_FIELDS and not _is_leniency(key)}
-            name, is_new = self._add(owner, payload or wanted, body, at)
+            name, is_new = self._add(owner, payload or wanted, body, node.at)
             if is_new:
-                self._name_inline(name, class_name(name), body, at)
-            kept = {key: schema[key] for key in schema if key in (*OF_FIELDS, "description") or _is_leniency(key)}
+                self.definitions[name] = self._name_inline(name, class_name(name), self.nodes.node(body, node.at))
+            kept = {
+                key: value
+                for key, value in node.says.items()
+                if key in (*OF_FIELDS, "description") or _is_leniency(key)
+            }
             reference = {"$ref": reference_to(name)}
             return {**kept, "anyOf": [reference, {"type": "null"}]} if nullable else {**kept, **reference}
-        self._name_parts(owner, wanted[0], schema, at)
+        schema = dict(node.says)
+        self._name_parts(owner, wanted[0], node, schema)
         for keyword in ("anyOf", "oneOf", "allOf"):
-            for index, word in enumerate(self._words(schema, keyword)):
-                names = (wanted[0], f"{word}{wanted[0]}", *wanted[1:])
-                schema[keyword][index] = self._named(owner, names, schema[keyword][index], f"{at}/{keyword}/{index}")
+            words = self._words(node, keyword)
+            if words:
+                schema[keyword] = [
+                    self._named(owner, (wanted[0], f"{word}{wanted[0]}", *wanted[1:]), branch)
+                    for branch, word in zip(node.each(keyword), words, strict=True)
+                ]
         return schema
 
     # --- variants ---
@@ -292,119 +303,118 @@ class Bundler:
         """Make every branch of the object union `name` a definition that stands alone."""
         working_on(self.origins[name])
         self.distributed.add(name)
-        node = self._expanded(self.definitions[name])
-        union = branches_of(node)
-        if union is None or "unevaluatedProperties" in node:
+        own = self.nodes[name]
+        node = self.nodes.node(self._expanded(own.says), own.at)
+        if node.union is None or "unevaluatedProperties" in node.says:
             return
-        keyword, branches = union
-        base = {key: value for key, value in node.items() if key != keyword and (asserts(key) or key == "x-side")}
-        base.pop("x-side", None)
+        keyword, branches = node.union
+        base = {key: value for key, value in node.says.items() if key != keyword and asserts(key)}
         if set(base) <= {"type"} and base.get("type", "object") == "object":
             base = {}
         if base and self._only_narrows(base, branches):
             return
-        if kinds(self.definitions[name], self.sources) != OBJECTS or not all(
-            is_object(b) and flatten(b, self.sources, self.flats).is_object and is_mergeable(base, b) for b in branches
+        if own.kinds != OBJECTS or not all(
+            is_object(b.schema) and b.shape.is_object and is_mergeable(base, b.schema) for b in branches
         ):
-            self._name_shapes(name, keyword, branches, is_of_objects=flatten(node, self.sources, self.flats).is_object)
+            if keyword in own.says:  # else the union stands in a part, which keeps it as it is
+                self._name_shapes(own, keyword, is_of_objects=node.shape.is_object)
             return
         root = self.roots.get(name, name)
         if root != name:
-            self.standing[root] = self.standing.get(root, 0) + len(branches)
-            if self.standing[root] > MOST_VARIANTS:
+            self.variant_counts[root] = self.variant_counts.get(root, 0) + len(branches)
+            if self.variant_counts[root] > MOST_VARIANTS:
                 return  # unions that multiply stay as they are written
         merged = [
-            merge(base, branch, self.sources) if base or kinds(branch, self.sources) != OBJECTS else branch
+            merge(base, branch.schema, self.sources) if base or branch.kinds != OBJECTS else branch.schema
             for branch in branches
         ]
-        at = self.origins[name]
-        if branches is not self.definitions[name].get(keyword):  # they stand in a part
-            self.unions.pop(at, None)
-        found = self._recognise(node, at)
-        words = labels(branches, self.sources, found)
-        after = {key: value for key, value in node.items() if key not in base or key == "type"}
+        if node.says[keyword] is not own.says.get(keyword):  # they stand in a part
+            self.unions.pop(own.at, None)
+        tagged = self._recognise(node)
+        words = labels(branches, tagged)
+        after = {key: value for key, value in node.says.items() if key not in base or key == "type"}
         if base:
             after["type"] = "object"
         after[keyword] = [
-            self._branch(name, found, index, words[index], merged[index], branch, f"{at}/{keyword}/{index}")
+            self._branch(name, tagged, index, words[index], merged[index], branch)
             for index, branch in enumerate(branches)
         ]
         self.definitions[name] = after
 
-    def _only_narrows(self, base: Schema, branches: list[Any]) -> bool:
+    def _only_narrows(self, base: Schema, branches: list[Node]) -> bool:
         """Whether the branches of a union tell no variants of the object beside them: they say more of its fields, or which it has."""
-        fields = flatten(base, self.sources, self.flats).properties
-        if not fields or not all(constrains(branch, fields) for branch in branches):
+        object_ = self.nodes.node(base).shape
+        if not object_.properties or not all(branch.narrows(object_.properties) for branch in branches):
             return False
-        found = recognise([{"allOf": [base, branch]} for branch in branches], self.sources, self.flats)
-        return found is None or len(found.first_tags) < len(branches)
+        shapes = [self.nodes.node({"allOf": [base, branch.schema]}).shape for branch in branches]
+        tagged = recognise(shapes)
+        return tagged is None or len(tagged.first_tags) < len(branches)
 
-    def _branch(
-        self, union: str, found: Tagged | None, index: int, word: str, whole: Schema, branch: Schema, at: str
-    ) -> Schema:
+    def _branch(self, union: str, tagged: Tagged | None, index: int, word: str, whole: Schema, branch: Node) -> Schema:
+        """The branch of a union that refers to its variant. `whole` is what a variant demands, `branch` the branch as it is written."""
+        at = f"{self.origins[union]}/{'/'.join(branch.keys)}"
         alone = lone_reference({key: value for key, value in whole.items() if key != "not"})
         role = "default"
         base = class_name(union)
         candidates: list[str]
-        if found is None:
+        if tagged is None:
             candidates = names_of_branch(base, word, is_keyed=at in self.places.keyed)
-        elif index == found.fallback:
+        elif index == tagged.fallback:
             role, candidates = "fallback", [f"Unknown{base}", f"{base}Fallback"]
-        elif index == found.default:
-            candidates = [joined(word, base), f"{base}{word}Variant"]
         else:
-            if at not in self.places.tags:
-                self.places.mark(at, union, found.first_tags[index])
-            role, candidates = "variant", [joined(word, base), f"{base}{word}Variant"]
-        if alone is not None and role != "fallback":
-            kept = {key: value for key, value in branch.items() if not asserts(key) or key == "not"}
-            return {**kept, "$ref": reference_to(alone)}
-        body = self._owned(union, index, whole, branch, candidates, at) if found is not None else None
+            if index != tagged.default:
+                role = "variant"
+                if at not in self.places.tags:
+                    self.places.mark(at, union, tagged.first_tags[index])
+            candidates = [join_words(word, base), f"{base}{word}Variant"]
+        body = alone if role != "fallback" else None
+        if body is None and tagged is not None:
+            body = self._own_body(union, index, whole, branch, candidates, at)
         if body is not None:
-            kept = {key: value for key, value in branch.items() if not asserts(key) or key == "not"}
+            kept = {key: value for key, value in branch.says.items() if not asserts(key) or key == "not"}
             return {**kept, "$ref": reference_to(body)}
-        annotations = {key: value for key, value in branch.items() if key == "description" or key.startswith("x-")}
-        inner = branches_of(self._expanded(whole)) if role == "fallback" else None
-        if inner is not None:
+        variant = self.nodes.node(whole, at)
+        if role == "fallback" and branches_of(self._expanded(whole)) is not None:
             return self._fallback_shapes(union, candidates, whole, at)
         if role == "variant" and not self.is_apart:
-            candidates = [*without_stutter(word, base, whole), *candidates]
+            candidates = [*without_stutter(word, base, variant), *candidates]
         name, is_new = self._add(union, candidates, {key: v for key, v in whole.items() if key != "title"}, at)
         if is_new:
-            self.sources[name] = copied(self.definitions[name])
+            self.sources[name] = self.definitions[name]
             self.roots[name] = self.roots.get(union, union)
-            if whole is not branch:
+            if whole is not branch.schema:
                 self.unions.pop(at, None)
             self._distribute(name)
+        annotations = {key: v for key, v in branch.says.items() if key == "description" or key.startswith("x-")}
         annotations.pop("x-name", None)
-        if found is not None and index == found.default and "title" in whole:
+        if tagged is not None and index == tagged.default and "title" in whole:
             annotations["title"] = whole["title"]  # which may be its tag, written out
         return {**annotations, "$ref": reference_to(name)}
 
     # --- variants that are their bodies ---
 
-    def _owned(
-        self, union: str, index: int, whole: Schema, branch: Schema, candidates: list[str], at: str
+    def _own_body(
+        self, union: str, index: int, whole: Schema, branch: Node, candidates: list[str], at: str
     ) -> str | None:
         """The body of a variant, with its tag from now on; `None` if it has none of its own, or people chose a name for the variant."""
         body = next((name for name, one in self.owners.items() if one.union == union and one.index == index), None)
         if body is None or body in self.distributed:
             return None
-        if "x-name" in branch or self.places.name(at, candidates[0]) is not None:
+        if "x-name" in branch.says or self.places.name(at, candidates[0]) is not None:
             return None
         rest = {key: value for key, value in without(whole, body).items() if key not in ("not", "title")}
-        schema = owned(self.definitions[body], rest, self.sources)
-        if schema is None or not flatten(self.definitions[body], self.sources, self.flats).is_object:
+        schema = merge_body(self.definitions[body], rest, self.sources)
+        if schema is None or not self.nodes[body].shape.is_object:
             return None
-        own = without(branch, body).get("properties", {})
+        own = without(branch.says, body).get("properties", {})
         for name in rest.get("properties", {}):
             if name not in self.definitions[body].get("properties", {}):
                 place = at if name in own else self.origins[union]
                 step = f"properties/{escape(name)}"
-                self.moved[f"{self.origins[body]}/{step}"] = f"{place}/{step}"
+                self.field_places[f"{self.origins[body]}/{step}"] = f"{place}/{step}"
         self.definitions[body] = schema
-        self.sources[body] = copied(schema)
-        self.flats.pop(body, None)
+        self.sources[body] = schema
+        self.nodes.forget(body)
         self.unions.pop(self.origins[body], None)
         self.roots[body] = self.roots.get(union, union)
         self._distribute(body)
@@ -412,43 +422,43 @@ class Bundler:
 
     def _fallback_shapes(self, union: str, candidates: list[str], whole: Schema, at: str) -> Schema:
         """A fallback that is itself a union: one record for what its shapes share, and one below it for each shape."""
-        node = self._expanded(whole)
-        inner = branches_of(node)
-        assert inner is not None
-        keyword, shapes = inner
-        shared = {key: value for key, value in node.items() if key not in (keyword, "title")}
+        node = self.nodes.node(self._expanded(whole), at)
+        assert node.union is not None
+        keyword, shapes = node.union
+        shared = {key: value for key, value in node.says.items() if key not in (keyword, "title")}
         name, _ = self._add(union, candidates, shared, at)
-        self.sources[name] = copied(shared)
+        self.sources[name] = shared
         references: list[Schema] = []
-        for index, (shape, title) in enumerate(zip(shapes, labels(shapes, self.sources, None), strict=True)):
-            schema = merge({"type": "object", "allOf": [{"$ref": reference_to(name)}]}, shape, self.sources)
+        for shape, title in zip(shapes, labels(shapes, None), strict=True):
+            schema = merge({"type": "object", "allOf": [{"$ref": reference_to(name)}]}, shape.schema, self.sources)
             schema.pop("title", None)
-            at_shape = f"{at}/{keyword}/{index}"
-            below, _ = self._add(name, [f"{title}{class_name(name)}"], schema, at_shape)
-            self.sources[below] = copied(schema)
+            below, _ = self._add(name, [f"{title}{class_name(name)}"], schema, shape.at)
+            self.sources[below] = schema
             references.append({"$ref": reference_to(below)})
         kept = {key: value for key, value in whole.items() if key == "description"}
         return {**kept, keyword: references}
 
-    def _name_shapes(self, name: str, keyword: str, branches: list[Any], *, is_of_objects: bool) -> None:
+    def _name_shapes(self, union: Node, keyword: str, *, is_of_objects: bool) -> None:
         """Name the inline objects among branches that do not stand alone."""
-        base = class_name(name)
-        for index, (branch, word) in enumerate(zip(branches, labels(branches, self.sources, None), strict=True)):
-            if keyword not in self.definitions[name]:
-                return  # the union stands in a part, which keeps it as it is
-            if not is_object(branch) or lone_reference(branch) is not None or not needs_name(branch):
+        base, branches = class_name(union.owner), [branch.schema for branch in union.each(keyword)]
+        for index, (branch, word) in enumerate(
+            zip(union.each(keyword), labels(union.each(keyword), None), strict=True)
+        ):
+            if not is_object(branch.schema) or branch.reference is not None or not needs_name(branch):
                 continue
-            at = f"{self.origins[name]}/{keyword}/{index}"
-            keys = [*self.places.keys(at), joined(word, base)] if self.places.names else []
-            is_asked_for = "x-name" in branch or self.places.names.find(keys) is not None
-            if not (is_of_objects or is_asked_for or branch.get("properties")):
+            keys = [*self.places.keys(branch.at), join_words(word, base)] if self.places.names else []
+            is_asked_for = "x-name" in branch.says or self.places.names.find(keys) is not None
+            if not (is_of_objects or is_asked_for or branch.says.get("properties")):
                 continue
-            if "type" in self.definitions[name] and "type" not in branch:
-                branch["type"] = self.definitions[name]["type"]  # which alone would say nothing of the branch's name
-            added, is_new = self._add(name, names_of_branch(base, word, is_keyed=at in self.places.keyed), branch, at)
+            schema = {**branch.schema}
+            if "type" in union.says:
+                schema.setdefault("type", union.says["type"])  # which alone would say nothing of the branch's name
+            names = names_of_branch(base, word, is_keyed=branch.at in self.places.keyed)
+            added, is_new = self._add(union.owner, names, schema, branch.at)
             if is_new:
-                self.sources[added] = copied(branch)
-            self.definitions[name][keyword][index] = {"$ref": reference_to(added)}
+                self.sources[added] = schema
+            branches[index] = {"$ref": reference_to(added)}
+        self.definitions[union.owner] = {**union.says, keyword: branches}
 
     def _expanded(self, schema: Schema, written: set[str] | None = None) -> Schema:
         """`schema` with every in-place part that holds a union of objects written into it; `written` are the definitions that are."""
@@ -464,8 +474,8 @@ class Bundler:
             if reference is not None and reference in written:
                 continue
             written.update([reference] if reference is not None else [])
-            source = self.sources.get(reference, {}) if reference is not None else part
-            if reference is not None and not self._holds_union(source):
+            source = self.sources[reference] if reference is not None else part
+            if reference is not None and not _holds_union(self.nodes[reference]):
                 kept.append({"$ref": reference_to(reference)} if is_mergeable(node, source) else part)
                 continue
             inner = _without_branch_names(self._expanded(source, written))
@@ -479,37 +489,21 @@ class Bundler:
             node["allOf"] = [*kept, *node.get("allOf", ())]
         return node
 
-    def _holds_union(self, schema: Schema) -> bool:
-        """Whether a schema is a union of objects, or one of its parts is."""
-        seen: set[str] = set()
-        pending = [schema]
-        while pending:
-            node = pending.pop()
-            reference = lone_reference(node)
-            if reference is not None:
-                if reference not in seen:
-                    seen.add(reference)
-                    pending.append(self.sources.get(reference, {}))
-                continue
-            union = branches_of(node)
-            if union is not None and all(
-                is_object(b) and flatten(b, self.sources, self.flats).is_object for b in union[1]
-            ):
-                return True
-            pending.extend(part for part in node.get("allOf", ()) if is_object(part))
-            pending.extend([{"$ref": node["$ref"]}] if "$ref" in node else [])
-        return False
-
 
 def frames(definitions: Mapping[str, Schema]) -> frozenset[str]:
     """The definitions that only frame messages: marked `x-docs-ignore`, no method's own, and referred to by nothing but each other."""
     found = {name for name, schema in definitions.items() if schema.get("x-docs-ignore") and "x-method" not in schema}
-    pending = [name for name in definitions if name not in found]
+    pending = [name for name in definitions if name not in found] if found else []
     while pending:
         referred = found.intersection(references(definitions[pending.pop()]))
         found -= referred
         pending.extend(referred)
     return frozenset(found)
+
+
+def _holds_union(node: Node) -> bool:
+    """Whether a schema is a union of objects, or one of its parts is."""
+    return any(part.branches and all(one.shape.is_object for one in part.branches) for part in node.whole)
 
 
 def _without_branch_names(schema: Schema) -> Schema:
@@ -525,11 +519,11 @@ def _without(schema: Any, keyword: str) -> Any:
     return {key: value for key, value in schema.items() if key != keyword} if is_object(schema) else schema
 
 
-def _write_formats(schema: Any) -> None:
+def _write_formats(definitions: Mapping[str, Schema]) -> None:
     """Write what `format: absolute-path` asserts as a pattern, so that every judge agrees."""
-    for _, one in inside(schema):
-        if one.get("format") == "absolute-path" and "pattern" not in one:
-            one["pattern"] = ABSOLUTE_PATH
+    for one in chain.from_iterable(map(schemas_in, definitions.values())):
+        if one.get("format") == "absolute-path":
+            one.setdefault("pattern", ABSOLUTE_PATH)
 
 
 def _is_leniency(keyword: str) -> bool:

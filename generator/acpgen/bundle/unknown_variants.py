@@ -6,7 +6,8 @@ from collections.abc import Collection, Mapping
 from typing import Any, Final, TypeAlias
 
 from acpgen.input.equality import same
-from acpgen.input.tagged_unions import Tag, Tagged, branches_of, constants, flatten, lone_reference, own_tag
+from acpgen.input.schema_nodes import Node, Schemas
+from acpgen.input.tagged_unions import Tag, Tagged, constants, own_tag
 from acpgen.input.walk import LISTS, MAPS, SINGLE, Schema, is_array, is_object, references
 from acpgen.pointers import reference_to, target
 
@@ -25,23 +26,26 @@ def of_receivers(
     The `tolerated` ones keep what is unknown. `fallbacks` are the names of the fallbacks of unions that have one.
     """
     names: Mapping[str, str] = {} if fallbacks is None else fallbacks
+    schemas = Schemas(definitions)
     exact = _Exact(definitions, tolerated)
-    found: dict[str, Schema] = {}
+    receiving: dict[str, Schema] = {}
     for name in (name for name in definitions if name in exact.leading):
-        found[name] = _with_own_tags(exact.outside(definitions[name]), unions.get(name), exact.leading)
+        one = schemas.node(exact.outside(definitions[name]))
+        receiving[name] = _with_own_tags(one, unions.get(name), exact.leading)
         if name in tolerated:
-            found[name] = _opened(found[name], unions.get(name), definitions, names.get(name))
+            receiving[name] = _opened(schemas.node(receiving[name]), unions.get(name), names.get(name))
     for name, fallback in names.items():
-        _, branches = branches_of(definitions.get(name, {})) or ("", [])
         tagged = unions.get(name) if fallback not in definitions else None
         if tagged is not None and name in tolerated:
-            found[fallback] = _fallback(tagged, branches, definitions)
+            receiving[fallback] = _fallback(tagged, schemas[name].branches)
         elif tagged is not None:
+            branches = schemas[name].branches
             place = tagged.fallback if tagged.fallback is not None else tagged.default
-            other = {"allOf": [branches[place]]} if place is not None else {}
-            fields = {**_leniency(branches, definitions), tagged.tag: {"type": "string"}}
-            found[fallback] = {**other, "type": "object", "properties": fields, "required": [tagged.tag]}
-    return {**{name: one for name, one in found.items() if one != definitions.get(name)}, **exact.definitions}
+            other = {"allOf": [branches[place].schema]} if place is not None else {}
+            fields = {**_leniency(branches), tagged.tag: {"type": "string"}}
+            receiving[fallback] = {**other, "type": "object", "properties": fields, "required": [tagged.tag]}
+    changed = {name: one for name, one in receiving.items() if one != definitions.get(name)}
+    return {**changed, **exact.definitions}
 
 
 class _Exact:
@@ -78,70 +82,69 @@ class _Exact:
         return found
 
 
-def _opened(
-    definition: Schema, found: Tagged | None, definitions: Mapping[str, Schema], fallback: str | None
-) -> Schema:
-    rest = {key: value for key, value in definition.items() if key not in ("anyOf", "oneOf", "enum")}
-    union = branches_of(definition)
-    branches = union[1] if union is not None else [{"enum": definition["enum"]}]
+def _opened(union: Node, found: Tagged | None, fallback: str | None) -> Schema:
+    """A union or an enumeration with one more branch, for what is unknown."""
+    rest = {key: value for key, value in union.says.items() if key not in ("anyOf", "oneOf", "enum")}
+    branches = [branch.schema for branch in union.branches] or [{"enum": union.says["enum"]}]
     if found is None:
         values = [value for branch in branches for value in constants(branch) or ()]
         return {**rest, "anyOf": [*branches, {"type": "string" if isinstance(values[0], str) else "integer"}]}
     if found.fallback is not None:
         return {**rest, "anyOf": branches}
-    other = {"$ref": reference_to(fallback)} if fallback else _fallback(found, branches, definitions)
+    other = {"$ref": reference_to(fallback)} if fallback else _fallback(found, union.branches)
     return {**rest, "anyOf": [*branches, other]}
 
 
-def _leniency(branches: list[Schema], definitions: Mapping[str, Schema]) -> dict[str, Schema]:
+def _leniency(branches: list[Node]) -> dict[str, Schema]:
     """What the branches of a union say of lenient fields: a fallback is as lenient."""
-    found: dict[str, Schema] = {}
+    fields: dict[str, Schema] = {}
     for branch in branches:
-        for name, (sub, *_) in flatten(branch, definitions).properties.items():
-            says = {key: value for key, value in sub.items() if key.startswith("x-deserialize")}
-            found |= {name: says} if says and name not in found else {}
-    return found
+        for name, (field, *_) in branch.shape.properties.items():
+            says = {key: value for key, value in field.says.items() if key.startswith("x-deserialize")}
+            fields |= {name: says} if says and name not in fields else {}
+    return fields
 
 
-def _with_own_tags(definition: Schema, found: Tagged | None, leading: Collection[str]) -> Schema:
+def _with_own_tags(union: Node, found: Tagged | None, leading: Collection[str]) -> Schema:
     """A union whose branches keep to their tags, though what they refer to keeps what is unknown where it stands alone."""
-    if found is None:
-        return definition
-    keyword, branches = branches_of(definition) or ("", [])
+    if found is None or union.union is None:
+        return union.says
     tags: dict[int, list[Tag]] = {}
     for index, tag in found.variants:
-        if lone_reference(branches[index]) in leading:
+        if union.branches[index].reference in leading:
             tags.setdefault(index, []).append(tag)
-    told = {index: {**branches[index], "properties": {found.tag: {"enum": own}}} for index, own in tags.items()}
-    return {**definition, keyword: [told.get(index, branch) for index, branch in enumerate(branches)]}
+    branches = [
+        {**branch.says, "properties": {found.tag: {"enum": tags[index]}}} if index in tags else branch.schema
+        for index, branch in enumerate(union.branches)
+    ]
+    return {**union.says, union.union[0]: branches}
 
 
-def sharing(found: Tagged, branches: list[Schema]) -> list[Schema]:
+def sharing(found: Tagged, branches: list[Node]) -> list[Node]:
     """The branches whose common fields an unknown variant has too: all but a fallback."""
     places = [*(index for index, _ in found.variants), *([] if found.default is None else [found.default])]
     return [branches[index] for index in dict.fromkeys(places)]
 
 
-def common_fields(branches: list[Schema], definitions: Mapping[str, Schema], tag: str) -> tuple[Schema, list[str]]:
+def common_fields(branches: list[Node], tag: str) -> tuple[dict[str, Node], list[str]]:
     """The properties that every branch declares alike, and those of them that every branch requires."""
-    flats = [flatten(branch, definitions) for branch in branches]
+    shapes = [branch.shape for branch in branches]
     shared = {
-        name: subs[0]
-        for name, subs in flats[0].properties.items()
-        if name != tag and all(same(flat.properties.get(name, [None])[0], subs[0]) for flat in flats)
+        name: first
+        for name, (first, *_) in shapes[0].properties.items()
+        if name != tag
+        and all(name in shape.properties and same(shape.properties[name][0].schema, first.schema) for shape in shapes)
     }
-    required = [name for name in shared if all(name in flat.required for flat in flats)]
-    return shared, required
+    return shared, [name for name in shared if all(name in shape.required for shape in shapes)]
 
 
-def _fallback(found: Tagged, branches: list[Schema], definitions: Mapping[str, Schema]) -> Schema:
-    shared, required = common_fields(sharing(found, branches), definitions, found.tag)
-    known = [tag for _, tag in found.variants]
-    own = own_tag(found, branches[found.default], definitions) if found.default is not None else None
-    known += [own] if own is not None else []
+def _fallback(found: Tagged, branches: list[Node]) -> Schema:
+    shared, required = common_fields(sharing(found, branches), found.tag)
+    own = own_tag(found, branches[found.default]) if found.default is not None else None
+    tags = [*(tag for _, tag in found.variants), *([own] if own is not None else [])]
     return {
         "type": "object",
-        "properties": {found.tag: {"type": "string"}, **shared},
+        "properties": {found.tag: {"type": "string"}, **{name: field.schema for name, field in shared.items()}},
         "required": [found.tag, *required],
-        "not": {"required": [found.tag], "properties": {found.tag: {"enum": known}}},
+        "not": {"required": [found.tag], "properties": {found.tag: {"enum": tags}}},
     }

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from acpgen.bundle.all_of import is_mergeable, merge
+from acpgen.input.schema_nodes import Schemas
 from acpgen.input.tagged_unions import branches_of, constant, lone_reference
 from acpgen.input.walk import Schema, asserts, is_array, is_object, references
 
@@ -22,47 +23,31 @@ class Owner:
 
     union: str
     index: int
-    depth: int = 0
+    depth: int
 
 
-def owners(
-    definitions: Mapping[str, Schema], root: Schema, *, framing: Collection[str], alone: Collection[str]
-) -> Mapping[str, Owner]:
+def owners(schemas: Schemas, root: Schema, *, framing: Collection[str], alone: Collection[str]) -> Mapping[str, Owner]:
     """The owner of each definition that one branch alone refers to. `framing` definitions own nothing; those `alone` have no owner."""
-    count = Counter(name for schema in (root, *definitions.values()) for name in references(schema))
-    found: dict[str, Owner] = {}
-    for union, schema in definitions.items():
-        branches = branches_of(schema)
-        for index, branch in enumerate(branches[1]) if branches is not None and union not in framing else ():
-            body = _body(branch)
-            if body is not None and body != union and count[body] == 1 and body in definitions and body not in alone:
-                found[body] = Owner(union, index)
-    depths = {name: _depth(name, found) for name in found}
-    return {
-        name: Owner(owner.union, owner.index, depth)
-        for name, owner in found.items()
-        if (depth := depths[name]) is not None
-    }
+    count = Counter(name for schema in (root, *schemas.written.values()) for name in references(schema))
+    branches: dict[str, tuple[str, int]] = {}
+    for union, node in schemas.items():
+        for index, branch in enumerate(node.branches if union not in framing else ()):
+            bodies = [part.reference for part in branch.parts if part.reference is not None]
+            if len(bodies) == 1 and bodies[0] != union and count[bodies[0]] == 1 and bodies[0] not in alone:
+                branches[bodies[0]] = (union, index)
+    depths = ((name, _depth(name, branches)) for name in branches)
+    return {name: Owner(*branches[name], depth) for name, depth in depths if depth is not None}
 
 
-def _depth(name: str, found: Mapping[str, Owner]) -> int | None:
+def _depth(name: str, branches: Mapping[str, tuple[str, int]]) -> int | None:
     """How many owners there are above a body; `None` if it is above itself."""
     seen: set[str] = set()
-    while name in found:
+    while name in branches:
         if name in seen:
             return None
         seen.add(name)
-        name = found[name].union
+        name = branches[name][0]
     return len(seen)
-
-
-def _body(branch: Any) -> str | None:
-    """The one definition whose demands are a branch's own."""
-    if not is_object(branch):
-        return None
-    parts = [{"$ref": branch["$ref"]}] if "$ref" in branch else []
-    named = [name for part in (*parts, *branch.get("allOf", ())) if (name := lone_reference(part)) is not None]
-    return named[0] if len(named) == 1 else None
 
 
 def without(whole: Schema, body: str) -> Schema:
@@ -74,7 +59,7 @@ def without(whole: Schema, body: str) -> Schema:
     return {**rest, "allOf": parts} if parts else rest
 
 
-def owned(body: Schema, rest: Schema, definitions: Mapping[str, Schema]) -> Schema | None:
+def merge_body(body: Schema, rest: Schema, definitions: Mapping[str, Schema]) -> Schema | None:
     """The body with what its variant demands beside it, in words of its own; `None` if one schema cannot say both."""
     if not is_mergeable(body, rest) or (branches_of(body) is not None and branches_of(rest) is not None):
         return None
@@ -82,11 +67,11 @@ def owned(body: Schema, rest: Schema, definitions: Mapping[str, Schema]) -> Sche
     said = {key: value for key, value in rest.items() if key.startswith("x-") and key != "x-name" and not asserts(key)}
     said |= {key: value for key, value in body.items() if not asserts(key)}
     if is_array(said.get("examples")):
-        said["examples"] = [whole for one in said["examples"] if (whole := _completed(one, merged)) is not None]
+        said["examples"] = [whole for one in said["examples"] if (whole := _complete(one, merged)) is not None]
     return {**said, **{key: value for key, value in merged.items() if asserts(key)}}
 
 
-def _completed(example: Any, schema: Schema) -> Any:
+def _complete(example: Any, schema: Schema) -> Any:
     """An example of a body as one of its variant, with the tag; `None` if it lacks more."""
     if not is_object(example):
         return None

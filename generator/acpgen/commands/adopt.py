@@ -9,8 +9,9 @@ from typing import Annotated
 import typer
 
 from acpgen.commands import terminal
-from acpgen.commands.output import deliver, faults_end_with_2, require_places
+from acpgen.commands.output import deliver, require_places
 from acpgen.commands.shared_options import current_folder, protocol_names
+from acpgen.errors import Faults, did_you_mean
 
 
 def adopt(
@@ -47,7 +48,6 @@ def adopt(
     """
     from acpgen import adopt as adopting
     from acpgen import config
-    from acpgen.errors import Faults, did_you_mean
     from acpgen.input.faults import UNKNOWN_NAME
     from acpgen.input.load import place
 
@@ -55,37 +55,34 @@ def adopt(
         raise typer.BadParameter("--start needs --into PROTOCOL, and excludes --dry-run and --report.")
     if keep_as is not None and dry_run:
         raise typer.BadParameter("--keep-as and --dry-run exclude each other.")
-    with faults_end_with_2():
-        require_places([report])
-        found = config.find(current_folder())
-        schema = found.root / found.schema
-        if keep_as is not None and into is not None and adopting.is_family(schema, into, found.protocols):
-            adopting.save(
-                adopting.folder_of(schema, into), adopting.keep(file, adopting.folder_of(schema, into), keep_as)
-            )
-            terminal.say(f"{place(file)} is kept as release {keep_as} of {into}.")
-            return
-        if into is None:
-            into = adopting.nearest(file, adopting.followers(schema), adopting.overlays(schema))
-        elif into not in (*found.protocols, *adopting.followers(schema)):
-            hint = did_you_mean(into, found.protocols) or "Add an output with it to [tool.acpgen.outputs]."
-            raise Faults([UNKNOWN_NAME(at=place(found.file), kind="protocol", name=into, hint=hint)])
-        releases = adopting.folder_of(schema, into)
-        kept: Mapping[str, str] = {}
-        if keep_as is not None:
-            kept = {
-                str(releases.absolute() / path): text for path, text in adopting.keep(file, releases, keep_as).items()
-            }
-        if start:
-            adopting.save(schema / into, {**adopting.start(file, schema / into, into), **kept})
-            terminal.say(f"{into} follows {place(file)} from now on.")
-            return
-        adoption = adopting.adopt(file, schema / into, into, adopting.overlays(schema))
-        outcome = adopting.report(adoption, into)
-        if report is not None:
-            deliver({report: adopting.markdown(outcome)})
-        if not dry_run:
-            adopting.save(schema / into, {**adoption.written, **kept}, adoption.removed)
+    require_places([report])
+    project = config.find(current_folder())
+    schema = project.root / project.schema
+    if keep_as is not None and into is not None and adopting.is_family(schema, into, project.protocols):
+        adopting.save(adopting.folder_of(schema, into), adopting.keep(file, adopting.folder_of(schema, into), keep_as))
+        terminal.say(f"{place(file)} is kept as release {keep_as} of {into}.")
+        return
+    if into is None:
+        into = adopting.nearest(file, adopting.followers(schema), adopting.overlays(schema), project.protocols)
+    elif into not in (*project.protocols, *adopting.followers(schema)):
+        hint = did_you_mean(into, project.protocols) or "Add an output with it to [tool.acpgen.outputs]."
+        raise Faults([UNKNOWN_NAME(at=place(project.file), kind="protocol", name=into, hint=hint)])
+    releases = adopting.folder_of(schema, into)
+    release: Mapping[str, str] = {}
+    if keep_as is not None:
+        release = {
+            str(releases.absolute() / path): text for path, text in adopting.keep(file, releases, keep_as).items()
+        }
+    if start:
+        adopting.save(schema / into, {**adopting.start(file, schema / into, into), **release})
+        terminal.say(f"{into} follows {place(file)} from now on.")
+        return
+    adoption = adopting.adopt(file, schema / into, into, adopting.overlays(schema))
+    outcome = adopting.report(adoption, into)
+    if report is not None:
+        deliver({report: adopting.markdown(outcome)})
+    if not dry_run:
+        adopting.save(schema / into, {**adoption.written, **release}, adoption.removed)
     for line in adopting.text(outcome):
         print(line)
     if not adoption.is_none:

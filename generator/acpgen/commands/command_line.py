@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from textwrap import fill, wrap
-from typing import Any, Final
+from typing import Any, Final, get_args, get_origin
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from acpgen.commands import terminal
+from acpgen.errors import Faults
 
 _CANNOT_PARSE: Final[Any] = typer.BadParameter.__mro__[2]
 """The base class of all that the parser refuses: its module depends on the version of Typer."""
@@ -20,8 +22,44 @@ _TERM: Final = 24
 """The width of a name, after which its description begins on the next line."""
 
 
+class _Coercion:
+    """Takes texts, paths and defaults as they are, and leaves the rest to Typer, which imports pydantic to look at any value."""
+
+    def __init__(self, annotation: Any) -> None:
+        named = get_args(annotation)[0] if get_origin(annotation) is list else annotation
+        self.kind: Final[type[Any]] = named if isinstance(named, type) else type(None)
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        is_list = param.multiple or param.nargs == -1
+        values = [value] if not is_list else [] if value is None else value
+        if self.kind is Path:
+            values = [Path(one) if isinstance(one, str) else one for one in values]
+        if all(one is None or isinstance(one, self.kind) for one in values):
+            return values if is_list else values[0]
+        param._runtime_param = None
+        return param.get_runtime_param().coerce(value, param=param, ctx=ctx)
+
+
+def _plain(parameters: list[Any]) -> list[Any]:
+    """The parameters of a command, which take what needs no conversion as it is."""
+    for parameter in parameters:
+        if getattr(parameter, "_runtime_param", _Coercion) is None:
+            parameter._runtime_param = _Coercion(parameter.type_descriptor.annotation)
+    return parameters
+
+
 class Command(TyperCommand):
-    """A command whose help has the form of this module."""
+    """A command whose help has the form of this module, and which ends with 2 on faults of its input."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except Faults as faults:
+            terminal.show_faults(faults)
+            raise typer.Exit(2) from None
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _plain(super().get_params(ctx))
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         formatter.write(_page(self, ctx, ()))
@@ -29,6 +67,9 @@ class Command(TyperCommand):
 
 class Group(TyperGroup):
     """A command with others below it. It ends the process, and shows what it cannot parse as `terminal.show_error` does."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _plain(super().get_params(ctx))
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         commands = ((name, self.commands[name]) for name in self.list_commands(ctx))

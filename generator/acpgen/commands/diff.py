@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from datetime import date
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from acpgen.commands import terminal
-from acpgen.commands.output import deliver, faults_end_with_2, print_report, require_places
+from acpgen.commands.output import deliver, print_report, require_places
 from acpgen.commands.shared_options import (
+    Budget,
     Format,
+    Methods,
     NoCache,
     Output,
     Ref,
     Unstable,
     Waivers,
     cache_of,
-    profile_names,
     protocol_names,
     references_of,
 )
@@ -87,22 +90,8 @@ def diff(
         ),
     ] = None,
     unstable: Unstable = False,
-    methods: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="The profile, a file or a name, that says where both schemas define their methods.",
-            autocompletion=profile_names,
-        ),
-    ] = None,
-    budget: Annotated[
-        int | None,
-        typer.Option(
-            metavar="STEPS",
-            min=1,
-            help="The number of steps that all proofs may take together. Default: 1000000. What is left then is undecided.",
-        ),
-    ] = None,
+    methods: Methods = None,
+    budget: Budget = None,
     output: Output = None,
     report_url: Annotated[
         str,
@@ -135,40 +124,41 @@ def diff(
     Exit codes: 0 nothing counts under --fail-on, 1 something does, 2 the input cannot be used.
     """
     from acpgen.compat import command
+    from acpgen.compat.waivers import decision
     from acpgen.config import protocols
+    from acpgen.files import save
 
     if dry_run and not fix:
         raise typer.BadParameter("--dry-run needs --fix.")
     if fix and not dry_run and protocols.is_canonical(new):
         raise typer.BadParameter("--fix edits files, and NEW is a protocol that comes with acpgen. Add --dry-run.")
-    with faults_end_with_2():
-        chosen = command.options(mode, output_format, fail_on, fail_on_bindings, output or (), report_url)
-        require_places(each.file for each in chosen.outputs)
-        compared = command.run_diff(
-            old,
-            new,
-            chosen,
-            waivers,
-            unstable=unstable,
-            merge_base=merge_base,
-            allow_new=allow_new,
-            taken=command.decision(waive or (), reason, until),
-            references=references_of(ref),
-            methods=methods,
-            budget=budget,
-            repairing="dry" if dry_run else "fix" if fix else "tell" if repair else "no",
-            cache=cache_of(no_cache),
-        )
-        if compared is None:
-            terminal.say(f"{old} does not exist: {new} is new, and there is nothing to compare it with.")
-            return
-        if compared.fixed is not None and fix:
-            compared.fixed.write()
-            for line in compared.fixed.told():
-                terminal.say(line)
-        if compared.fixed is not None and dry_run:
-            print_report(compared.fixed.difference)
-            raise typer.Exit(1 if compared.fixed.difference or command.stops(compared.report, chosen) else 0)
-        deliver(command.render(compared, chosen, coloured=terminal.is_coloured()))
-        if command.stops(compared.report, chosen):
-            raise typer.Exit(1)
+    chosen = command.options(mode, output_format, fail_on, fail_on_bindings, output or (), report_url)
+    require_places(each.file for each in chosen.outputs)
+    compared = command.run_diff(
+        old,
+        new,
+        chosen,
+        waivers,
+        unstable=unstable,
+        merge_base=merge_base,
+        allow_new=allow_new,
+        taken=decision(waive or (), reason, until, date.today()),
+        references=references_of(ref),
+        methods=methods,
+        budget=budget,
+        repairing="dry" if dry_run else "fix" if fix else "tell" if repair else "no",
+        cache=cache_of(no_cache),
+    )
+    if compared is None:
+        terminal.say(f"{old} does not exist: {new} is new, and there is nothing to compare it with.")
+        return
+    if compared.fixed is not None and fix:
+        save(Path(), compared.targets)
+        for line in compared.fixed.tell(is_written=bool(compared.targets)):
+            terminal.say(line)
+    if compared.fixed is not None and dry_run:
+        print_report(compared.fixed.difference)
+        raise typer.Exit(1 if compared.fixed.difference or command.stops(compared.report, chosen) else 0)
+    deliver(command.render(compared, chosen, coloured=terminal.is_coloured()))
+    if command.stops(compared.report, chosen):
+        raise typer.Exit(1)

@@ -11,7 +11,6 @@ from typing import Annotated
 import typer
 
 from acpgen.commands import terminal
-from acpgen.commands.output import faults_end_with_2
 from acpgen.commands.shared_options import NoCache, cache_of, current_folder
 
 
@@ -29,15 +28,15 @@ def build(
 
     Exit codes: 0 the site was built, 2 an example is not valid, the site generator is missing or failed, or the input cannot be used.
     """
-    from acpgen import config, site
+    from acpgen import config
     from acpgen.input.load import place
+    from acpgen.publish import site
 
-    with faults_end_with_2():
-        found = config.find(current_folder())
-        found = replace(found, site=config.site_settings(found.site, url=url, source=source))
-        with terminal.progress() as progress:
-            steps = partial(progress, 0, 0)
-            change = site.build(found, Path(os.path.abspath(out)), cache_of(no_cache), terminal.say, steps)
+    project = config.find(current_folder())
+    project = replace(project, site=config.site_settings(project.site, url=url, source=source))
+    with terminal.progress() as progress:
+        steps = partial(progress, 0, 0)
+        change = site.build(project, Path(os.path.abspath(out)), cache_of(no_cache), terminal.say, steps)
     terminal.say(f"{place(out)}: {len(change.written)} files written, {len(change.unchanged)} unchanged.")
 
 
@@ -55,8 +54,8 @@ def serve(
 
     Exit codes: 0 Ctrl-C or a signal ended it, 2 the site generator is missing or failed, the port is taken, or the input cannot be used.
     """
-    from acpgen import config, site
+    from acpgen import config
+    from acpgen.publish import site
 
-    with faults_end_with_2():
-        current_folder()
-        site.serve(lambda: config.find(current_folder()), port, terminal.say, terminal.show_faults)
+    current_folder()
+    site.serve(lambda: config.find(current_folder()), port, terminal.say, terminal.show_faults)

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from acpgen.commands import terminal
-from acpgen.commands.output import faults_end_with_2, print_report
+from acpgen.commands.output import print_report
+from acpgen.errors import FaultKind, Faults, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from acpgen.errors import FaultKind
 
 
 def errors(
@@ -32,29 +31,26 @@ def errors(
     import json
     from textwrap import fill
 
-    from acpgen.errors import Faults, did_you_mean
     from acpgen.input.faults import UNKNOWN_NAME
 
-    known = fault_kinds()
-    with faults_end_with_2():
-        wrong = [("error", name, [*known]) for name in chosen or () if name not in known]
-        wrong += [("format", output_format, ["text", "json"])] * (output_format not in ("text", "json"))
-        if wrong:
-            raise Faults(
-                UNKNOWN_NAME("errors", kind=kind, name=name, hint=did_you_mean(name, names))
-                for kind, name, names in wrong
-            )
-        rows = {name: known[name].example().error_and_hint() for name in chosen or known}
-        if output_format == "json":
-            listed = [{"id": name, "error": error, "hint": hint} for name, (error, hint) in rows.items()]
-            print_report(json.dumps({"errors": listed}, indent=2, ensure_ascii=False) + "\n")
-            return
-        indent = " " * 4
-        entries = (
-            f"{name}\n{fill(f'{error} {hint}', terminal.WIDEST, initial_indent=indent, subsequent_indent=indent)}\n"
-            for name, (error, hint) in rows.items()
+    kinds = fault_kinds()
+    wrong = [("error", name, [*kinds]) for name in chosen or () if name not in kinds]
+    wrong += [("format", output_format, ["text", "json"])] * (output_format not in ("text", "json"))
+    if wrong:
+        raise Faults(
+            UNKNOWN_NAME("ID", kind=kind, name=name, hint=did_you_mean(name, names)) for kind, name, names in wrong
         )
-        print_report("\n".join(entries))
+    rows = {name: kinds[name].example() for name in chosen or kinds}
+    if output_format == "json":
+        listed = [{"id": name, "error": error, "hint": hint} for name, (error, hint) in rows.items()]
+        print_report(json.dumps({"errors": listed}, indent=2, ensure_ascii=False) + "\n")
+        return
+    indent = " " * 4
+    entries = (
+        f"{name}\n{fill(f'{error} {hint}', terminal.WIDEST, initial_indent=indent, subsequent_indent=indent)}\n"
+        for name, (error, hint) in rows.items()
+    )
+    print_report("\n".join(entries))
 
 
 def fault_kinds() -> Mapping[str, FaultKind]:
@@ -63,7 +59,6 @@ def fault_kinds() -> Mapping[str, FaultKind]:
     from pathlib import Path
 
     import acpgen
-    from acpgen.errors import FaultKind
 
     rooms = sorted(path.parent.name for path in Path(acpgen.__file__).parent.glob("*/faults.py"))
     kinds = (

@@ -11,23 +11,22 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from acpgen.commands import terminal
-from acpgen.commands.output import faults_end_with_2
 from acpgen.commands.shared_options import (
+    Methods,
     NoCache,
     Ref,
     cache_of,
     current_folder,
-    profile_names,
     protocol_names,
     references_of,
     target_names,
 )
+from acpgen.errors import Faults
 from acpgen.targets.built_in import BUILT_IN
 
 if TYPE_CHECKING:
-    from acpgen.commands.project import Outcome, Work
-    from acpgen.files.cache import Cache
-    from acpgen.input.load import References
+    from acpgen.commands.build import Outcome
+    from acpgen.commands.project import Work
 
 
 def generate(
@@ -87,15 +86,7 @@ def generate(
         ),
     ] = False,
     ref: Ref = None,
-    methods: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="With --schema: the profile that says where the schema defines its methods: a TOML or JSON file, or the name of a "
-            "profile of acpgen.",
-            autocompletion=profile_names,
-        ),
-    ] = None,
+    methods: Methods = None,
     strict_coverage: Annotated[
         bool, typer.Option("--strict-coverage", help="Exit with 1 if no validator enforces a pattern of the schema.")
     ] = False,
@@ -107,11 +98,9 @@ def generate(
     and not the schema's x-method, what has no type, and the patterns that no validator enforces (UNENFORCED in the generated package).
     Exit codes: 0 success, 1 --check found a difference or --strict-coverage such a pattern, 2 the input cannot be used.
     """
-    from acpgen import config
-    from acpgen.errors import Faults
-    from acpgen.input.keywords import DRAFTS
+    from acpgen.commands import project
 
-    chosen = [name for value in targets or () for name in value.split(",") if name]
+    target_list = [name for value in targets or () for name in value.split(",") if name]
     if watch and (check or strict_coverage):
         raise typer.BadParameter(f"{'--check' if check else '--strict-coverage'} and --watch exclude each other.")
     if schema is None:
@@ -127,59 +116,64 @@ def generate(
         )
     elif only:
         raise typer.BadParameter("PROTOCOL and --schema exclude each other.")
-
-    from acpgen import embedded, resources
-    from acpgen.commands import project
-
     cache = cache_of(no_cache)
 
     def work() -> Work:
+        from acpgen import config
+
         if schema is None:
-            found = config.find(current_folder())
-            return project.configured(found, only or (), chosen, references_of(ref), cache=cache)
-        return _for_schema(
-            schema,
+            return project.configured(
+                config.find(current_folder()), only or (), target_list, references_of(ref), cache=cache
+            )
+        options = _options(option or (), target_list)
+        source, folder = _require_places(schema, package, target_list or ["python"], out)
+        return project.single(
+            source,
             package,
-            chosen or ["python"],
-            out,
+            target_list or ["python"],
+            folder,
             names,
-            keep_unknown,
-            references_of(ref),
-            methods,
-            cache,
-            option or (),
+            keep_unknown=keep_unknown,
+            references=references_of(ref),
+            methods=None if methods is None else config.find_profile(methods),
+            cache=cache,
+            options=options,
+            protocol=None if source == schema else schema.as_posix(),
         )
 
-    def inputs() -> list[Path]:
-        files = [path for path in (schema, names) if path is not None]
-        if methods is not None and Path(methods).exists():
-            files.append(Path(methods))
-        if schema is None:
-            with contextlib.suppress(Faults):
-                found = config.find(current_folder())
-                profiles = [found.root / one for one in found.methods.values() if (found.root / one).is_file()]
-                files = [found.file, found.root / found.schema, *profiles]
-        with contextlib.suppress(Faults):
-            files += [Path(file) for file in references_of(ref).values() if os.fspath(file) not in DRAFTS]
-        return [*files, resources.templates(), embedded.monitor_folder()]
+    current_folder()
+    if watch:
+        files = [path for path in (schema, names, methods) if path is not None]
+        _watch(work, lambda: _watched(files, ref, is_project=schema is None))
+        return
+    outcome = run_outputs(work(), check=check)
+    if (check and outcome.is_drift) or (strict_coverage and not outcome.is_covered):
+        raise typer.Exit(1)
 
-    with faults_end_with_2():
-        current_folder()
-        if not watch:
-            outcome = run_outputs(work(), check=check)
-            if (check and outcome.is_drift) or (strict_coverage and not outcome.is_covered):
-                raise typer.Exit(1)
-            return
-        _watch(work, inputs)
+
+def _watched(files: Sequence[str | Path], ref: Sequence[str] | None, *, is_project: bool) -> list[Path]:
+    """The files and folders whose changes lead to another run: those that are named, those of the project, and those of acpgen."""
+    from acpgen import config, embedded, resources
+    from acpgen.input.keywords import DRAFTS
+
+    paths = [Path(file) for file in files if os.path.exists(file)]
+    with contextlib.suppress(Faults):
+        if is_project:
+            project = config.find(current_folder())
+            profiles = [path for name in project.methods.values() if (path := project.root / name).is_file()]
+            paths = [project.file, project.root / project.schema, *profiles]
+    with contextlib.suppress(Faults):
+        paths += [Path(file) for file in references_of(ref).values() if os.fspath(file) not in DRAFTS]
+    return [*paths, resources.templates(), embedded.monitor_folder()]
 
 
 def run_outputs(work: Work, *, check: bool = False) -> Outcome:
     """Make the outputs, or with `check` look at them, and say what came of it."""
     from acpgen import config
-    from acpgen.commands import project
+    from acpgen.commands import build
 
     with terminal.progress() as progress:
-        outcome = project.run(work, check=check, progress=progress)
+        outcome = build.run(work, check=check, progress=progress)
     counted = config.by_position(work.names)
     if counted:
         entries = "1 entry names" if counted == 1 else f"{counted} entries name"
@@ -190,15 +184,12 @@ def run_outputs(work: Work, *, check: bool = False) -> Outcome:
         terminal.show_difference(outcome)
     else:
         terminal.say("Every output is up to date.")
-    terminal.show_notes(outcome)
-    terminal.show_methods(outcome)
-    terminal.show_gaps(outcome)
+    terminal.show_remarks(outcome)
     return outcome
 
 
 def _watch(work: Callable[[], Work], inputs: Callable[[], list[Path]]) -> None:
     """Make the outputs now and after every change; faults are shown and waited out, but for those of the first look."""
-    from acpgen.errors import Faults
     from acpgen.files.watch import rounds
     from acpgen.input.step_budget import account
 
@@ -213,27 +204,20 @@ def _watch(work: Callable[[], Work], inputs: Callable[[], list[Path]]) -> None:
             terminal.say("Watching for changes. Press Ctrl-C to stop.")
 
 
-def _for_schema(
-    schema: Path,
-    package: str,
-    targets: Sequence[str],
-    out: Path | None,
-    names: Path | None,
-    keep_unknown: bool,
-    references: References,
-    methods: str | None,
-    cache: Cache,
-    option: Sequence[str],
-) -> Work:
-    from acpgen import config
-    from acpgen.commands import project
-    from acpgen.config import protocols
-
-    if option and len(targets) > 1:
+def _options(arguments: Sequence[str], targets: Sequence[str]) -> Mapping[str, object]:
+    """The options of a target, by name."""
+    if arguments and len(targets) > 1:
         raise typer.BadParameter("--option needs exactly one target: name it with --target.")
-    options: dict[str, object] = {name: value for name, _, value in (each.partition("=") for each in option)}
-    if len(options) < len(option) or not all("=" in each for each in option):
+    options: dict[str, object] = {name: value for name, _, value in (each.partition("=") for each in arguments)}
+    if len(options) < len(arguments) or not all("=" in each for each in arguments):
         raise typer.BadParameter("--option must be NAME=VALUE, each name once.")
+    return options
+
+
+def _require_places(schema: Path, package: str, targets: Sequence[str], out: Path | None) -> tuple[Path, Path]:
+    """Where the schema lies, and the folder to write. Raises `Faults`."""
+    from acpgen import config
+    from acpgen.config import protocols
 
     if out is None:
         raise typer.BadParameter("--schema needs --out DIR: a new folder, or one that acpgen wrote.")
@@ -241,23 +225,10 @@ def _for_schema(
         raise typer.BadParameter("--package must be a name that can be imported, such as acme.v1.")
     if "python" in targets and not package:
         raise typer.BadParameter("the target python needs --package NAME, such as acme.v1.")
-    place = protocols.locate(schema)
-    if os.path.isdir(place) and Path(os.path.realpath(out)).is_relative_to(os.path.realpath(place)):
+    source = protocols.locate(schema)
+    if os.path.isdir(source) and Path(os.path.realpath(out)).is_relative_to(os.path.realpath(source)):
         raise typer.BadParameter("--out must not be inside the schema folder.")
-    profile = None if methods is None else config.find_profile(methods)
-    return project.single(
-        place,
-        package,
-        targets,
-        out,
-        names,
-        keep_unknown=keep_unknown,
-        references=references,
-        methods=profile,
-        cache=cache,
-        options=options,
-        protocol=None if place == schema else schema.as_posix(),
-    )
+    return source, out
 
 
 def _require_schema_for(options: Mapping[str, object]) -> None:

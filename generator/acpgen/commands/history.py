@@ -7,14 +7,15 @@ from typing import Annotated, Any
 import typer
 
 from acpgen.commands.command_line import Command
-from acpgen.commands.output import faults_end_with_2, finish, require_places
+from acpgen.commands.output import finish, report_destinations
 from acpgen.commands.shared_options import (
+    Budget,
     Format,
+    Methods,
     Output,
     Ref,
     Unstable,
     Waivers,
-    profile_names,
     protocol_names,
     references_of,
 )
@@ -63,22 +64,8 @@ def history(
     ] = 50,
     waivers: Waivers = None,
     unstable: Unstable = False,
-    methods: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="The profile, a file or a name, that says where all schemas define their methods.",
-            autocompletion=profile_names,
-        ),
-    ] = None,
-    budget: Annotated[
-        int | None,
-        typer.Option(
-            metavar="STEPS",
-            min=1,
-            help="The number of steps that the proofs of each comparison may take together. Default: 3000000.",
-        ),
-    ] = None,
+    methods: Methods = None,
+    budget: Budget = None,
     output: Output = None,
     ref: Ref = None,
 ) -> None:
@@ -91,27 +78,24 @@ def history(
     """
     from acpgen.compat.history import history_command as work
     from acpgen.compat.history_report import history_report
-    from acpgen.diagnostics.outputs import outputs
 
-    given, path = tuple(what or ()), ctx.meta["path"]
+    names, path = tuple(what or ()), ctx.meta["path"]
     if path == "":
         raise typer.BadParameter("after --, name a protocol, file or folder.")
-    if path is None and not given:
+    if path is None and not names:
         raise typer.BadParameter("name a protocol, files, or a revision with -- and a path.")
-    with faults_end_with_2():
-        destinations = outputs(output or (), output_format)
-        require_places(each.file for each in destinations)
-        options = work.HistoryOptions(
-            given=given,
-            path=path,
-            destinations=destinations,
-            fail_on=fail_on,
-            since=since,
-            limit=limit,
-            waivers=waivers,
-            unstable=unstable,
-            methods=methods,
-            budget=budget,
-            references=references_of(ref),
-        )
-        finish(history_report(work.history(options), fail_on), destinations)
+    destinations = report_destinations(output, output_format)
+    options = work.HistoryOptions(
+        given=names,
+        path=path,
+        destinations=destinations,
+        fail_on=fail_on,
+        since=since,
+        limit=limit,
+        waivers=waivers,
+        unstable=unstable,
+        methods=methods,
+        budget=budget,
+        references=references_of(ref),
+    )
+    finish(history_report(work.history(options), fail_on), destinations)

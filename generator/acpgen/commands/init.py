@@ -9,11 +9,11 @@ import typer
 
 from acpgen.commands import terminal
 from acpgen.commands.generate import run_outputs
-from acpgen.commands.output import faults_end_with_2
 from acpgen.commands.shared_options import (
+    Methods,
     Ref,
-    profile_names,
 )
+from acpgen.errors import Faults, visible
 
 
 def init(
@@ -27,14 +27,7 @@ def init(
             show_default=False,
         ),
     ] = None,
-    methods: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="The profile, a file or a name, that says where the schemas define their methods.",
-            autocompletion=profile_names,
-        ),
-    ] = None,
+    methods: Methods = None,
     ref: Ref = None,
 ) -> None:
     """Make a project from a schema.
@@ -47,26 +40,24 @@ def init(
     from acpgen import config
     from acpgen.commands import project, scaffold
     from acpgen.config import protocols
-    from acpgen.errors import Faults, visible
     from acpgen.files import create_folder
     from acpgen.input.load import place
 
-    given: dict[str, Path] = {}
+    paths: dict[str, Path] = {}
     for argument in schemas or ():
         protocol, separator, path = argument.partition("=")
-        if not separator or not path or not config.is_protocol(protocol) or protocol in given:
+        if not separator or not path or not config.is_protocol(protocol) or protocol in paths:
             raise typer.BadParameter(
                 f"{visible(argument)!r} must be PROTOCOL=PATH, such as acme/v1=schema.json, each protocol once."
             )
-        given[protocol] = Path(path)
-    with faults_end_with_2():
-        named = {protocol: protocols.locate(path) for protocol, path in given.items()}
-        begun = scaffold.start(folder, named, config.references(ref or ()), methods)
-        try:
-            with create_folder(folder, begun.files):
-                run_outputs(project.configured(config.find(folder.resolve()), (), ()))
-        except Faults as caught:
-            raise Faults(begun.as_given(fault, place(folder)) for fault in caught.faults) from None
+        paths[protocol] = Path(path)
+    named = {protocol: protocols.locate(path) for protocol, path in paths.items()}
+    begun = scaffold.start(folder, named, config.references(ref or ()), methods)
+    try:
+        with create_folder(folder, begun.files):
+            run_outputs(project.configured(config.find(folder.resolve()), (), ()))
+    except Faults as caught:
+        raise Faults(begun.as_given(fault, place(folder)) for fault in caught.faults) from None
     if begun.levels:
         terminal.say(
             f"{', '.join(begun.levels)}: the schema breaks these lint rules. They are warnings in {place(folder / 'pyproject.toml')}."

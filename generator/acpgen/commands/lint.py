@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from acpgen.commands.output import faults_end_with_2, finish, require_places
+from acpgen.commands.output import finish, report_destinations
 from acpgen.commands.shared_options import Format, Output, Ref, current_folder
 
 
@@ -33,33 +33,29 @@ def lint(
     """
     from acpgen import config
     from acpgen.config import protocols
-    from acpgen.diagnostics.outputs import outputs, require_apart
     from acpgen.input.load import place
     from acpgen.lint import Finding, lint_paths, require_rules
     from acpgen.lint.lint_report import lint_report
 
-    with faults_end_with_2():
-        destinations = outputs(output or (), output_format)
-        require_places(each.file for each in destinations)
-        wanted = [protocols.locate(path) for path in paths or ()] or [_schema_folder()]
-        require_apart(
-            (each.file for each in destinations), [file for path in wanted for file in (path, *path.rglob("*"))]
-        )
-        projects = {path: found for path in wanted if (found := config.around(path)) is not None}
-        folders = {found.root / found.schema for found in projects.values()}
-        for found in projects.values():
-            require_rules(found.lint, place(found.file))
-        levels: dict[Finding, config.Level] = {}
-        for path in wanted:
-            project = projects.get(path)
-            for finding in lint_paths([path], folders, config.references(ref or (), path.resolve())):
-                levels[finding] = "error" if project is None else project.lint.get(finding.rule, "error")
-        finish(lint_report(levels, ", ".join(map(place, wanted))), destinations)
+    wanted = [protocols.locate(path) for path in paths or ()] or [_schema_folder()]
+    destinations = report_destinations(
+        output, output_format, [*wanted, *(file for path in wanted for file in path.rglob("*"))]
+    )
+    projects = {path: project_around for path in wanted if (project_around := config.around(path)) is not None}
+    folders = {project_around.root / project_around.schema for project_around in projects.values()}
+    for project_around in projects.values():
+        require_rules(project_around.lint, place(project_around.file))
+    levels: dict[Finding, config.Level] = {}
+    for path in wanted:
+        project = projects.get(path)
+        for finding in lint_paths([path], folders, config.references(ref or (), path.resolve())):
+            levels[finding] = "error" if project is None else project.lint.get(finding.rule, "error")
+    finish(lint_report(levels, ", ".join(map(place, wanted))), destinations)
 
 
 def _schema_folder() -> Path:
     """The project's schema folder. Raises `Faults`."""
     from acpgen import config
 
-    found = config.find(current_folder())
-    return found.root / found.schema
+    project = config.find(current_folder())
+    return project.root / project.schema

@@ -1,37 +1,26 @@
-"""Where reports go, and how a command ends on faults."""
+"""Where reports go."""
 
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
 from acpgen.commands import terminal
+from acpgen.errors import Faults
 
 if TYPE_CHECKING:
     from acpgen.diagnostics.model import DiagnosticReport
     from acpgen.diagnostics.outputs import Destination
 
 
-@contextlib.contextmanager
-def faults_end_with_2() -> Generator[None]:
-    """Show the faults that stop what a command does, and end it with exit code 2."""
-    from acpgen.errors import Faults
-
-    try:
-        yield
-    except Faults as faults:
-        terminal.show_faults(faults)
-        raise typer.Exit(2) from None
-
-
 def print_report(text: str) -> None:
     """Print a report. Where nobody reads it any more, the exit code still tells what was found. Raises `Faults`."""
-    from acpgen.errors import Faults
     from acpgen.files.faults import UNWRITABLE
 
     try:
@@ -42,6 +31,20 @@ def print_report(text: str) -> None:
             sys.stdout.close()
     except OSError as error:
         raise Faults([UNWRITABLE(at="standard output", reason=str(error.strerror))]) from None
+
+
+def report_destinations(
+    output: Sequence[str] | None, output_format: str | None, read: Iterable[str | os.PathLike[str] | None] = ()
+) -> tuple[Destination, ...]:
+    """Where `--output` and `--format` send reports. Raises `Faults`, before the work begins, where they cannot be written, or would be
+    written over a file that is read.
+    """
+    from acpgen.diagnostics.outputs import outputs, require_apart
+
+    destinations = outputs(output or (), output_format)
+    require_places(each.file for each in destinations)
+    require_apart((each.file for each in destinations), read)
+    return destinations
 
 
 def require_places(files: Iterable[Path | None]) -> None:

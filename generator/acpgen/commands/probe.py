@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from acpgen.commands import terminal
-from acpgen.commands.output import deliver, faults_end_with_2, print_report, require_places
+from acpgen.commands.output import deliver, print_report, report_destinations, require_places
 from acpgen.commands.shared_options import Format, Output
 
 
@@ -91,7 +91,7 @@ def probe(
     The program runs in the current folder with a temporary home folder and without a login; the report lists what cannot be reached
     without one. Exit codes: 0 no MUST is broken in what was reached, 1 one is, or nothing could be judged, 2 the command cannot be started.
     """
-    from acpgen.diagnostics.outputs import outputs, texts
+    from acpgen.diagnostics.outputs import texts
     from acpgen.probe import probe_command as work
     from acpgen.probe.client_driver import ClientProbing
     from acpgen.probe.driver import ProbeOptions, Probing, run
@@ -100,36 +100,35 @@ def probe(
 
     if of_registries and (cases or client):
         raise typer.BadParameter(f"--registry and {'--case' if cases else '--client'} exclude each other.")
-    with faults_end_with_2():
-        names = OF_REGISTRIES if of_registries else tuple(cases or ())
-        chosen = work.cases(names, "client" if client else "agent")
-        if list_:
-            print_report(work.listed(chosen))
-            return
-        if not command:
-            raise typer.BadParameter("missing argument 'COMMAND'.")
-        versions = work.versions(protocol or ())
-        destinations = outputs(output or (), output_format)
-        require_places([write_baseline, *(each.file for each in destinations)])
-        known = work.read_baseline(baseline) if baseline is not None else None
-        report = run(
-            ProbeOptions(
-                command=tuple(command),
-                seed=work.seed(seed),
-                seconds=timeout,
-                total=total,
-                cases=names,
-                versions=versions,
-                variables=tuple(env or ()),
-                keep_home=keep_home,
-                is_strict=strict,
-            ),
-            ClientProbing if client else Probing,
-        )
-        if write_baseline is not None:
-            deliver({write_baseline: work.baseline(report)})
-        if known is not None:
-            work.held_against(report, known)
-        deliver(texts(probe_report(report), destinations, coloured=terminal.is_coloured()))
-        code = report.code if write_baseline is None else int(report.verdict == "not judged")
-        raise typer.Exit(code)
+    names = OF_REGISTRIES if of_registries else tuple(cases or ())
+    chosen = work.cases(names, "client" if client else "agent")
+    if list_:
+        print_report(work.listed(chosen))
+        return
+    if not command:
+        raise typer.BadParameter("missing argument 'COMMAND'.")
+    versions = work.versions(protocol or ())
+    destinations = report_destinations(output, output_format)
+    require_places([write_baseline])
+    known_findings = work.read_baseline(baseline) if baseline is not None else None
+    report = run(
+        ProbeOptions(
+            command=tuple(command),
+            seed=work.seed(seed),
+            seconds=timeout,
+            total=total,
+            cases=names,
+            versions=versions,
+            variables=tuple(env or ()),
+            keep_home=keep_home,
+            is_strict=strict,
+        ),
+        ClientProbing if client else Probing,
+    )
+    if write_baseline is not None:
+        deliver({write_baseline: work.baseline(report)})
+    if known_findings is not None:
+        work.held_against(report, known_findings)
+    deliver(texts(probe_report(report), destinations, coloured=terminal.is_coloured()))
+    code = report.code if write_baseline is None else int(report.verdict == "not judged")
+    raise typer.Exit(code)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from acpgen.commands import terminal
-from acpgen.commands.output import faults_end_with_2, print_report
+from acpgen.commands.output import print_report
 from acpgen.commands.shared_options import (
     current_folder,
 )
@@ -33,6 +33,5 @@ def rules(
     from acpgen import config
     from acpgen.compat import command
 
-    with faults_end_with_2():
-        listing = command.list_rules(chosen or (), output_format, config.around(current_folder()))
-        print_report(terminal.markdown(listing) if chosen and output_format == "text" else listing)
+    listing = command.list_rules(chosen or (), output_format, config.around(current_folder()))
+    print_report(terminal.markdown(listing) if chosen and output_format == "text" else listing)

@@ -61,10 +61,10 @@ class Start:
 
     def as_given(self, fault: Fault, folder: str) -> Fault:
         """A fault of the project in a folder at the place that it has in the file that was given: the copy goes again."""
-        for path, known in self.given.items():
+        for path, original in self.given.items():
             copy = f"{folder}/{path}" if folder else path
             if fault.at == copy or fault.at.startswith((f"{copy}:", f"{copy}#")):
-                return fault.move_to(known + fault.at.removeprefix(copy))
+                return fault.move_to(original + fault.at.removeprefix(copy))
         return fault
 
 
@@ -93,7 +93,7 @@ def start(
     values = {
         "protocols": versions,
         "levels": sorted(levels),
-        "references": {url: next(iter(found), references[url]) for url, found in beside.items()},
+        "references": {url: next(iter(copies), references[url]) for url, copies in beside.items()},
         "methods": next(iter(profiles), methods),
         "distribution": name.strip("_").replace("_", "-"),
         "title": printable(folder.resolve().name) or name,
@@ -101,13 +101,13 @@ def start(
     }
     files: dict[str, bytes] = {path: text.encode() for path, text in _PLAIN.items()}
     files |= {path: _rendered(template, values).encode() for path, template in _FILES.items()}
-    files |= {path: content for found in (*beside.values(), profiles) for path, content in found.items()}
-    given: dict[str, str] = {}
+    files |= {path: content for copies in (*beside.values(), profiles) for path, content in copies.items()}
+    originals: dict[str, str] = {}
     for version in versions:
         own = (*version.source.files, *version.source.siblings)
         files |= {f"schema/{version.name}/{path}": content for path, content in own}
-        given |= {f"schema/{version.name}/{path}": version.source.at(path) for path, _ in own}
-    return Start(files, tuple(sorted(levels)), given)
+        originals |= {f"schema/{version.name}/{path}": version.source.at(path) for path, _ in own}
+    return Start(files, tuple(sorted(levels)), originals)
 
 
 def repository_around(folder: Path) -> Path | None:
@@ -126,12 +126,12 @@ def _starter(protocol: str) -> Source:
 
 def _beside(references: References, source: Source) -> Mapping[str, Mapping[str, bytes]]:
     """The file of the project that each address means, by its path there; none where it means a draft of JSON Schema."""
-    contents = {known: content for known, _, content in source.references}
-    found: dict[str, Mapping[str, bytes]] = {}
+    contents = {address_: content for address_, _, content in source.references}
+    copies: dict[str, Mapping[str, bytes]] = {}
     taken: dict[str, str] = {}
     for url, file in references.items():
         if file in DRAFTS:
-            found[url] = {}
+            copies[url] = {}
             continue
         path = f"references/{re.sub(r'[^A-Za-z0-9.-]+', '_', url.rstrip('#').partition(':')[2]).strip('._')}"
         if taken.setdefault(path, url) != url:
@@ -145,8 +145,8 @@ def _beside(references: References, source: Source) -> Mapping[str, Mapping[str,
                     )
                 ]
             )
-        found[url] = {path: contents[address(url)]}
-    return found
+        copies[url] = {path: contents[address(url)]}
+    return copies
 
 
 def _profile(methods: str) -> str:
@@ -164,15 +164,15 @@ def _package(protocol: str) -> str:
 def _identifier(text: str) -> str:
     """A name as a part of a Python package has it: `v2025_06_18` for `2025-06-18`."""
     plain = re.sub(r"[\u0300-\u036f]", "", unicodedata.normalize("NFKD", text))  # letters without their accents
-    found = re.sub(r"\W+", "_", plain, flags=re.ASCII).strip("_").lower() or "protocol"
-    found = f"v{found}" if found[0].isdigit() else found
-    return f"{found}_" if keyword.iskeyword(found) else found
+    word = re.sub(r"\W+", "_", plain, flags=re.ASCII).strip("_").lower() or "protocol"
+    word = f"v{word}" if word[0].isdigit() else word
+    return f"{word}_" if keyword.iskeyword(word) else word
 
 
 def _require_packages_apart(versions: Sequence[_Version]) -> None:
-    known: dict[str, str] = {}
+    owners: dict[str, str] = {}
     for version in versions:
-        other = known.setdefault(version.package, version.name)
+        other = owners.setdefault(version.package, version.name)
         if other != version.name:
             expected = f"unlike {other}: both would be the package {version.package}"
             raise Faults(
@@ -183,11 +183,11 @@ def _require_packages_apart(versions: Sequence[_Version]) -> None:
 def _rendered(template: str, values: Mapping[str, object]) -> str:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    made = Environment(
+    environment = Environment(
         loader=FileSystemLoader(templates() / "project"),
         undefined=StrictUndefined,
         keep_trailing_newline=True,
         autoescape=False,  # noqa: S701 - it lays out TOML, YAML and Markdown
     )
-    made.filters["quoted"] = lambda value: json.dumps(str(value), ensure_ascii=False)
-    return made.get_template(f"{template}.jinja2").render(values)
+    environment.filters["quoted"] = lambda value: json.dumps(str(value), ensure_ascii=False)
+    return environment.get_template(f"{template}.jinja2").render(values)

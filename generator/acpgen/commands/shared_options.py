@@ -8,9 +8,25 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from acpgen.errors import Faults
+
 if TYPE_CHECKING:
     from acpgen.files.cache import Cache
     from acpgen.input.load import References
+
+
+def protocol_names(incomplete: str) -> list[str]:
+    """What completes the name of a protocol."""
+    from acpgen.config import protocols
+
+    return [name for name in protocols.names() if name.startswith(incomplete)]
+
+
+def profile_names(incomplete: str) -> list[str]:
+    """What completes the name of a profile that comes with acpgen."""
+    from acpgen.methods.profile import names
+
+    return [name for name in names() if name.startswith(incomplete)]
 
 
 Ref: TypeAlias = Annotated[
@@ -23,6 +39,42 @@ Ref: TypeAlias = Annotated[
     ),
 ]
 """The option `--ref` of every command that reads schemas."""
+
+
+Methods: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="The profile that says where the schemas define their methods: a TOML or JSON file, or the name of a profile of acpgen.",
+        autocompletion=profile_names,
+    ),
+]
+"""The option `--methods` of every command that looks for methods in schemas."""
+
+
+Protocols: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--protocol",
+        metavar="NAME",
+        help="Judge by this protocol, such as acp/v2, or by this schema file, whatever initialize says. Default: the version of ACP that "
+        "initialize negotiates.",
+        autocompletion=protocol_names,
+    ),
+]
+"""The option `--protocol` of every command that judges messages."""
+
+
+Budget: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        metavar="STEPS",
+        min=1,
+        help="The number of steps that the proofs of a comparison may take together; what is left then is undecided. Default: 1000000, for "
+        "each comparison of history 3000000.",
+    ),
+]
+"""The option `--budget` of every command that compares schemas."""
 
 
 Waivers: TypeAlias = Annotated[
@@ -73,20 +125,6 @@ NoCache: TypeAlias = Annotated[
 """The option `--no-cache` of every command that keeps results."""
 
 
-def protocol_names(incomplete: str) -> list[str]:
-    """What completes the name of a protocol."""
-    from acpgen.config import protocols
-
-    return [name for name in protocols.names() if name.startswith(incomplete)]
-
-
-def profile_names(incomplete: str) -> list[str]:
-    """What completes the name of a profile that comes with acpgen."""
-    from acpgen.methods.profile import names
-
-    return [name for name in names() if name.startswith(incomplete)]
-
-
 def target_names(incomplete: str) -> list[str]:
     """What completes the name of a target that is installed."""
     from acpgen.targets.installed import TARGETS
@@ -94,16 +132,15 @@ def target_names(incomplete: str) -> list[str]:
     return [name for name in TARGETS if name.startswith(incomplete)]
 
 
-def references_of(given: Sequence[str] | None) -> References:
+def references_of(pairs: Sequence[str] | None) -> References:
     """What addresses mean: to the project, if there is one, and as given. Raises `Faults`."""
     from acpgen import config
 
-    return config.references(given or (), current_folder())
+    return config.references(pairs or (), current_folder())
 
 
 def current_folder() -> Path:
     """The current folder. Raises `Faults` where it has been removed."""
-    from acpgen.errors import Faults
     from acpgen.input.faults import NOT_FOUND
 
     try:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from acpgen.commands import terminal
-from acpgen.commands.output import faults_end_with_2
-from acpgen.commands.shared_options import Ref, protocol_names, references_of
+from acpgen.commands.shared_options import Protocols, Ref, references_of
+from acpgen.errors import Faults, visible
 
 if TYPE_CHECKING:
     from acp_monitor import Breach, Folding, Monitor
@@ -68,14 +68,7 @@ def tap(
             help="Write broken rules to this file instead of standard error. Messages have the numbers of the lines of a recording.",
         ),
     ] = None,
-    protocol: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Judge by this protocol, whatever initialize says. Default: the version of ACP that initialize negotiates.",
-            autocompletion=protocol_names,
-        ),
-    ] = None,
+    protocol: Protocols = None,
     format_: Annotated[
         str, typer.Option("--format", metavar="FORMAT", help="text (default) or json.", show_default=False)
     ] = "text",
@@ -98,7 +91,6 @@ def tap(
     tap ends when the command ends, and the command never outlives tap. Exit codes: any that of the command; 1 if that is 0 and judging
     ended early or passed something over; 2 the command cannot be started or a file cannot be written.
     """
-    from acpgen.errors import Faults, visible
     from acpgen.messages import recording, validators
     from acpgen.messages import tap as work
     from acpgen.messages.recording_file import MOST_FILES, Tape
@@ -114,7 +106,7 @@ def tap(
     most = _bytes(max_size) if max_size is not None else None
     _require_expressions(redact_pattern or ())
     code = 2
-    with faults_end_with_2(), contextlib.ExitStack() as stack:
+    with contextlib.ExitStack() as stack:
         references = references_of(ref)
         for name in protocol or ():
             validators.find(
@@ -180,17 +172,13 @@ def tap(
 
 def _bytes(text: str) -> int:
     """A number of bytes, with k, M or G behind it (1,000, 1,000,000, 1,000,000,000)."""
-    from acpgen.errors import visible
-
-    found = re.fullmatch(r"([1-9]\d{0,17})\s*([kKMG]?)B?", text.strip())
-    if found is None:
+    match = re.fullmatch(r"([1-9]\d{0,17})\s*([kKMG]?)B?", text.strip())
+    if match is None:
         raise typer.BadParameter(f"{visible(text)!r} is not a size: write 500k, 100M or 1G")
-    return int(found[1]) * {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9}[found[2]]
+    return int(match[1]) * {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9}[match[2]]
 
 
 def _require_expressions(patterns: Sequence[str]) -> None:
-    from acpgen.errors import visible
-
     for pattern in patterns:
         try:
             re.compile(pattern)

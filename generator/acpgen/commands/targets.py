@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from acpgen.commands import terminal
-from acpgen.commands.output import faults_end_with_2
 from acpgen.commands.shared_options import (
     target_names,
 )
@@ -42,11 +41,10 @@ def targets(
     if ir_schema:
         terminal.put(json.dumps(interchange.schema(), indent=2, ensure_ascii=False))
         return
-    with faults_end_with_2():
-        require_targets([] if name is None else [name], TARGETS, at="acpgen targets")
-        unusable = [each for each in TARGETS if name in (None, each) and not terminal.show_target(each, TARGETS)]
-        for faults in hidden(name):
-            terminal.show_faults(faults)
-            unusable.append("")
+    require_targets([] if name is None else [name], TARGETS, at="NAME")
+    unusable = [each for each in TARGETS if name in (None, each) and not terminal.show_target(each, TARGETS)]
+    for faults in hidden(name):
+        terminal.show_faults(faults)
+        unusable.append("")
     if unusable:
         raise typer.Exit(1)

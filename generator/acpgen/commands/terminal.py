@@ -14,11 +14,12 @@ from shutil import get_terminal_size
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
+from acpgen.errors import Fault, Faults, counted, distinct, printable
+
 if TYPE_CHECKING:
     from typing import TextIO
 
-    from acpgen.commands.project import Outcome, Progress
-    from acpgen.errors import Fault, Faults
+    from acpgen.commands.build import Outcome, Progress
     from acpgen.files import Change
     from acpgen.input.positions import Positions
     from acpgen.messages.validate import Counts
@@ -47,8 +48,6 @@ LONGEST_DIFFERENCE: Final = 400
 
 def show_faults(faults: Faults) -> None:
     """Print each fault: what is wrong, and what to do."""
-    from acpgen.errors import distinct
-
     positions = cache(_positions)  # for this run alone: files differ later
     for fault in distinct(faults.faults):
         error, hint = fault.error_and_hint()
@@ -60,19 +59,18 @@ def _where(fault: Fault, positions: Callable[[str], Positions | None]) -> str:
     from acpgen.pointers import pointer_parts
 
     path, mark, fragment = fault.at.partition("#")
-    found = positions(path) if mark else None
-    if found is None:
+    file = positions(path) if mark else None
+    if file is None:
         return fault.at
     parts = pointer_parts(fragment)
     keyword = [str(fault.values["keyword"])] if "keyword" in fault.values else []
-    offset, passed = found.nearest([*parts, *keyword], SPELLINGS)
-    line, column = found.line_and_column(offset)
+    offset, passed = file.nearest([*parts, *keyword], SPELLINGS)
+    line, column = file.line_and_column(offset)
     return f"{path}:{line}:{column}{mark}{fragment}".removesuffix("#") if len(passed) >= len(parts) else fault.at
 
 
 def _positions(path: str) -> Positions | None:
     """The positions in a file of JSON; `None` where it is none, or cannot be read here."""
-    from acpgen.errors import Faults
     from acpgen.input.load import decode, read_bytes
     from acpgen.input.positions import Positions, problems
 
@@ -85,8 +83,6 @@ def _positions(path: str) -> Positions | None:
 
 def show_error(error: str, hint: str = "") -> None:
     """Print what is wrong, and what to do: the form of all errors."""
-    from acpgen.errors import printable
-
     for label, text, colour in (("error", error, 31), ("hint", hint, 36)):
         if text:
             shown = f"\x1b[1;{colour}m{label}\x1b[0m" if _is_coloured(sys.stderr) else label
@@ -120,7 +116,6 @@ def show_out_of_memory() -> None:
 
 def put(line: str) -> None:
     """Print one line on standard output. Raises `Faults` where it cannot be written, `BrokenPipeError` where nobody reads it any more."""
-    from acpgen.errors import Faults
     from acpgen.messages.faults import NOT_CREATED
 
     try:
@@ -133,8 +128,6 @@ def put(line: str) -> None:
 
 def show_target(name: str, targets: Mapping[str, Target]) -> bool:
     """Print what a target is and which options it has; false, and the faults, where it cannot be used."""
-    from acpgen.errors import Faults
-
     try:
         target = targets[name]
     except Faults as faults:
@@ -152,8 +145,6 @@ def show_target(name: str, targets: Mapping[str, Target]) -> bool:
 def _put_item(text: str, indent: str) -> None:
     """Print an item of a list on standard output, wrapped."""
     from textwrap import wrap
-
-    from acpgen.errors import printable
 
     for line in wrap(
         printable(text),
@@ -197,7 +188,7 @@ def _paragraph(line: str) -> str:
     from textwrap import fill
 
     wrapped = fill(line, WIDEST, break_long_words=False, break_on_hyphens=False)
-    return re.sub(r"(?s)\*\*(.+?)\*\*", lambda found: _styled(found[1], 1), wrapped)
+    return re.sub(r"(?s)\*\*(.+?)\*\*", lambda match: _styled(match[1], 1), wrapped)
 
 
 def _styled(text: str, code: int) -> str:
@@ -206,8 +197,6 @@ def _styled(text: str, code: int) -> str:
 
 def say(sentence: str) -> None:
     """Print one line for people."""
-    from acpgen.errors import printable
-
     print(_wrapped(printable(sentence)), file=sys.stderr)
 
 
@@ -215,7 +204,7 @@ def show_counts(summary: Counts) -> None:
     """Print how many messages of each method were right, wrong and not judged, and which rules they broke."""
     right, wrong, unjudged = summary.sums
     if not wrong and not unjudged:
-        say(f"{_counted(right, 'line')}, nothing wrong." if right else "There was no line: nothing was judged.")
+        say(f"{counted(right, 'line')}, nothing wrong." if right else "There was no line: nothing was judged.")
         notes = ", ".join(f"{rule} {count}" for rule, count in summary.rules.most_common())
         if notes:
             say(f"Notes: {notes}.")
@@ -230,7 +219,7 @@ def show_counts(summary: Counts) -> None:
         ],
     )
     _show_counts("rule", ("times",), [(rule, (count,)) for rule, count in summary.rules.most_common()])
-    said = f"{_counted(wrong, 'line')} of {right + wrong + unjudged} wrong" if wrong else f"{right} right"
+    said = f"{counted(wrong, 'line')} of {right + wrong + unjudged} wrong" if wrong else f"{right} right"
     say(f"{said}, {unjudged} not judged." if unjudged else f"{said}.")
 
 
@@ -239,7 +228,7 @@ def show_summary(summary: Summary, others: int) -> None:
     from acpgen.recordings.summary import by_times, by_wrong
 
     if summary.rules:
-        rules = [(str(rule), (found.times, found.recordings)) for rule, found in by_times(summary)]
+        rules = [(str(rule), (broken.times, broken.recordings)) for rule, broken in by_times(summary)]
         _show_counts("rule", ("times", "recordings"), rules)
     agents = [(name or "(not named)", share) for name, share in by_wrong(summary)[:MOST_ROWS]]
     rest = sum((share for _, share in by_wrong(summary)[MOST_ROWS:]), summary.other_agents)
@@ -250,8 +239,8 @@ def show_summary(summary: Summary, others: int) -> None:
         _show_counts(
             "recording", ("wrong lines",), [(one.recording, (one.wrong,)) for one in summary.worst[:MOST_ROWS]]
         )
-    lines = f"{_counted(summary.right, 'line')} right, {summary.wrong} wrong, {summary.not_judged} not judged"
-    say(f"{_counted(summary.recordings, 'recording')}, {summary.bytes} bytes: {lines}.")
+    lines = f"{counted(summary.right, 'line')} right, {summary.wrong} wrong, {summary.not_judged} not judged"
+    say(f"{counted(summary.recordings, 'recording')}, {summary.bytes} bytes: {lines}.")
     parts = {
         "with nothing wrong": summary.well,
         "with wrong lines": summary.with_wrong,
@@ -260,13 +249,13 @@ def show_summary(summary: Summary, others: int) -> None:
     }
     say(f"Recordings: {', '.join(f'{count} {what}' for what, count in parts.items() if count)}.")
     if others:
-        say(f"{_counted(others, 'file')} ignored: the name is not that of a recording.")
+        say(f"{counted(others, 'file')} ignored: the name is not that of a recording.")
 
 
 def show_outcome(outcome: Outcome) -> None:
     """Print what a run did to each output."""
     if not outcome.changes:
-        say(f"Nothing to do: no input has changed ({_counted(len(outcome.fresh), 'output')}).")
+        say(f"Nothing to do: no input has changed ({counted(len(outcome.fresh), 'output')}).")
         return
     _show_table("output", ("written", "unchanged", "removed"), _of_outputs(outcome))
     for change in outcome.changes:
@@ -275,33 +264,24 @@ def show_outcome(outcome: Outcome) -> None:
                 say(f"{verb} {_folder(change.folder)}/{path}")
 
 
-def show_notes(outcome: Outcome) -> None:
-    """Say what of the schemas means nothing and was left out: of each kind the first few, and how many more."""
+def show_remarks(outcome: Outcome) -> None:
+    """Say what of the schemas means nothing, the first few places of each kind, what methods were found, and what no validator enforces."""
     places: dict[str, list[str]] = {}
     for at, sentence in outcome.notes:
         places.setdefault(sentence, []).append(at)
-    for sentence, found in places.items():
-        for at in found[:_FEW_NOTES]:
+    for sentence, where in places.items():
+        for at in where[:_FEW_NOTES]:
             say(f"note: {at}: {sentence}")
-        if len(found) > _FEW_NOTES:
-            say(f"note: {sentence.partition(',')[0]} at {_counted(len(found) - _FEW_NOTES, 'more place')}.")
-
-
-def show_methods(outcome: Outcome) -> None:
-    """Say what methods were found where outputs were made."""
+        if len(where) > _FEW_NOTES:
+            say(f"note: {sentence.partition(',')[0]} at {counted(len(where) - _FEW_NOTES, 'more place')}.")
     for line in outcome.methods:
         say(line)
+    if any(outcome.gaps.values()):
+        from acpgen.meaning import unenforced
 
-
-def show_gaps(outcome: Outcome) -> None:
-    """Say what no validator enforces."""
-    if not any(outcome.gaps.values()):
-        return
-    from acpgen.meaning import unenforced
-
-    for label, found in outcome.gaps.items():
-        for line in unenforced.told(label, found):
-            say(line)
+        for label, gaps in outcome.gaps.items():
+            for line in unenforced.describe_gaps(label, gaps):
+                say(line)
 
 
 def show_difference(outcome: Outcome) -> None:
@@ -310,7 +290,6 @@ def show_difference(outcome: Outcome) -> None:
     from rich.text import Text
 
     from acpgen.config.docs_inputs import VERDICTS
-    from acpgen.errors import printable
 
     console = Console(highlight=False)
     lines = outcome.difference()
@@ -333,8 +312,6 @@ def progress() -> Generator[Progress]:
 
     What is printed meanwhile goes where it always goes.
     """
-    from acpgen.errors import printable
-
     if not sys.stderr.isatty():
         yield lambda done, total, step: None
         return
@@ -392,8 +369,6 @@ def _show_counts(heading: str, columns: Sequence[str], rows: Iterable[tuple[str,
 
 def _show_table(heading: str, columns: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]]) -> None:
     """Print a table for people: names to the left, over several lines where they are long, and figures to the right."""
-    from acpgen.errors import printable
-
     named = [(printable(name), cells) for name, cells in rows]
     widths = [max(map(len, column)) for column in zip(columns, *(cells for _, cells in named), strict=True)]
     rest = min(get_terminal_size().columns, WIDEST) - sum(2 + width for width in widths)
@@ -423,11 +398,7 @@ def _counts(change: Change) -> str:
         (len(change.removed), "to remove"),
         (len(change.strays), "not written by acpgen"),
     )
-    return ", ".join(f"{_counted(count, 'file')} {what}" for count, what in parts if count)
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    return ", ".join(f"{counted(count, 'file')} {what}" for count, what in parts if count)
 
 
 def _folder(folder: Path) -> str:

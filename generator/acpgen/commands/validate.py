@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, NoReturn, cast
 import typer
 
 from acpgen.commands import terminal
-from acpgen.commands.output import faults_end_with_2, finish, require_places
-from acpgen.commands.shared_options import Format, Output, Ref, profile_names, protocol_names, references_of
+from acpgen.commands.output import finish, report_destinations
+from acpgen.commands.shared_options import Format, Methods, Output, Protocols, Ref
+from acpgen.errors import visible
 
 if TYPE_CHECKING:
     from io import BufferedReader
@@ -33,15 +34,7 @@ def validate(
             show_default=False,
         ),
     ] = None,
-    protocol: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Judge by this protocol, such as acp/v2, or by this schema file, whatever initialize says. Default: the version of ACP "
-            "that initialize negotiates.",
-            autocompletion=protocol_names,
-        ),
-    ] = None,
+    protocol: Protocols = None,
     sender: Annotated[
         str | None,
         typer.Option(
@@ -57,14 +50,7 @@ def validate(
     ] = False,
     output_format: Format = None,
     output: Output = None,
-    methods: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="With --protocol: the profile, a file or a name, that says where the schema defines its methods.",
-            autocompletion=profile_names,
-        ),
-    ] = None,
+    methods: Methods = None,
     allow_unjudged: Annotated[
         bool, typer.Option("--allow-unjudged", help="Do not exit with 1 because something was not judged.")
     ] = False,
@@ -97,10 +83,8 @@ def validate(
     The lines of a recording are {"from": "client", "message": {...}}. Exit codes: 0 all was judged and is valid, 1 something is wrong or
     was not judged, 2 the input cannot be used.
     """
-    from acpgen import config, recordings
-    from acpgen.diagnostics.outputs import outputs, require_apart
-    from acpgen.errors import visible
-    from acpgen.messages import recording, validators
+    from acpgen import recordings
+    from acpgen.messages import recording
     from acpgen.messages import validate as work
     from acpgen.recordings import stores
     from acpgen.recordings.message_report import MessageDiagnostics
@@ -110,61 +94,46 @@ def validate(
     names = files or ["-"]
     if len(names) > 1 and "-" in names:
         raise typer.BadParameter("- is standard input, and cannot be combined with files.")
-    with faults_end_with_2():
-        destinations = outputs(output or (), output_format)
-        require_places(each.file for each in destinations)
-        require_apart((each.file for each in destinations), [*names, resume])
+    destinations = report_destinations(output, output_format, [*names, resume])
     lines_as = next(
         (each.format for each in destinations if each.file is None and each.format in ("text", "json")), None
     )
     reports = [each for each in destinations if each.file is not None or each.format != lines_as]
-    found = MessageDiagnostics(allowed=allow_unjudged)
+    diagnostics = MessageDiagnostics(allowed=allow_unjudged)
+    standard = recordings.Standard(tuple(protocol or ()), session, sender, methods, tuple(ref or ()))
     if len(names) > 1 or jobs is not None or resume is not None or not stores.is_one(names[0]):
         if names == ["-"]:
             raise typer.BadParameter("--jobs and --resume need files: name them.")
-        standard = recordings.Standard(tuple(protocol or ()), session, sender, methods, tuple(ref or ()))
-        _validate_many(names, standard, jobs, resume, lines_as, reports, found)
+        _validate_many(names, standard, jobs, resume, lines_as, reports, diagnostics)
     file = names[0]
     summary = work.Counts()
     as_line = work.as_json if lines_as == "json" else work.as_text
-    with faults_end_with_2():
-        profile = None if methods is None else config.find_profile(methods)
-        strict = validators.versions(protocol or (), references_of(ref), profile)
-        sides = strict[0].contract.peers
-        if sender is not None and sender not in sides:
-            raise typer.BadParameter(f"--sender is one of {', '.join(sides)}.")
-        with contextlib.ExitStack() as stack:
-            if stores.is_compressed(file):
-                lines, total = stores.lines(file), None
-            else:
-                given = cast("BufferedReader", sys.stdin.buffer)
-                stream = given if file == "-" else stack.enter_context(recording.opened(Path(file)))
-                lines, total = recording.lines(stream), recording.size(stream)
-            is_moving = (
-                lines_as and sys.stdout.isatty() and not session
-            )  # a verdict a line shows well enough how far it is
-            progress = stack.enter_context(contextlib.nullcontext(_no_progress) if is_moving else terminal.progress())
-            if session:
-                verdicts = work.conversation(lines, validators.monitor(strict, fixed=bool(protocol)))
-            else:
-                known = {one.contract.version: one for one in strict}
-                verdicts = work.judge_lines(lines, known, sender, fixed=bool(protocol))
+    standard.versions()  # what it names may not be there, which is said before a message is waited for
+    with contextlib.ExitStack() as stack:
+        if stores.is_compressed(file):
+            lines, total = stores.lines(file), None
+        else:
+            standard_input = cast("BufferedReader", sys.stdin.buffer)
+            stream = standard_input if file == "-" else stack.enter_context(recording.opened(Path(file)))
+            lines, total = recording.lines(stream), recording.size(stream)
+        is_moving = lines_as and sys.stdout.isatty() and not session  # a verdict a line shows well enough how far it is
+        progress = stack.enter_context(contextlib.nullcontext(_no_progress) if is_moving else terminal.progress())
 
-            def counted() -> Iterator[LineVerdict]:
-                for verdict in verdicts:
-                    summary.add(verdict)
-                    progress(verdict.end, total or 0, f"line {verdict.line}")
-                    if reports:
-                        found.add_line("standard input" if file == "-" else file, verdict)
-                    if lines_as and (not session or verdict.problems):
-                        yield verdict
+        def counted() -> Iterator[LineVerdict]:
+            for verdict in standard.judge_lines(lines):
+                summary.add(verdict)
+                progress(verdict.end, total or 0, f"line {verdict.line}")
+                if reports:
+                    diagnostics.add_line("standard input" if file == "-" else file, verdict)
+                if lines_as and (not session or verdict.problems):
+                    yield verdict
 
-            for verdict in work.folded(counted()) if session and lines_as == "text" else counted():
-                terminal.put(visible(as_line(verdict)))
-        if lines_as == "json" and not summary.is_judged:
-            terminal.put(work.counts_as_json(summary))
-        terminal.show_counts(summary)
-        finish(found.report(names, *summary.sums, is_judged=summary.is_judged), reports)
+        for verdict in work.folded(counted()) if session and lines_as == "text" else counted():
+            terminal.put(visible(as_line(verdict)))
+    if lines_as == "json" and not summary.is_judged:
+        terminal.put(work.counts_as_json(summary))
+    terminal.show_counts(summary)
+    finish(diagnostics.report(names, *summary.sums, is_judged=summary.is_judged), reports)
 
 
 def _validate_many(
@@ -174,33 +143,31 @@ def _validate_many(
     resume: Path | None,
     lines_as: str | None,
     reports: Sequence[Destination],
-    found: MessageDiagnostics,
+    diagnostics: MessageDiagnostics,
 ) -> NoReturn:
     from acpgen.diagnostics.outputs import require_apart
-    from acpgen.errors import visible
     from acpgen.recordings import stores, summary_report, worker_pool
 
     as_line = summary_report.as_json if lines_as == "json" else summary_report.as_text
 
     def tell(verdict: Verdict) -> None:
         if reports:
-            found.add_recording(verdict)
+            diagnostics.add_recording(verdict)
         for line in as_line(verdict).splitlines() if lines_as else ():
             terminal.put(visible(line))
 
-    with faults_end_with_2():
-        given = stores.find(names)
-        read = [file.name for each in given.recordings for file in each.files]
-        require_apart((each.file for each in reports), read)
-        with terminal.progress() as progress:
-            summary = summary_report.run(
-                given.recordings, standard, jobs or worker_pool.processors(), resume, tell, progress
-            )
-        if lines_as == "json":
-            terminal.put(summary_report.summary_as_json(summary))
-        terminal.show_summary(summary, given.others)
-        sums = summary.right, summary.wrong, summary.not_judged
-        finish(found.report(names, *sums, is_judged=summary.is_judged), reports)
+    listing = stores.find(names)
+    read = [file.name for each in listing.recordings for file in each.files]
+    require_apart((each.file for each in reports), read)
+    with terminal.progress() as progress:
+        summary = summary_report.run(
+            listing.recordings, standard, jobs or worker_pool.processors(), resume, tell, progress
+        )
+    if lines_as == "json":
+        terminal.put(summary_report.summary_as_json(summary))
+    terminal.show_summary(summary, listing.others)
+    sums = summary.right, summary.wrong, summary.not_judged
+    finish(diagnostics.report(names, *sums, is_judged=summary.is_judged), reports)
 
 
 def _no_progress(done: int, total: int, step: str) -> None:

@@ -13,7 +13,7 @@ from acpgen import resources
 from acpgen.compat import project_policy
 from acpgen.compat.project_policy import NONE, Policy
 from acpgen.compat.rules import RULES
-from acpgen.diagnostics.markup import quoting
+from acpgen.diagnostics.markup import fenced, quoting
 from acpgen.input.load import decode, parse_json, read_bytes
 
 PAGES: Final = "compatibility"
@@ -65,14 +65,13 @@ def examples() -> dict[str, Any]:
 
 def policy_entries(entry: CatalogueEntry, policy: Policy) -> Iterator[dict[str, str]]:
     """What a policy says of the findings of a rule alone: where, which severity, and why."""
-    for level in policy.levels:
-        if level.rule in ("", entry.id):
-            at = "" if level.area is None else level.area.written
-            yield {"at": at, "severity": level.severity, "reason": level.reason}
-    if project_policy.is_removal(entry.id):
-        for area, deprecation in policy.deprecated.items():
-            since = f"from {deprecation.sunset.isoformat()} on: {deprecation.reason}"
-            yield {"at": area.written, "severity": project_policy.LOWERED, "reason": since}
+    for each in policy.entries:
+        at = "" if each.area is None else each.area.written
+        if each.table == "severity" and each.rule in ("", entry.id):
+            yield {"at": at, "severity": each.severity, "reason": each.reason}
+        elif each.table == "deprecated" and project_policy.is_removal(entry.id):
+            since = f"from {each.sunset.isoformat()} on: {each.reason}"
+            yield {"at": at, "severity": each.severity, "reason": since}
 
 
 def policy_summary(policy: Policy) -> Iterator[tuple[str, str]]:
@@ -82,8 +81,9 @@ def policy_summary(policy: Policy) -> Iterator[tuple[str, str]]:
     since = {None: "OLD alone", "": "every release that is kept"}
     yield "compared", since.get(policy.since, f"the releases that are kept, from {policy.since} on")
     yield "formats", "asserted" if policy.formats else "annotations"
-    for area, reason in policy.experimental.items():
-        yield "experimental", f"{area.written}: {reason}"
+    for each in policy.entries:
+        if each.table == "experimental" and each.area is not None:
+            yield each.table, f"{each.area.written}: {each.reason}"
 
 
 def as_json(policy: Policy = NONE, entries: Sequence[CatalogueEntry] | None = None) -> str:
@@ -192,10 +192,10 @@ def _lines(entry: CatalogueEntry, here: Iterable[str], *, linked: bool) -> Itera
 
 
 def _pair(pair: Mapping[str, Any], name: Callable[[str], str], said: Callable[[str], str]) -> Iterator[str]:
-    yield from _fenced("diff", pair["difference"])
+    yield _fenced("diff", pair["difference"])
     for file, text in pair["files"].items():
         yield f"With `{file}`:\n"
-        yield from _fenced("toml", text)
+        yield _fenced("toml", text)
     finding = pair.get("finding")
     if finding is None:
         yield "Nothing is found.\n"
@@ -204,11 +204,9 @@ def _pair(pair: Mapping[str, Any], name: Callable[[str], str], said: Callable[[s
     yield f"**{finding['severity']}** {name(finding['rule'])}: {said(finding['message'])}{breaks}\n"
     if "witness" in finding:
         yield "This message shows it:\n"
-        yield from _fenced("json", json.dumps(finding["witness"], indent=2, ensure_ascii=False))
+        yield _fenced("json", json.dumps(finding["witness"], indent=2, ensure_ascii=False))
     yield "The check exits with 1.\n" if pair["counts"] else "The check exits with 0.\n"
 
 
-def _fenced(language: str, text: str) -> Iterator[str]:
-    yield f"```{language}"
-    yield text.rstrip("\n")
-    yield "```\n"
+def _fenced(language: str, text: str) -> str:
+    return f"{fenced(text.rstrip(), language)}\n"

@@ -107,7 +107,7 @@ class Change:
 
     @property
     def is_documentation(self) -> bool:
-        """Whether it is a change of files alone: told once, not once for each method."""
+        """Whether it is a change of files alone: reported once, not once for each method."""
         return self.kind in ("text", "structure") or self.what == "definition-changed"
 
     @property

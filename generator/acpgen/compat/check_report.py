@@ -111,8 +111,8 @@ def _diagnostic(finding: Finding, *, fails: bool) -> Diagnostic:
         statement=_nameless(finding),
         details=(f"Breaks: {finding.breaks}.",) if finding.breaks else (),
         advice="" if finding.advice == NO_ACTION else finding.advice,
-        waived=f"Waived until {finding.waived.until}: {finding.waived.reason}" if finding.waived else "",
-        repair=repair_sentence(finding),
+        waived=f"Waived until {finding.waived.end}: {finding.waived.reason}" if finding.waived else "",
+        repair=finding.repair_sentence,
         fingerprint=finding.fingerprint,
         locations=tuple(
             _location(position, label)
@@ -199,24 +199,20 @@ def _proof(witness: Witness) -> str:
     return f"The {witness.accepted_by} revision accepts this message; the {witness.refused_by} revision rejects it:"
 
 
-def repair_sentence(finding: Finding) -> str:
-    """What repairs a finding, or why nothing does; empty where no repair was asked for."""
-    repair = finding.repair
-    if repair is None:
-        return f"No repair: {finding.no_repair}" if finding.no_repair else ""
-    why = f" {repair.why}" if repair.why else ""
-    return f"Repair: {repair.description}{why}"
-
-
 def _fix_words(fix: Fix) -> str:
     files = ", ".join(each.file for each in fix.patches)
     return f"{fix.ended} of {counted(fix.findings, 'finding')} can be repaired, which leaves {fix.verdict}: {files}."
 
 
+def _ruled_counts(report: Report) -> Iterator[tuple[int, str]]:
+    """How many findings the project's policy has lowered and raised, where it has."""
+    changed = ((len(lowered_findings(report)), "lowered"), (len(raised_findings(report)), "raised"))
+    return (each for each in changed if each[0])
+
+
 def _policy_summary(report: Report) -> str:
     """What the project's policy has changed: `3 findings lowered by policy`."""
-    changed = ((len(lowered_findings(report)), "lowered"), (len(raised_findings(report)), "raised"))
-    return ", ".join(f"{counted(count, 'finding')} {what} by policy" for count, what in changed if count)
+    return ", ".join(f"{counted(count, 'finding')} {what} by policy" for count, what in _ruled_counts(report))
 
 
 def _facts(report: Report) -> Iterator[tuple[str, str]]:
@@ -236,9 +232,8 @@ def _facts(report: Report) -> Iterator[tuple[str, str]]:
     if report.earlier is not None:
         yield "earlier releases", _earlier(report.earlier)
     if report.unruled is not None:
-        changed = ((len(lowered_findings(report)), "lowered"), (len(raised_findings(report)), "raised"))
-        told = ", ".join(f"{count} {what}" for count, what in changed if count)
-        yield "policy", f"{told}; without it: {report.unruled}"
+        changed = ", ".join(f"{count} {what}" for count, what in _ruled_counts(report))
+        yield "policy", f"{changed}; without it: {report.unruled}"
 
 
 def _earlier(releases: tuple[str, ...]) -> str:
@@ -327,8 +322,8 @@ def _reach_data(proven: Finding | Reach) -> dict[str, JSON]:
         facts = asdict(proven.witness).items()
         found["witness"] = {key: value for key, value in facts if key == "value" or value is not None}
     if proven.waived is not None:
-        ends = ("expires", proven.waived.expires) if proven.waived.expires else ("until", proven.waived.release)
-        found["waived"] = {"reason": proven.waived.reason, ends[0]: ends[1]}
+        word = "until" if proven.waived.until else "expires"
+        found["waived"] = {"reason": proven.waived.reason, word: proven.waived.end.removeprefix("release ")}
     if proven.ruled is not None:
         found["policy"] = asdict(proven.ruled)
     return found

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, cast, get_args
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast, get_args
 
 from acpgen.compat.check_report import check_report
 from acpgen.compat.compare import read_inputs
@@ -17,8 +17,7 @@ from acpgen.compat.project_policy import NONE, Policy, apply
 from acpgen.compat.project_releases import release_files, versions_of, with_releases
 from acpgen.compat.report_cache import Comparer
 from acpgen.compat.sources import Input, at_merge_base, files_here, is_new, open_input
-from acpgen.compat.waivers import Decision, parse_waivers, standard_file, waive, with_waivers
-from acpgen.compat.waivers import decision as decided
+from acpgen.compat.waivers import parse_waivers, standard_file, waive, with_waivers
 from acpgen.config import Config, around, find_profile
 from acpgen.diagnostics.outputs import Destination, outputs, require_apart, texts
 from acpgen.errors import Fault, Faults, did_you_mean, shown
@@ -27,11 +26,15 @@ from acpgen.input.faults import BAD_SETTING, UNKNOWN_NAME
 from acpgen.input.load import NO_REFERENCES, References, decode, place, read_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from acpgen.compat.catalogue import CatalogueEntry
-    from acpgen.compat.repair.fix import FixResult, Repairing
+    from acpgen.compat.findings import Waiver
+    from acpgen.compat.repair.repair import RepairResult
 
+
+Repairing: TypeAlias = Literal["no", "tell", "dry", "fix"]
+"""What is wanted: nothing, the repairs beside the findings, what they would change in the files, or these files changed."""
 
 _URL: Final = re.compile(r"https?://[^\s<>()\[\]]+")
 
@@ -47,6 +50,15 @@ class Options:
     report_url: str = ""
 
 
+def unknown_words(*words: tuple[str, str, str, Collection[str]]) -> list[Fault]:
+    """A fault for each word that is not known: words are given with the option, what kind they are of, and all that are known."""
+    return [
+        UNKNOWN_NAME(at=option, kind=kind, name=value, hint=did_you_mean(value, known))
+        for option, kind, value, known in words
+        if value not in known
+    ]
+
+
 def options(
     mode: str,
     output_format: str | None,
@@ -56,16 +68,11 @@ def options(
     report_url: str = "",
 ) -> Options:
     """The options as given on the command line; `given` are the values of `--output`. Raises `Faults` for words that are not known."""
-    words: tuple[tuple[str, str, str, Iterable[str]], ...] = (
+    faults = unknown_words(
         ("--mode", "mode", mode, get_args(Mode)),
         ("--fail-on", "level", fail_on, get_args(FailOn)),
         ("--fail-on-bindings", "level", fail_on_bindings, ("never", "breaking", "additive")),
     )
-    faults: list[Fault] = [
-        UNKNOWN_NAME(at=option, kind=kind, name=value, hint=did_you_mean(value, known))
-        for option, kind, value, known in words
-        if value not in known
-    ]
     if report_url and not _URL.fullmatch(report_url):
         expected, hint = "an address that begins with https://", "Write it as a browser shows it, without spaces."
         faults.append(BAD_SETTING(at="--report-url", key=shown(report_url), expected=expected, hint=hint))
@@ -79,18 +86,17 @@ def options(
     return Options(cast("Mode", mode), wanted, fail_on, fail_on_bindings, report_url)
 
 
-def decision(waived: Sequence[str], reason: str | None, until: str | None) -> Decision | None:
-    """What `--waive`, `--reason` and `--until` say together; `None` without any. Raises `Faults`."""
-    return decided(waived, reason, until, date.today())
-
-
 @dataclass(frozen=True, slots=True)
 class DiffResult:
-    """A comparison: the report with waivers applied, and files that are written with it, by path. `fixed` is what `--fix` comes to."""
+    """A comparison: the report with waivers applied, and files that are written with it, by path.
+
+    `fixed` is what `--fix` comes to, `targets` are the files that it writes, with their texts.
+    """
 
     report: Report
     files: Mapping[Path | None, str]
-    fixed: FixResult | None = None
+    fixed: RepairResult | None = None
+    targets: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
 
 
 def run_diff(
@@ -102,7 +108,7 @@ def run_diff(
     unstable: bool,
     merge_base: bool = False,
     allow_new: bool = False,
-    taken: Decision | None = None,
+    taken: Sequence[Waiver] = (),
     references: References = NO_REFERENCES,
     methods: str | None = None,
     budget: int | None = None,
@@ -116,7 +122,7 @@ def run_diff(
     these leave. What was compared before is in the `cache`, but for the many edits that repairs try. Raises `Faults`.
     """
     file = waivers or standard_file()
-    is_there = file.exists() or (waivers is not None and taken is None)
+    is_there = file.exists() or (waivers is not None and not taken)
     at = place(file)
     text = decode(read_bytes(file), at) if is_there else ""
     profile = None if methods is None else find_profile(methods)
@@ -144,7 +150,7 @@ def run_diff(
     comparing = Comparer(chosen.mode, unstable, budget or BUDGET, formats=promised.formats, cache=cache)
     today = date.today()
 
-    def reported(after: Input) -> Report:
+    def compare_with(after: Input) -> Report:
         """The report of OLD, and of the releases that the project promises to live with, and of NEW as it is or is edited."""
         asked = comparing if after is later else comparing.compare
         found = replace(asked(earlier, after), merge_base=base, docs=promised.docs, whole=chosen.report_url)
@@ -152,26 +158,34 @@ def run_diff(
             found = with_releases(found, releases, lambda path: asked(release(path), after))
         return apply(found, promised, today, policy_position(project))
 
-    report = reported(later)
+    report = compare_with(later)
     if project is not None:
         require_roles(promised, [report], project)
-    whole = text if taken is None else with_waivers(text, at, report, taken, today, versions)
+    whole = with_waivers(text, at, report, taken, today, versions) if taken else text
     files: dict[Path | None, str] = {} if whole == text else {file: whole}
     accepted = parse_waivers(whole, at)
     found = waive(report, accepted, today, versions)
     if repairing == "no":
         return DiffResult(found, files)
-    from acpgen.compat.repair.fix import fix
+    from acpgen.compat.repair.repair import repair
 
-    outcome = fix(found, earlier, later, reported, unstable=unstable, repairing=repairing)
-    return DiffResult(
-        waive(outcome.left, accepted, today, versions) if repairing == "fix" else outcome.report, files, outcome
-    )
+    repaired = repair(found, earlier, later, compare_with, unstable=unstable)
+    if repairing == "tell":
+        return DiffResult(repaired.report, files)
+    targets = repaired.find_targets()
+    if repairing == "dry":
+        return DiffResult(repaired.report, files, repaired)
+    return DiffResult(waive(compare_with(repaired.edited), accepted, today, versions), files, repaired, targets)
 
 
 def policy_position(project: Config | None) -> SourcePosition:
-    """Where the policy of a project stands."""
-    return SourcePosition("pyproject.toml" if project is None else place(project.file), "", 1, 1)
+    """Where the policy of a project stands: at its first table."""
+    if project is None:
+        return SourcePosition("pyproject.toml", "", 1, 1)
+    at = place(project.file)
+    lines = decode(read_bytes(project.file), at).splitlines() if project.compat else []
+    found = (number for number, line in enumerate(lines, 1) if re.match(r"\s*\[+\s*tool\.acpgen\.compat\b", line))
+    return SourcePosition(at, "", next(found, 1), 1)
 
 
 def of_project(project: Config | None) -> Policy:
@@ -203,13 +217,8 @@ def list_rules(rules: Sequence[str], output_format: str, project: Config | None)
     from acpgen.compat.catalogue import as_json, as_markdown, as_text, catalogue, page, policy_lines
 
     known = {entry.id: entry for entry in catalogue()}
-    asked = [("rule", "RULE", rule, tuple(known)) for rule in rules]
-    asked.append(("format", "--format", output_format, ("text", "json", "markdown")))
-    faults = [
-        UNKNOWN_NAME(at=at, kind=kind, name=name, hint=did_you_mean(name, words))
-        for kind, at, name, words in asked
-        if name not in words
-    ]
+    formats = ("--format", "format", output_format, ("text", "json", "markdown"))
+    faults = unknown_words(*(("RULE", "rule", rule, known) for rule in rules), formats)
     if faults:
         raise Faults(faults)
     promised, entries = of_project(project), [known[rule] for rule in rules] or None

@@ -42,10 +42,10 @@ from acpgen.input.ignored_content import holds_schemas, unread, without_places
 from acpgen.input.load import NO_REFERENCES, Documents, References
 from acpgen.input.step_budget import account, bounded, working_on
 from acpgen.input.walk import ASSERTIONS, Schema, is_object, may_hold_schemas
+from acpgen.meaning.faults import UNSUPPORTED
 from acpgen.methods.profile import choose
 from acpgen.naming.identifiers import class_name
 from acpgen.pointers import as_fragment, pointer, pointer_parts
-from acpgen.targets.faults import UNSUPPORTED
 
 if TYPE_CHECKING:
     from acpgen.bundle.bundle import Bundle
@@ -362,18 +362,19 @@ def _start(side: Input) -> str:
 
 
 def _language_report(old: Input, new: Input, budget: int, formats: bool) -> Report:
-    from acpgen.compat.language import combine, definitions, doubt_unknown_formats, removed_definitions
+    from acpgen.compat.language import Definitions, combine, doubt_unknown_formats, removed, unreferenced
     from schema_inclusion import FORMATS, Allowance, Comparer
 
     wholes = _whole(old), _whole(new)
     schemas = wholes[0].schema, wholes[1].schema
+    sides = Definitions(schemas[0]), Definitions(schemas[1])
     asserted = tuple(FORMATS) if formats else ()
     comparer = Comparer(*schemas, steps=max(_STEPS, budget // 100), allowance=Allowance(budget), formats=asserted)
     comparisons = {("", ""): comparer.compare()}
-    comparisons |= {places: comparer.compare(*map(_question, places)) for places in definitions(*schemas)}
+    comparisons |= {places: comparer.compare(*map(_question, places)) for places in unreferenced(*sides)}
     if formats:
-        comparisons = {places: doubt_unknown_formats(each, *schemas, places) for places, each in comparisons.items()}
-    left = removed_definitions(*schemas)
+        comparisons = {places: doubt_unknown_formats(each, *sides, places) for places, each in comparisons.items()}
+    left = removed(*sides)
     before, after = (each.unread for each in wholes)
     others = [key for key in dict.fromkeys((*before, *after)) if before.get(key) != after.get(key)]
     inclusion = combine([*comparisons.values()], is_gone=bool(left), is_unread=bool(others))
@@ -491,7 +492,8 @@ class _Files:
                 message = f"Whether the {receiver} schema accepts everything that the {sender} one accepts could not be decided"
                 advice = "Simplify or correct the part that is named, or review both schemas."
                 said = f"{message}: {relation.reason}"
-                yield self.finding(_UNDECIDED, "undecided", said, advice, places=places, mark=f"{_UNDECIDED}-{sender}")
+                about = _UNDECIDED, f"{_UNDECIDED}-{sender}", *self._contents(places[0])
+                yield self.finding(_UNDECIDED, "undecided", said, advice, places=places, about=about)
 
     def of_gone(self, place: str) -> Finding:
         """A definition was removed that the root does not refer to: what it said is compared with nothing."""
@@ -517,28 +519,16 @@ class _Files:
         witness: Witness | None = None,
         effect: Effect = "refused",
         location: str = "",
-        mark: str = "",
         about: tuple[JSON, ...] = (),
     ) -> Finding:
         """A finding with its places. Where many files make up the schema, these are its first file."""
-        positions: list[SourcePosition | None] = []
-        for each, place in zip(self.sides, places, strict=True):
-            alone = len(each.documents.documents) == 1
-            positions.append(
-                SourcePositions(each).position(
-                    _start(each) + place.removeprefix("#") if alone and place else _start(each)
-                )
+        old, new = (
+            SourcePositions(side).position(
+                _start(side) + (place.removeprefix("#") if len(side.documents.documents) == 1 else "")
             )
-        known = fingerprint(
-            *(
-                about
-                or (
-                    rule,
-                    mark or rule,
-                    *([places[0], *self.schemas] if places[0] else map(asserted_content, self.schemas)),
-                )
-            )
+            for side, place in zip(self.sides, places, strict=True)
         )
+        known = fingerprint(*(about or (rule, rule, *self._contents(places[0]))))
         reach = Reach(
             rule=rule,
             severity=severity,
@@ -553,7 +543,11 @@ class _Files:
             witness=witness,
             fingerprint=known,
         )
-        return Finding((reach,), known, old=positions[0], new=positions[1])
+        return Finding((reach,), known, old=old, new=new)
+
+    def _contents(self, place: str) -> Iterable[JSON]:
+        """What both schemas say, as far as it is about a place."""
+        return (place, *self.schemas) if place else map(asserted_content, self.schemas)
 
 
 _UNDECIDED: Final = "language-undecided"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from datetime import date
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias
 
 from acpgen.ir import JSON
 
@@ -63,17 +64,26 @@ class Witness:
 
 
 @dataclass(frozen=True, slots=True)
-class WaiverTerms:
-    """Why a finding is accepted, and until when: the last day (an ISO date), or the release that ends it."""
+class Waiver:
+    """An accepted finding: the reason, and until when, which is the last day `expires` or the release `until`.
 
+    The finding is named by rule, fingerprint and places. `at` and `line` are the place of the waiver in its file.
+    """
+
+    rule: str
+    fingerprint: str
     reason: str
-    expires: str = ""
-    release: str = ""
+    expires: date | None = None
+    until: str = ""
+    old: str = ""
+    new: str = ""
+    at: str = field(default="", compare=False)
+    line: int = field(default=1, compare=False)
 
     @property
-    def until(self) -> str:
+    def end(self) -> str:
         """The end for people: `2027-01-31`, `release 1.7.0`."""
-        return self.expires or f"release {self.release}"
+        return f"release {self.until}" if self.expires is None else self.expires.isoformat()
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +168,7 @@ class Reach:
     said: str = ""
     subject: str | None = ""
     fingerprint: str = ""
-    waived: WaiverTerms | None = None
+    waived: Waiver | None = None
     ruled: PolicyDecision | None = None
 
     @property
@@ -181,9 +191,14 @@ class Reach:
         return self.sender if self.breaks else None
 
     @property
-    def judged(self) -> Severity:
+    def own_severity(self) -> Severity:
         """What the check says, whatever the project's policy does."""
         return self.severity if self.ruled is None else self.ruled.judged
+
+
+def _of_first(name: str) -> Any:
+    """What is said of the first message of a finding, for the finding."""
+    return property(lambda finding: getattr(finding.reaches[0], name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,54 +214,24 @@ class Finding:
     fingerprint: str
     old: SourcePosition | None = None
     new: SourcePosition | None = None
-    waived: WaiverTerms | None = None
+    waived: Waiver | None = None
     repair: Repair | None = None
     no_repair: str = ""
+
+    rule: ClassVar[str] = _of_first("rule")
+    severity: ClassVar[Severity] = _of_first("severity")
+    effect: ClassVar[Effect] = _of_first("effect")
+    method: ClassVar[str | None] = _of_first("method")
+    flow: ClassVar[str] = _of_first("flow")
+    location: ClassVar[str] = _of_first("location")
+    message: ClassVar[str] = _of_first("message")
+    advice: ClassVar[str] = _of_first("advice")
+    declaration: ClassVar[str] = _of_first("declaration")
+    witness: ClassVar[Witness | None] = _of_first("witness")
 
     @property
     def first(self) -> Reach:
         return self.reaches[0]
-
-    @property
-    def rule(self) -> str:
-        return self.first.rule
-
-    @property
-    def severity(self) -> Severity:
-        return self.first.severity
-
-    @property
-    def effect(self) -> Effect:
-        return self.first.effect
-
-    @property
-    def method(self) -> str | None:
-        return self.first.method
-
-    @property
-    def flow(self) -> str:
-        return self.first.flow
-
-    @property
-    def location(self) -> str:
-        return self.first.location
-
-    @property
-    def message(self) -> str:
-        return self.first.message
-
-    @property
-    def advice(self) -> str:
-        return self.first.advice
-
-    @property
-    def declaration(self) -> str:
-        """The name of what changed, wherever it is used: `ToolCall.content[]`."""
-        return self.first.declaration
-
-    @property
-    def witness(self) -> Witness | None:
-        return self.first.witness
 
     @property
     def breaks(self) -> str:
@@ -258,8 +243,15 @@ class Finding:
         reasons = dict.fromkeys(each.ruled.reason for each in self.reaches if each.ruled is not None)
         if not reasons:
             return None
-        rank = min(SEVERITIES.index(each.judged) for each in self.reaches)
+        rank = min(SEVERITIES.index(each.own_severity) for each in self.reaches)
         return PolicyDecision(SEVERITIES[rank], " ".join(reasons))
+
+    @property
+    def repair_sentence(self) -> str:
+        """What repairs it, or why nothing does; empty where no repair was asked for."""
+        if self.repair is None:
+            return f"No repair: {self.no_repair}" if self.no_repair else ""
+        return f"Repair: {self.repair.description}{f' {self.repair.why}' if self.repair.why else ''}"
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -423,7 +415,7 @@ def raised_findings(report: Report) -> tuple[Finding, ...]:
 
 def _lowered_by(reach: Reach) -> int:
     """How many ranks a policy has lowered the severity."""
-    return SEVERITIES.index(reach.severity) - SEVERITIES.index(reach.judged)
+    return SEVERITIES.index(reach.severity) - SEVERITIES.index(reach.own_severity)
 
 
 def counts(report: Report) -> dict[Severity, int]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote, urljoin
@@ -39,11 +40,11 @@ def group_findings(reaches: Iterable[Reach], old: Input, new: Input) -> tuple[Fi
 
 
 def _finding(group: list[Reach], old: SourcePositions, new: SourcePositions) -> Finding:
-    """The finding of one cause. What has no subject is told by what stands at both places: another text there may be another matter."""
+    """The finding of one cause. What has no subject is known by what stands at both places: another text there may be another matter."""
     group = sorted(_without_duplicates(group), key=_sort_key)
     first = group[0]
     sides = ((old, first.old_at), (new, first.new_at)) if first.subject is None else ()
-    there = [text for side, at in sides for text in texts(side.value, at)]
+    there = [text for side, at in sides for text in contents(side.value, at).values()]
     harms = sorted({(each.severity, each.effect, each.flow, each.breaks) for each in group})
     return Finding(
         tuple(replace(each, fingerprint=fingerprint(*_about(each), *there)) for each in group),
@@ -59,7 +60,7 @@ def _about(each: Reach) -> list[str | None]:
 
 
 def _without_duplicates(group: list[Reach]) -> list[Reach]:
-    """The same without what is told of a branch by its place, `#/oneOf/0.n`, where it is told of the whole document too, `(text).n`."""
+    """The same without reports on a branch by its place, `#/oneOf/0.n`, where the whole document has the same one, `(text).n`."""
 
     def harm(each: Reach) -> tuple[object, ...]:
         return each.severity, each.effect, each.method, each.flow, each.breaks, each.old_at, each.new_at
@@ -79,8 +80,8 @@ def fingerprint(*about: object) -> str:
     return hashlib.sha256(dumps(about, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def texts(value_at: Callable[[str], JSON], at: str) -> list[JSON]:
-    """What stands at a place and at all places that it refers to, however far, as programs read it."""
+def contents(value_at: Callable[[str], JSON], at: str) -> dict[str, JSON]:
+    """What stands at a place and at all places that it refers to, however far, as programs read it; by place, in order."""
     found: dict[str, JSON] = {}
 
     def below(place: str) -> list[str]:
@@ -88,7 +89,7 @@ def texts(value_at: Callable[[str], JSON], at: str) -> list[JSON]:
         found[place] = value if place.partition("#")[2] else _without_definitions(value)
         return [urljoin(place, unquote(ref)) for ref in refs_anywhere(found[place])]
 
-    return [found[place] for place in sorted(reachable([at], below))]
+    return {place: found[place] for place in sorted(reachable([at], below))}
 
 
 def asserted_content(schema: JSON) -> JSON:
@@ -96,25 +97,17 @@ def asserted_content(schema: JSON) -> JSON:
 
     The whole schema, words aside, where references lead by more than pointers.
     """
-    whole = without_prose(schema)
-    if not is_object(whole) or _is_addressed(whole):
-        return whole
-    found: dict[str, JSON] = {}
-    pending = ["#"]
-    while pending:
-        place = pending.pop()
-        if place in found:
-            continue
-        fragment = unquote(place[1:])
-        if not place.startswith("#") or (fragment and not fragment.startswith("/")):
-            return whole
-        try:
-            value = resolve(whole, fragment)
-        except KeyError:
-            return whole
-        found[place] = value if fragment else _without_definitions(value)
-        pending.extend(refs_anywhere(found[place]))
-    return {place: found[place] for place in sorted(found)}
+
+    def value_at(place: str) -> JSON:
+        if place != "#" and not place.startswith("#/"):
+            raise KeyError(place)
+        found: JSON = resolve(schema, place[1:])
+        return found
+
+    with suppress(KeyError):
+        if is_object(schema) and not _is_addressed(schema):
+            return contents(value_at, "#")
+    return without_prose(schema)
 
 
 def without_prose(value: JSON, key: str = "") -> JSON:

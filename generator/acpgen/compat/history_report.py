@@ -63,18 +63,18 @@ _COLUMNS: Final = (
 
 def _table(timeline: Timeline) -> ReportTable:
     """The revisions and what the step to each did; releases have neither day nor subject."""
-    arrivals = {stride.new: stride for stride in timeline.strides}
+    arrivals = {step.new: step for step in timeline.steps}
     rows = [_row(each, arrivals.get(each)) for each in timeline.milestones]
     count = len(_COLUMNS) if any(each.day for each in timeline.milestones) else len(_COLUMNS) - 2
     return ReportTable("Steps", _COLUMNS[:count], tuple(row[:count] for row in rows))
 
 
-def _row(milestone: Milestone, stride: RevisionStep | None) -> tuple[str, ...]:
-    report = None if stride is None else stride.report
+def _row(milestone: Milestone, step: RevisionStep | None) -> tuple[str, ...]:
+    report = None if step is None else step.report
     cells = ("", "", "") if report is None else (report.wire.backward, report.wire.forward, report.bindings)
-    why = "cannot be read" if milestone.unread else "the first" if stride is None else "not compared"
+    why = "cannot be read" if milestone.unread else "the first" if step is None else "not compared"
     verdict = why if report is None else report.verdict
-    version = "" if stride is None or report is None else _bump(stride.bump)
+    version = "" if step is None or report is None else _bump(step.bump)
     name = f"{milestone.name} " if milestone.tags and milestone.day else ""
     return milestone.label, verdict, *cells, version, milestone.day, f"{name}{milestone.subject}"
 
@@ -83,10 +83,10 @@ def _notes(timeline: Timeline) -> Iterator[Diagnostic]:
     for each in timeline.unread:
         message = f"The revision cannot be read: {each.unread[0]}"
         yield Diagnostic("revision-unread", "note", message, subject=each.label, group="Steps")
-    for stride in timeline.strides:
-        if stride.failure:
-            message = f"The step was not compared: {stride.failure}"
-            yield Diagnostic("step-not-compared", "note", message, subject=stride.new.label, group="Steps")
+    for step in timeline.steps:
+        if step.failure:
+            message = f"The step was not compared: {step.failure}"
+            yield Diagnostic("step-not-compared", "note", message, subject=step.new.label, group="Steps")
 
 
 def _diagnostic(origin: Origin, labels: dict[str, str]) -> Diagnostic:
@@ -106,23 +106,23 @@ def _diagnostic(origin: Origin, labels: dict[str, str]) -> Diagnostic:
 
 def _summary(timeline: Timeline, fail_on: str) -> str:
     """How many revisions there are, how many steps have which verdict, and how many count."""
-    told = [counted(len(timeline.milestones), "revision")]
+    parts = [counted(len(timeline.milestones), "revision")]
     verdicts = [*_verdicts(timeline)]
-    told += [f"{verdicts.count(verdict)} {verdict}" for verdict in _ORDER if verdict in verdicts]
-    counting = sum(stride.counts(fail_on) for stride in timeline.strides)
+    parts += [f"{verdicts.count(verdict)} {verdict}" for verdict in _ORDER if verdict in verdicts]
+    counting = sum(step.counts(fail_on) for step in timeline.steps)
     count = "counts" if counting == 1 else "count"
     steps = counted(counting, "step")
-    return f"{', '.join(told)}. {steps} of {len(timeline.strides)} {count} under --fail-on {fail_on}"
+    return f"{', '.join(parts)}. {steps} of {len(timeline.steps)} {count} under --fail-on {fail_on}"
 
 
 def _verdicts(timeline: Timeline) -> Iterator[str]:
     """The verdicts of the steps, and of the revisions that could not be read."""
     yield from ("cannot be read" for _ in timeline.unread)
-    yield from (stride.report.verdict if stride.report else "not compared" for stride in timeline.strides)
+    yield from (step.report.verdict if step.report else "not compared" for step in timeline.steps)
 
 
 def _span(timeline: Timeline) -> str:
-    first, last = timeline.strides[0].old.label, timeline.strides[-1].new.label
+    first, last = timeline.steps[0].old.label, timeline.steps[-1].new.label
     return f"The findings are what {last} does to peers of {first}, and since when."
 
 
@@ -142,7 +142,7 @@ def history_data(timeline: Timeline, fail_on: str = "risky") -> dict[str, JSON]:
         "about": timeline.about,
         "fails": timeline.fails(fail_on),
         "revisions": [_milestone_data(each) for each in timeline.milestones],
-        "steps": [_stride_data(each, fail_on) for each in timeline.strides],
+        "steps": [_step_data(each, fail_on) for each in timeline.steps],
         "origins": [asdict(each) for each in timeline.origins],
         "notes": list(timeline.notes),
     }
@@ -153,24 +153,18 @@ def _milestone_data(each: Milestone) -> JSON:
     return {"day": each.day or None, **{name: getattr(each, name) for name in names}}
 
 
-def _stride_data(each: RevisionStep, fail_on: str) -> JSON:
+def _step_data(each: RevisionStep, fail_on: str) -> JSON:
     report = each.report
-    told: dict[str, JSON] = {
+    row: dict[str, JSON] = {
         "old": each.old.name,
         "new": each.new.name,
         "verdict": None if report is None else report.verdict,
-        "version": {
-            "needed": each.bump.needed,
-            "made": each.bump.made,
-            "enough": each.bump.is_enough,
-            "below_one": each.bump.below_one,
-            "prerelease": each.bump.prerelease,
-        },
+        "version": {**asdict(each.bump), "enough": each.bump.is_enough},
     }
     if report is None:
-        return {**told, "failure": each.failure}
+        return {**row, "failure": each.failure}
     return {
-        **told,
+        **row,
         "backward": report.wire.backward,
         "forward": report.wire.forward,
         "bindings": report.bindings,

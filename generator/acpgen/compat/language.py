@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote, urljoin
 
@@ -31,34 +30,80 @@ if TYPE_CHECKING:
     from acpgen.ir import JSON
     from schema_inclusion import Comparison, Relation
 
+ROOT: Final = "#"
+"""The place of a root among those of its definitions."""
 
-def definitions(old: JSON, new: JSON) -> tuple[tuple[str, str], ...]:
+
+class Definitions:
+    """The definitions of a schema by their places, and what each refers to: by a pointer, or by the address of a definition."""
+
+    def __init__(self, whole: JSON) -> None:
+        self.draft = draft_of(whole, {})
+        self.places = _definitions(whole)
+        base = _address(whole)
+        bases = {place: _join(base, _address(node)) for place, node in self.places.items() if _address(node)}
+        at = {base: ROOT, **{address: place for place, address in bases.items()}}
+
+        def meant(reference: str, place: str) -> str:
+            """The place that a reference in a definition means; empty where that is no definition."""
+            address, _, written = _join(bases.get(place, base), reference).partition("#")
+            return f"{at[address]}{unquote(written)}" if address in at else ""
+
+        root = {key: each for key, each in whole.items() if key not in DEFINITIONS} if is_object(whole) else whole
+        self.schemas = {ROOT: root, **self.places}
+        self._refers = {
+            place: [meant(each, place) for each in refs_anywhere(one)] for place, one in self.schemas.items()
+        }
+        draft = self.draft or MODERN
+        judging = {place: [meant(each, place) for each in _judging(one, draft)] for place, one in self.schemas.items()}
+        self.judged_by_root = self._reach([ROOT], judging)
+
+    def reach(self, start: Iterable[str]) -> set[str]:
+        """The definitions at these places, and all that their references lead to."""
+        return self._reach(start, self._refers)
+
+    def lead_to(self, ends: Iterable[str]) -> set[str]:
+        """The definitions at these places, and all whose references lead to one."""
+        by: dict[str, list[str]] = {}
+        for place, others in self._refers.items():
+            for other in others:
+                by.setdefault(other, []).append(place)
+        return self._reach(ends, by)
+
+    def _reach(self, start: Iterable[str], edges: Mapping[str, Sequence[str]]) -> set[str]:
+        return self.schemas.keys() & reachable(start, lambda place: edges.get(place, ()))
+
+
+def unreferenced(old: Definitions, new: Definitions) -> tuple[tuple[str, str], ...]:
     """The places, in each of them, of the definitions of both schemas that a root does not refer to, and that differ or refer to what
     differs. Equal text differs where another draft reads it.
     """
-    before, after = _places(old), _places(new)
-    renames = _renames(before, after)
-    reached = _judged(before, old), _judged(after, new)
-    is_read_alike = draft_of(old, {}) is draft_of(new, {})
+    renames = _renames(old, new)
     differing = {
         one
         for one, other in renames.items()
-        if not is_read_alike or one != other or _text(before[one]) != _text(after[other])
+        if old.draft is not new.draft or one != other or _text(old.places[one]) != _text(new.places[other])
     }
-    gone, added = before.keys() - renames.keys(), after.keys() - set(renames.values())
-    touched = _leading_to(before, differing | gone, old)
-    touched_now = _leading_to(after, {renames[one] for one in differing} | added, new)
+    touched = old.lead_to(differing | (old.places.keys() - renames.keys()))
+    touched_now = new.lead_to({renames[one] for one in differing} | (new.places.keys() - set(renames.values())))
     return tuple(
         (one, other)
         for one, other in renames.items()
-        if not (one in reached[0] and other in reached[1]) and (one in touched or other in touched_now)
+        if not (one in old.judged_by_root and other in new.judged_by_root) and (one in touched or other in touched_now)
     )
 
 
-def _renames(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> dict[str, str]:
+def removed(old: Definitions, new: Definitions) -> tuple[str, ...]:
+    """The places of the definitions that only the old schema has, and to which neither its root refers nor a definition of both."""
+    renames = _renames(old, new)
+    reached = old.judged_by_root | old.reach(renames)
+    return tuple(place for place in old.places if place not in renames and place not in reached)
+
+
+def _renames(old: Definitions, new: Definitions) -> dict[str, str]:
     """The definitions of the old schema that the new one has too, with their places there: `definitions` and `$defs` are one."""
-    moved = {_modern(place): place for place in after if place not in before}
-    found = ((place, place if place in after else moved.get(_modern(place), "")) for place in before)
+    moved = {_modern(place): place for place in new.places if place not in old.places}
+    found = ((place, place if place in new.places else moved.get(_modern(place), "")) for place in old.places)
     return {one: other for one, other in found if other}
 
 
@@ -68,19 +113,20 @@ def _modern(place: str) -> str:
 
 
 def doubt_unknown_formats(
-    comparison: Comparison, old: JSON, new: JSON, places: tuple[str, str] = ("", "")
+    comparison: Comparison, old: Definitions, new: Definitions, places: tuple[str, str]
 ) -> Comparison:
     """A comparison of two schemas, or of their definitions at two places, in which formats are asserted: what it proves is not proven where
     the two name other formats that cannot be.
     """
-    found = [count_unknown_formats(_reached(schema, place)) for schema, place in zip((old, new), places, strict=True)]
+    found = [
+        count_unknown_formats(side.schemas[each] for each in side.reach([place or ROOT]))
+        for side, place in zip((old, new), places, strict=True)
+    ]
     reason = doubt_about(*found)
-    return (
-        replace(
-            comparison, backward=_doubted(comparison.backward, reason), forward=_doubted(comparison.forward, reason)
-        )
-        if reason
-        else comparison
+    if not reason:
+        return comparison
+    return replace(
+        comparison, backward=_doubted(comparison.backward, reason), forward=_doubted(comparison.forward, reason)
     )
 
 
@@ -88,23 +134,6 @@ def _doubted(relation: Relation, reason: str) -> Relation:
     if relation.witness is not None:
         return relation
     return replace(relation, verdict=type(relation.verdict).UNDECIDED, reason=f"{reason}.")
-
-
-def _reached(schema: JSON, place: str) -> list[JSON]:
-    """A schema without its definitions, or one of these, and the definitions that it leads to."""
-    places = _places(schema)
-    if place:
-        return [places[each] for each in _closure(places, [place], schema)]
-    whole = {key: value for key, value in schema.items() if key not in DEFINITIONS} if is_object(schema) else schema
-    return [whole, *(places[each] for each in _closure(places, _of_root(schema), schema))]
-
-
-def removed_definitions(old: JSON, new: JSON) -> tuple[str, ...]:
-    """The places of the definitions that only the old schema has, and to which neither its root refers nor a definition of both."""
-    before, after = _places(old), _places(new)
-    renames = _renames(before, after)
-    reached = _judged(before, old) | _closure(before, renames, old)
-    return tuple(place for place in before if place not in renames and place not in reached)
 
 
 def referenced_places(schema: JSON) -> frozenset[str]:
@@ -144,7 +173,7 @@ def _worst(relations: Iterable[Relation], is_open: bool) -> Answer:
     return "no" if "no" in answers else "undecided" if "undecided" in answers else "yes"
 
 
-def _places(schema: JSON) -> dict[str, JSON]:
+def _definitions(schema: JSON) -> dict[str, JSON]:
     """The definitions of a schema by their places, those in groups and inside other schemas too."""
     found: dict[str, JSON] = {}
     pending: list[tuple[tuple[str, ...], JSON]] = [((), schema)]
@@ -159,20 +188,6 @@ def _places(schema: JSON) -> dict[str, JSON]:
             groups = [((*keys, *below, each), inner[each]) for each in DEFINITIONS if is_object(inner.get(each))]
             pending += [((*at, name), member) for at, group in groups for name, member in reversed(group.items())]
     return {place: node for place, node in found.items() if is_object(node) or isinstance(node, bool)}
-
-
-def _of_root(schema: JSON) -> list[str]:
-    """The references of a root, its definitions aside."""
-    if not is_object(schema):
-        return []
-    own = {key: value for key, value in schema.items() if key not in DEFINITIONS}
-    return [*refs_anywhere(own)]
-
-
-def _judged(places: Mapping[str, JSON], whole: JSON) -> set[str]:
-    """The definitions that a root judges values by, however far its references lead to them."""
-    judging = partial(_judging, draft=draft_of(whole, {}) or MODERN)
-    return _closure(places, judging(whole), whole, judging)
 
 
 def _judging(schema: JSON, draft: Draft) -> Iterator[str]:
@@ -195,48 +210,7 @@ def _judging(schema: JSON, draft: Draft) -> Iterator[str]:
 _CONDITIONS: Final = ("if", "then", "else")
 
 
-def _closure(
-    places: Mapping[str, JSON],
-    start: Iterable[str],
-    whole: JSON,
-    references: Callable[[JSON], Iterable[str]] = refs_anywhere,
-) -> set[str]:
-    """The definitions of a whole schema that references, or places, lead to, however far."""
-    means = _Means(places, whole)
-
-    def below(place: str) -> list[str]:
-        return [means.place(each, place) for each in references(places[place])] if place in places else []
-
-    first = (place if place in places else means.place(place) for place in start)
-    return {place for place in reachable(first, below) if place in places}
-
-
-def _leading_to(places: Mapping[str, JSON], ends: Iterable[str], whole: JSON) -> set[str]:
-    """The places that are among the ends, and the definitions whose references lead to one, however far."""
-    means = _Means(places, whole)
-    by: dict[str, list[str]] = {}
-    for place, schema in places.items():
-        for reference in refs_anywhere(schema):
-            by.setdefault(means.place(reference, place), []).append(place)
-    return {*reachable((end for end in ends if end in places), lambda place: by.get(place, ()))}
-
-
-class _Means:
-    """What the references of a schema mean: by a pointer, or by the address of a definition."""
-
-    def __init__(self, places: Mapping[str, JSON], whole: JSON) -> None:
-        self._root = _address(whole)
-        self._of = {place: _joined(self._root, own) for place, node in places.items() if (own := _address(node))}
-        self._at = {address: place for place, address in self._of.items()}
-
-    def place(self, reference: str, within: str = "") -> str:
-        """The place that a reference means which stands in the definition at a place; empty where that is no definition."""
-        address, _, written = _joined(self._of.get(within, self._root), reference).partition("#")
-        at = self._at.get(address, "#" if address == self._root else None)
-        return "" if at is None else f"{at}{unquote(written)}"
-
-
-def _joined(base: str, reference: str) -> str:
+def _join(base: str, reference: str) -> str:
     """The address that a reference means; the reference itself where it is no address."""
     if reference.startswith("#"):
         return f"{base}{reference}"

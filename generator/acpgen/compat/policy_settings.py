@@ -22,18 +22,13 @@ reason = "Every client sends it."
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from datetime import date, datetime
-from typing import TYPE_CHECKING, Final, cast, get_args
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import date
+from typing import TYPE_CHECKING, Any
 
 from acpgen.compat.compare import side
-from acpgen.compat.findings import SEVERITIES, Severity
-from acpgen.compat.project_policy import Area, Deprecation, Level, Policy, Promise
+from acpgen.compat.project_policy import LOWERED, Area, Policy, PolicyEntry, Promise
 from acpgen.compat.sources import open_input
-from acpgen.config import quoted
-from acpgen.config.faults import UNKNOWN_KEY
 from acpgen.errors import Fault, Faults, did_you_mean
 from acpgen.input.faults import BAD_SETTING, UNKNOWN_NAME
 from acpgen.input.load import place
@@ -42,160 +37,49 @@ if TYPE_CHECKING:
     from acpgen.compat.findings import Report
     from acpgen.config import Config
 
-_KEY: Final = "tool.acpgen.compat"
-_KEYS: Final = ("promise", "transitive", "formats", "docs", "severity", "experimental", "deprecated")
-_FORMATS: Final = ("annotations", "asserted")
-_CHOSEN: Final = tuple(severity for severity in SEVERITIES if severity != "undecided")
-_AREA: Final = re.compile(r"[^\s#]+(?: [^\s#]+)?|[^\s#]*#(?:/.*)?")
-_SITE: Final = re.compile(r"https?://[^\s?#]+")
-_ROLE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+
+def policy(table: Mapping[str, Any], at: str, rules: Iterable[str], notes: Iterable[str] = ()) -> Policy:
+    """The policy that a table of the file `at` sets; `rules` are all that there are, `notes` those without a severity. The form of the
+    table is right: whoever reads the file has seen to it. Raises `Faults`.
+    """
+    faults = [*_rule_faults(table.get("severity", ()), at, tuple(rules), frozenset(notes))]
+    if faults:
+        raise Faults(faults)
+    promise: Promise | Mapping[str, Promise] = table.get("promise", "full")
+    transitive, docs = table.get("transitive", False), table.get("docs", "")
+    return Policy(
+        promise=promise if isinstance(promise, str) else "full",
+        promises={} if isinstance(promise, str) else promise,
+        entries=tuple(_entries(table)),
+        since=transitive if isinstance(transitive, str) else "" if transitive else None,
+        formats=table.get("formats") == "asserted",
+        docs=docs and f"{docs.rstrip('/')}/",
+        is_explicit="promise" in table,
+    )
 
 
-def policy(table: Mapping[str, object], at: str, rules: Iterable[str], notes: Iterable[str] = ()) -> Policy:
-    """The policy that a table of the file `at` sets; `rules` are all that there are, `notes` those without a severity. Raises `Faults`."""
-    reader = _Settings(at, tuple(rules), frozenset(notes), [])
-    found = reader.policy(table)
-    if reader.faults:
-        raise Faults(reader.faults)
-    return found
+def _rule_faults(
+    rows: Iterable[Mapping[str, str]], at: str, rules: Sequence[str], notes: Collection[str]
+) -> Iterator[Fault]:
+    """Rules that there are not, or that have no severity."""
+    for index, row in enumerate(rows):
+        key, rule = f"tool.acpgen.compat.severity.{index}.rule", row.get("rule")
+        if rule is not None and rule not in rules:
+            yield UNKNOWN_NAME(at=f"{at}: {key}", kind="rule", name=rule, hint=did_you_mean(rule, rules))
+        if rule in notes:
+            expected = f"a rule whose findings have a severity; {rule!r} only reports notes"
+            yield BAD_SETTING(at=at, key=key, expected=expected, hint="Correct this setting.")
 
 
-@dataclass(frozen=True, slots=True)
-class _Settings:
-    """Reads the table; what is wrong goes to `faults`."""
-
-    at: str
-    rules: tuple[str, ...]
-    notes: frozenset[str]
-    faults: list[Fault]
-
-    def policy(self, table: Mapping[str, object]) -> Policy:
-        self.known(table, _KEY, _KEYS)
-        promise, promises = self.promises(table.get("promise", "full"))
-        formats = table.get("formats", "annotations")
-        if formats not in _FORMATS:
-            self.wrong(f"{_KEY}.formats", _one_of(_FORMATS))
-        docs = table.get("docs", "")
-        if docs != "" and not (isinstance(docs, str) and _SITE.fullmatch(docs)):
-            self.wrong(f"{_KEY}.docs", "the address of the docs, such as 'https://acme.example/docs/'")
-        return Policy(
-            promise=promise,
-            promises=promises,
-            levels=tuple(self.levels(table.get("severity", []))),
-            experimental=dict(self.experimental(table.get("experimental", {}))),
-            deprecated=dict(self.deprecated(table.get("deprecated", {}))),
-            since=self.since(table.get("transitive", False)),
-            formats=formats == "asserted",
-            docs=f"{docs}".rstrip("/") + "/" if docs else "",
-            is_explicit="promise" in table,
-        )
-
-    def promises(self, value: object) -> tuple[Promise, Mapping[str, Promise]]:
-        if not isinstance(value, dict):
-            return self.promise(value, f"{_KEY}.promise"), {}
-        found: dict[str, Promise] = {}
-        for role, promised in cast("dict[str, object]", value).items():
-            key = f"{_KEY}.promise.{quoted(role)}"
-            if not _ROLE.fullmatch(role):
-                self.wrong(key, "the promise to a role, such as 'agent', 'client' or 'server'")
-            found[role] = self.promise(promised, key)
-        return "full", found
-
-    def promise(self, value: object, key: str) -> Promise:
-        known = next((each for each in get_args(Promise) if each == value), None)
-        if known is None:
-            self.wrong(key, _one_of(get_args(Promise)))
-        return cast("Promise", known or "full")
-
-    def since(self, value: object) -> str | None:
-        if isinstance(value, bool):
-            return "" if value else None
-        if not isinstance(value, str) or not value:
-            self.wrong(
-                f"{_KEY}.transitive", "true, false, or the first of the kept releases that counts, such as '0.9.0'"
-            )
-        return str(value)
-
-    def levels(self, value: object) -> Iterator[Level]:
-        entries = cast("list[object]", value) if isinstance(value, list) else [None]
-        for index, entry in enumerate(entries):
-            key = f"{_KEY}.severity.{index}" if isinstance(value, list) else f"{_KEY}.severity"
-            if not isinstance(entry, dict):
-                self.wrong(key, "a list of tables: [[tool.acpgen.compat.severity]]")
-                continue
-            table = cast("dict[str, object]", entry)
-            self.known(table, key, ("rule", "at", "severity", "reason"))
-            rule, area = table.get("rule", ""), table.get("at")
-            if rule != "" and rule not in self.rules:
-                hint = did_you_mean(str(rule), self.rules)
-                self.faults.append(UNKNOWN_NAME(at=f"{self.at}: {key}.rule", kind="rule", name=str(rule), hint=hint))
-            if rule in self.notes:
-                self.wrong(f"{key}.rule", f"a rule whose findings have a severity; {rule!r} only reports notes")
-            if not rule and area is None:
-                self.wrong(key, "about something: a 'rule', a place 'at' which it holds, or both")
-            severity = next((each for each in _CHOSEN if each == table.get("severity")), None)
-            if severity is None:
-                self.wrong(f"{key}.severity", _one_of(_CHOSEN))
-            reason = self.reason(table.get("reason"), f"{key}.reason")
-            where = None if area is None else self.area(area, f"{key}.at")
-            yield Level(cast("Severity", severity or "breaking"), reason, str(rule), where)
-
-    def experimental(self, value: object) -> Iterator[tuple[Area, str]]:
-        for area, reason in self.table(value, f"{_KEY}.experimental", "a table from areas to reasons").items():
-            key = f"{_KEY}.experimental.{quoted(area)}"
-            yield self.area(area, key), self.reason(reason, key)
-
-    def deprecated(self, value: object) -> Iterator[tuple[Area, Deprecation]]:
-        expected = "a table from areas to tables with 'sunset' and 'reason'"
-        for area, entry in self.table(value, f"{_KEY}.deprecated", expected).items():
-            key = f"{_KEY}.deprecated.{quoted(area)}"
-            if not isinstance(entry, dict):
-                self.wrong(key, "a table with 'sunset' and 'reason'")
-                continue
-            table = cast("dict[str, object]", entry)
-            self.known(table, key, ("sunset", "reason"))
-            sunset = table.get("sunset")
-            if isinstance(sunset, datetime) or not isinstance(sunset, date):
-                self.wrong(f"{key}.sunset", "the first day on which it may be gone, such as 2027-01-31")
-                sunset = date.max
-            yield self.area(area, key), Deprecation(sunset, self.reason(table.get("reason"), f"{key}.reason"))
-
-    def area(self, value: object, key: str) -> Area:
-        if not isinstance(value, str) or not _AREA.fullmatch(value):
-            self.wrong(
-                key,
-                "a method such as 'session/*', a place in its messages such as 'session/new params.cwd', or a place in a schema such "
-                "as '#/$defs/Tool' or 'schema/acp/v2/*#'",
-            )
-        return Area(str(value))
-
-    def reason(self, value: object, key: str) -> str:
-        if not isinstance(value, str) or not value.strip():
-            self.wrong(key, "a sentence that says why")
-            return ""
-        return value.strip()
-
-    def table(self, value: object, key: str, expected: str) -> Mapping[str, object]:
-        if isinstance(value, dict):
-            return cast("dict[str, object]", value)
-        self.wrong(key, expected)
-        return {}
-
-    def known(self, table: Mapping[str, object], key: str, known: Iterable[str]) -> None:
-        allowed = tuple(known)
-        self.faults.extend(
-            UNKNOWN_KEY(at=self.at, key=f"{key}.{quoted(name)}", hint=did_you_mean(name, allowed))
-            for name in table
-            if name not in allowed
-        )
-
-    def wrong(self, key: str, expected: str) -> None:
-        self.faults.append(BAD_SETTING(at=self.at, key=key, expected=expected, hint="Correct this setting."))
-
-
-def _one_of(words: Iterable[str]) -> str:
-    *others, last = map(repr, words)
-    return f"one of {', '.join(others)} and {last}"
+def _entries(table: Mapping[str, Any]) -> Iterator[PolicyEntry]:
+    for row in table.get("severity", ()):
+        area = Area(row["at"]) if "at" in row else None
+        yield PolicyEntry("severity", row["severity"], row["reason"].strip(), row.get("rule", ""), area)
+    for area, reason in table.get("experimental", {}).items():
+        yield PolicyEntry("experimental", LOWERED, reason.strip(), area=Area(area))
+    for area, row in table.get("deprecated", {}).items():
+        sunset = date.fromisoformat(str(row["sunset"]))
+        yield PolicyEntry("deprecated", LOWERED, row["reason"].strip(), area=Area(area), sunset=sunset)
 
 
 # --- roles -----------------------------------------------------------------------------------------------------------

@@ -113,47 +113,62 @@ def _is_within(location: str, area: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
-    """A severity that a project gives to the findings of a rule, in an area, or of a rule in an area, and why."""
+class PolicyEntry:
+    """One entry of a policy: the severity that it gives to the findings of a rule, in an area, or of a rule in an area, and why.
 
+    `table` is where it stands: "severity" gives any severity, "experimental" lowers what harms somebody in its area, "deprecated" what is
+    removed there from the day `sunset` on. An earlier table goes before a later one.
+    """
+
+    table: Literal["severity", "experimental", "deprecated"]
     severity: Severity
     reason: str
     rule: str = ""
     area: Area | None = None
+    sunset: date = date.min
 
-    def judges(self, reach: Reach, positions: Iterable[SourcePosition | None]) -> bool:
-        """Whether this is about such a finding."""
+    def holds(self, reach: Reach, positions: Iterable[SourcePosition | None]) -> bool:
+        """Whether this is about such a finding, at whatever day."""
         return self.rule in ("", reach.rule) and (self.area is None or self.area.holds(reach, positions))
 
+    def judges(self, rule: str, today: date, *, is_harmful: bool) -> bool:
+        """Whether it gives its severity to what it is about."""
+        is_due = self.table != "deprecated" or (is_removal(rule) and today >= self.sunset)
+        return self.table == "severity" or (is_harmful and is_due)
+
     @property
-    def specificity(self) -> tuple[bool, bool]:
+    def why(self) -> str:
+        """The reason, with the area that is experimental or deprecated."""
+        area = "" if self.area is None else self.area.written
+        since = f"was deprecated until {self.sunset.isoformat()}" if self.table == "deprecated" else "is experimental"
+        return self.reason if self.table == "severity" else f"{area} {since}: {self.reason}"
+
+    @property
+    def title(self) -> str:
+        """The entry as people wrote it."""
+        area = "" if self.area is None else repr(self.area.written)
+        words = ("of", self.rule, area and f"at {area}") if self.table == "severity" else (area,)
+        return " ".join(filter(None, (self.table, *words)))
+
+    @property
+    def specificity(self) -> tuple[bool, bool, bool, bool]:
         """What names an area goes before what names a rule alone."""
-        return self.area is not None, bool(self.rule)
-
-
-@dataclass(frozen=True, slots=True)
-class Deprecation:
-    """What may be removed from a day on, and what takes its place."""
-
-    sunset: date
-    reason: str
+        is_first, is_second = self.table == "severity", self.table == "experimental"
+        return is_first, is_second, self.area is not None, bool(self.rule)
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
     """What `[tool.acpgen.compat]` says. `promise` stands for all roles that `promises` does not name.
 
-    `experimental` has the reason of each area that is promised to nobody. `since` is the release from which on every release that is kept
-    is compared too; empty for all, `None` for none. `formats`: receivers refuse what a `format` does. `docs` is the address of the site.
-    `is_explicit`: the project says itself what it promises. Of plain schemas, which have no roles, only the old direction is promised
-    where it does not.
+    `since` is the release from which on every release that is kept is compared too; empty for all, `None` for none. `formats`: receivers
+    refuse what a `format` does. `docs` is the address of the site. `is_explicit`: the project says itself what it promises. Of plain
+    schemas, which have no roles, only the old direction is promised where it does not.
     """
 
     promise: Promise = "full"
     promises: Mapping[str, Promise] = field(default_factory=lambda: MappingProxyType(dict[str, Promise]()))
-    levels: tuple[Level, ...] = ()
-    experimental: Mapping[Area, str] = field(default_factory=lambda: MappingProxyType(dict[Area, str]()))
-    deprecated: Mapping[Area, Deprecation] = field(default_factory=lambda: MappingProxyType(dict[Area, Deprecation]()))
+    entries: tuple[PolicyEntry, ...] = ()
     since: str | None = None
     formats: bool = False
     docs: str = ""
@@ -179,7 +194,7 @@ def apply(report: Report, policy: Policy, today: date, at: SourcePosition) -> Re
     """
     findings = tuple(sorted((_finding(each, policy, today) for each in report.findings), key=order))
     ruled = [each for each in findings if each.ruled is not None]
-    unused = _unused(report, policy)
+    unused = (*_unused(report, policy),)
     notes = (*report.notes, *_notes(ruled, at), *((policy_unused(unused, at),) if unused else ()))
     if not ruled:
         return replace(report, notes=notes) if unused else report
@@ -187,32 +202,17 @@ def apply(report: Report, policy: Policy, today: date, at: SourcePosition) -> Re
     return replace(report, findings=findings, verdict=verdict, unruled=report.verdict, notes=notes)
 
 
-def _unused(report: Report, policy: Policy) -> tuple[str, ...]:
+def _unused(report: Report, policy: Policy) -> Iterator[str]:
     """The entries of a policy that are about no finding, each as people wrote it, with what the revisions lack of it."""
-    entries: dict[str, Level | Area] = {}
-    for level in policy.levels:
-        words = [level.rule, *([] if level.area is None else [f"at {level.area.written!r}"])]
-        entries[f"severity of {' '.join(filter(None, words))}"] = level
-    entries |= {f"experimental {area.written!r}": area for area in policy.experimental}
-    named = (area for area in policy.deprecated if area.written != MARKED)
-    entries |= {f"deprecated {area.written!r}": area for area in named}
-    reached = [(each, reach) for each in report.findings for reach in each.reaches]
-    unused = [
-        (told, entry if isinstance(entry, Area) else entry.area)
-        for told, entry in entries.items()
-        if not any(
-            entry.holds(reach, (each.old, each.new))
-            if isinstance(entry, Area)
-            else entry.judges(reach, (each.old, each.new))
-            for each, reach in reached
-        )
-    ]
-    lacks = [(told, "" if area is None else area.names(report.named)) for told, area in unused]
-    roles = () if report.named.roles else policy.promises
-    return (
-        *(f"promise to {role!r} (neither revision has roles)" for role in roles),
-        *(f"{told} ({lack})" if lack else told for told, lack in lacks),
+    yield from (
+        f"promise to {role!r} (neither revision has roles)" for role in policy.promises if not report.named.roles
     )
+    reached = [(reach, (each.old, each.new)) for each in report.findings for reach in each.reaches]
+    for entry in policy.entries:
+        is_marked = entry.area is not None and entry.area.written == MARKED
+        if not is_marked and not any(entry.holds(*each) for each in reached):
+            lack = "" if entry.area is None else entry.area.names(report.named)
+            yield f"{entry.title} ({lack})" if lack else entry.title
 
 
 def policy_unused(entries: tuple[str, ...], at: SourcePosition) -> Note:
@@ -255,51 +255,35 @@ def policy_applied(reason: str, was: Severity, now: Severity, names: Sequence[st
 def _finding(finding: Finding, policy: Policy, today: date) -> Finding:
     """A finding with each kind of message that holds it judged anew; the worst of them stands for it."""
     positions = finding.old, finding.new
-    reaches = [_judged(each, _ruled(each, positions, policy, today)) for each in finding.reaches]
+    reaches = [_judge(each, positions, policy, today) for each in finding.reaches]
     reaches.sort(key=lambda each: SEVERITIES.index(each.severity))
     return replace(finding, reaches=tuple(reaches))
 
 
-def _judged(reach: Reach, ruled: tuple[Severity, PolicyDecision] | None) -> Reach:
+def _judge(reach: Reach, positions: tuple[SourcePosition | None, ...], policy: Policy, today: date) -> Reach:
     """What a policy makes of one kind of message, with who breaks also where the check did not take it for a breach."""
-    if ruled is None:
+    severity, reason = _said(reach, positions, policy, today) or (reach.severity, "")
+    if severity == reach.severity:
         return reach
-    is_breach = reach.rule == WIDENED and ruled[0] == "breaking" and reach.witness is not None
+    is_breach = reach.rule == WIDENED and severity == "breaking" and reach.witness is not None
     breaks = readers(reach.witness) if is_breach and reach.witness is not None else reach.breaks
-    return replace(reach, severity=ruled[0], ruled=ruled[1], breaks=breaks)
-
-
-def _ruled(
-    reach: Reach, positions: tuple[SourcePosition | None, ...], policy: Policy, today: date
-) -> tuple[Severity, PolicyDecision] | None:
-    """The severity that a policy gives to a finding, and why; `None` where the check's stands."""
-    said = _said(reach, positions, policy, today)
-    return None if said is None or said[0] == reach.severity else (said[0], PolicyDecision(reach.severity, said[1]))
+    return replace(reach, severity=severity, ruled=PolicyDecision(reach.severity, reason), breaks=breaks)
 
 
 def _said(
     reach: Reach, positions: tuple[SourcePosition | None, ...], policy: Policy, today: date
 ) -> tuple[Severity, str] | None:
-    rule = reach.rule
-    levels = [each for each in policy.levels if each.judges(reach, positions)]
-    if levels:
-        chosen = max(reversed(levels), key=lambda each: each.specificity)
-        return chosen.severity, chosen.reason
-    promised = policy.is_explicit and "new" in _KEPT[policy.promise]
-    if reach.severity not in _HARMFUL and not (rule == WIDENED and promised):
-        return None
-    for area, reason in policy.experimental.items():
-        if area.holds(reach, positions):
-            return LOWERED, f"{area.written} is experimental: {reason}"
-    if rule == WIDENED:
+    """The severity that a policy gives to a finding, and why; `None` where it says nothing."""
+    is_promised = reach.rule == WIDENED and policy.is_explicit and "new" in _KEPT[policy.promise]
+    is_harmful = is_promised or reach.severity in _HARMFUL
+    about = [each for each in policy.entries if each.holds(reach, positions)]
+    found = [each for each in about if each.judges(reach.rule, today, is_harmful=is_harmful)]
+    if found:
+        chosen = max(reversed(found), key=lambda each: each.specificity)
+        return chosen.severity, chosen.why
+    if is_promised:
         return "breaking", f"The promise is {policy.promise!r}: old readers accept what new writers send."
-    for area, deprecation in policy.deprecated.items():
-        if is_removal(rule) and today >= deprecation.sunset and area.holds(reach, positions):
-            return (
-                LOWERED,
-                f"{area.written} was deprecated until {deprecation.sunset.isoformat()}: {deprecation.reason}",
-            )
-    return _unpromised(reach, policy)
+    return _unpromised(reach, policy) if is_harmful else None
 
 
 def _unpromised(reach: Reach, policy: Policy) -> tuple[Severity, str] | None:

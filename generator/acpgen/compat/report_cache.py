@@ -64,9 +64,6 @@ def find_or_make(cache: Cache, inputs: Iterable[str], make: Callable[[], Made]) 
 
 
 def _texts(side: Input) -> Iterator[str]:
-    """All of a side that its report depends on: its texts, what people call them, and the profile that reads them."""
-    documents = side.documents
-    yield from (side.label, documents.name, repr(side.methods), str(len(documents.documents)))
-    beside = documents.references.items()
-    for known, document in [*(("", each) for each in documents.documents), *beside]:
-        yield from (known, document.path, side.at(document.path), document.text)
+    """All of a side that its report depends on: its files, what people call them, and the profile that reads them."""
+    yield from (side.label, side.documents.name, repr(side.methods), str(len(side.places)), *side.places)
+    yield from side.documents.inputs()

@@ -116,10 +116,6 @@ class Rule:
     message: Text = ""
     advice: Text = NO_ACTION
 
-    def speaks_for(self, change: Change) -> bool:
-        """Whether this row judges a change."""
-        return self.on in (change.kind, change.what) and self.when(change)
-
     def judge(self, change: Change) -> Judgement:
         """What it says of a change."""
 
@@ -149,7 +145,7 @@ _LOSING: Final = ("lost", "otherwise")
 
 def judge(change: Change) -> tuple[str, Judgement]:
     """The rule that speaks for a change, and what it says."""
-    rows = [row for row in _BY_KIND[change.kind] if row.speaks_for(change)]
+    rows = [row for row in _BY_KIND[change.kind] if row.on in (change.kind, change.what) and row.when(change)]
     assert len(rows) == 1, f"{len(rows)} rules speak for {change}"
     return rows[0].id, rows[0].judge(change)
 
@@ -319,12 +315,14 @@ _MANY: Final = 6
 _NO_MESSAGE: Final = "The definition {name!r} is written differently, in a way that no message can show"
 _STRUCTURE: Final = {
     "": f"{_NO_MESSAGE}.",
-    "told": f"{_NO_MESSAGE} except for what other findings report.",
+    "elsewhere": f"{_NO_MESSAGE} except for what other findings report.",
     "framed": f"{_NO_MESSAGE}, unless it is not a message of this protocol.",
     "copied": "Only one revision defines {name!r}. No message refers to it, and a variant in messages has the same meaning.",
     "carried": "{name!r} frames messages and {written}; the messages themselves are compared method by method.",
     "content": "{name!r} describes the content of its texts differently ('contentMediaType', 'contentSchema'). "
     "No value is rejected; a peer that reads the content reads it differently.",
+    "gates": "{name!r} now names the capability that gates it or a part of it. Whether it was gated before is not known: the old schema "
+    "names no gates.",
     "unstable": "Definitions and fields marked 'x-unstable' differ and were not compared: {listed}.",
 }
 

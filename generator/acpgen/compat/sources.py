@@ -101,12 +101,8 @@ def make_input(
 def configured_profile(given: str) -> Profile | None:
     """The profile that the project names for a protocol, here or at a revision. Raises `Faults`."""
     _, colon, rest = given.partition(":")
-    name = rest if colon else given
-    try:
-        project = config.find(Path.cwd())
-    except Faults:
-        return None
-    profile = project.profile(name) if name in project.protocols else None
+    name, project = rest if colon else given, _project()
+    profile = project.profile(name) if project is not None and name in project.protocols else None
     return None if profile is None else replace(profile, how="evident")
 
 
@@ -183,13 +179,16 @@ def _edition(source: Source, *, unstable: bool) -> Source:
 
 def protocol_folder(name: str) -> Path | None:
     """Where the project keeps a protocol of this name; `None` without a project, or if it is no such name."""
-    if not config.is_protocol(name):
-        return None
+    project = _project() if config.is_protocol(name) else None
+    return None if project is None else project.root / project.schema / name
+
+
+def _project() -> config.Config | None:
+    """The project here; `None` for none, and where its configuration cannot be read."""
     try:
-        project = config.find(Path.cwd())
+        return config.find(Path.cwd())
     except Faults:
         return None
-    return project.root / project.schema / name
 
 
 def _exists(path: Path) -> bool:

@@ -20,14 +20,14 @@ import os
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any, Final, cast
 
 from acpgen import config
 from acpgen.compat.faults import NOT_APPENDABLE
-from acpgen.compat.findings import Finding, Note, Report, SourcePosition, WaiverTerms
+from acpgen.compat.findings import Finding, Note, Report, SourcePosition, Waiver
 from acpgen.compat.project_releases import is_date, is_out, is_release
 from acpgen.config.faults import NOT_TOML, UNKNOWN_KEY
 from acpgen.errors import Fault, Faults, did_you_mean
@@ -38,34 +38,6 @@ from acpgen.input.numbers import dumps
 FILE: Final = "compat-waivers.toml"
 
 _KEYS: Final = ("rule", "old", "new", "fingerprint", "reason", "expires", "until")
-
-
-@dataclass(frozen=True, slots=True)
-class Waiver:
-    """One accepted finding, until the day `expires` is over or the release `until` is kept. `at` is its place in the file of waivers."""
-
-    rule: str
-    fingerprint: str
-    reason: str
-    expires: date | None = None
-    until: str = ""
-    old: str = ""
-    new: str = ""
-    at: str = ""
-    line: int = 1
-
-    @property
-    def waived(self) -> WaiverTerms:
-        """What is said of the findings that it accepts."""
-        return WaiverTerms(self.reason, "" if self.expires is None else self.expires.isoformat(), self.until)
-
-    def end(self, today: date, releases: Sequence[str]) -> str:
-        """How it came to its end; empty while it holds. `releases` are those of the protocol that are kept."""
-        if self.expires is not None:
-            return f"expired on {self.expires.isoformat()}" if self.expires < today else ""
-        if not releases:
-            return f"holds until release {self.until}, and no releases of what is compared are kept"
-        return f"ended with release {self.until}" if is_out(self.until, releases) else ""
 
 
 def standard_file() -> Path:
@@ -153,13 +125,9 @@ def waive(report: Report, waivers: Iterable[Waiver], today: date, releases: Sequ
     """
     findings = list(report.findings)
     notes = list(report.notes)
-    for waiver in sorted(waivers, key=lambda each: bool(each.end(today, releases))):
-        waived, end = waiver.waived, waiver.end(today, releases)
-        matched = {
-            index: _with(waived, finding, waiver.fingerprint)
-            for index, finding in enumerate(findings)
-            if _matches(waiver, finding)
-        }
+    ends = [(how_ended(each, today, releases), each) for each in waivers]
+    for end, waiver in sorted(ends, key=lambda each: bool(each[0])):
+        matched = {index: _with(waiver, finding) for index, finding in enumerate(findings) if _matches(waiver, finding)}
         is_doubled = all(is_waived(findings[each], waiver.fingerprint) for each in matched)
         if not matched:
             notes.append(waiver_unused(waiver))
@@ -175,14 +143,23 @@ def waive(report: Report, waivers: Iterable[Waiver], today: date, releases: Sequ
     return replace(report, findings=tuple(findings), notes=tuple(notes))
 
 
-def _with(waived: WaiverTerms, finding: Finding, fingerprint: str) -> Finding:
+def how_ended(waiver: Waiver, today: date, releases: Sequence[str]) -> str:
+    """How a waiver came to its end; empty while it holds. `releases` are those of the protocol that are kept."""
+    if waiver.expires is not None:
+        return f"expired on {waiver.end}" if waiver.expires < today else ""
+    if not releases:
+        return f"holds until {waiver.end}, and no releases of what is compared are kept"
+    return f"ended with {waiver.end}" if is_out(waiver.until, releases) else ""
+
+
+def _with(waiver: Waiver, finding: Finding) -> Finding:
     """The finding waived: as a whole by its own fingerprint, else as far as its messages are, and as a whole once all of them are."""
-    if fingerprint == finding.fingerprint:
-        return replace(finding, waived=waived)
+    if waiver.fingerprint == finding.fingerprint:
+        return replace(finding, waived=waiver)
     reaches = tuple(
-        replace(each, waived=waived) if each.fingerprint == fingerprint else each for each in finding.reaches
+        replace(each, waived=waiver) if each.fingerprint == waiver.fingerprint else each for each in finding.reaches
     )
-    whole = finding.waived or (waived if all(each.waived is not None for each in reaches) else None)
+    whole = finding.waived or (waiver if all(each.waived is not None for each in reaches) else None)
     return replace(finding, reaches=reaches, waived=whole)
 
 
@@ -207,8 +184,8 @@ def waiver_unused(waiver: Waiver) -> Note:
 
 
 def _note(waiver: Waiver, rule: str, what: str, advice: str) -> Note:
-    told = f"The waiver for {waiver.rule} ({waiver.fingerprint}) {what}."
-    return Note(rule, told, advice, SourcePosition(waiver.at, "", waiver.line, 1))
+    sentence = f"The waiver for {waiver.rule} ({waiver.fingerprint}) {what}."
+    return Note(rule, sentence, advice, SourcePosition(waiver.at, "", waiver.line, 1))
 
 
 def _matches(waiver: Waiver, finding: Finding) -> bool:
@@ -237,19 +214,8 @@ def _without_indices(pointer: str) -> str:
 # --- decisions on the command line -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """Findings that are accepted from now on, by fingerprint, with the reason, and the last day on which that holds, or the release with
-    which it ends.
-    """
-
-    fingerprints: tuple[str, ...]
-    reason: str
-    until: date | str
-
-
-def decision(fingerprints: Sequence[str], reason: str | None, until: str | None, today: date) -> Decision | None:
-    """What `--waive`, `--reason` and `--until` say together; `None` without any. Raises `Faults`."""
+def decision(fingerprints: Sequence[str], reason: str | None, until: str | None, today: date) -> tuple[Waiver, ...]:
+    """The waivers that `--waive`, `--reason` and `--until` ask for together, which do not say yet what they accept. Raises `Faults`."""
     faults: list[Fault] = []
     if not fingerprints:
         given = (("--reason", reason), ("--until", until))
@@ -269,11 +235,14 @@ def decision(fingerprints: Sequence[str], reason: str | None, until: str | None,
         faults.append(BAD_SETTING(at="--waive", key="--until", expected=expected, hint=hint))
     if faults:
         raise Faults(faults)
-    return None if end is None else Decision(tuple(dict.fromkeys(fingerprints)), (reason or "").strip(), end)
+    expires, release = (end, "") if isinstance(end, date) else (None, end or "")
+    return tuple(
+        Waiver("", each, (reason or "").strip(), expires=expires, until=release) for each in dict.fromkeys(fingerprints)
+    )
 
 
 def with_waivers(
-    text: str, at: str, report: Report, decided: Decision, today: date, releases: Sequence[str] = ()
+    text: str, at: str, report: Report, decided: Sequence[Waiver], today: date, releases: Sequence[str] = ()
 ) -> str:
     """The file of waivers `at`, whose text is `text`, with those that are decided at its end; all else stays as it is.
 
@@ -282,9 +251,10 @@ def with_waivers(
     """
     before = parse_waivers(text, at)
     standing = waive(report, before, today, releases)
-    faults: list[Fault] = list(_no_end(decided, releases))
+    faults: list[Fault] = list(_no_end(decided[0], releases))
     added: list[str] = []
-    for fingerprint in decided.fingerprints:
+    for waiver in decided:
+        fingerprint = waiver.fingerprint
         found = [each for each in standing.findings if fingerprint in each.fingerprints]
         if not found:
             known = [name for each in report.findings for name in each.fingerprints]
@@ -295,7 +265,7 @@ def with_waivers(
             expected, hint = f"a finding that still counts; {at} accepts this one already", "Leave it out."
             faults.append(BAD_SETTING(at="--waive", key=fingerprint, expected=expected, hint=hint))
         else:
-            added.append(_entry(found[0], fingerprint, decided, Path(at).parent))
+            added.append(_entry(waiver, found[0], Path(at).parent))
     if faults:
         raise Faults(faults)
     whole = "\n".join(filter(None, (text.rstrip("\n"), *added))) + "\n" if added else text
@@ -303,14 +273,14 @@ def with_waivers(
     return whole
 
 
-def _no_end(decided: Decision, releases: Sequence[str]) -> Iterator[Fault]:
+def _no_end(waiver: Waiver, releases: Sequence[str]) -> Iterator[Fault]:
     """What is wrong with a release as an end."""
-    if isinstance(decided.until, date):
+    if waiver.expires is not None:
         return
     if not releases:
         expected, hint = "a date: no releases of what is compared are kept in schema/releases", "Give it: --until DATE."
         yield BAD_SETTING(at="--waive", key="--until", expected=expected, hint=hint)
-    elif is_out(decided.until, releases):
+    elif is_out(waiver.until, releases):
         expected, hint = f"a release after {releases[-1]}, the newest kept release", "Give the next one, or a date."
         yield BAD_SETTING(at="--waive", key="--until", expected=expected, hint=hint)
 
@@ -321,22 +291,21 @@ def _require_added(text: str, at: str, before: Sequence[Waiver], count: int) -> 
         after = parse_waivers(text, at)
     except Faults:
         raise Faults([NOT_APPENDABLE(at=at)]) from None
-    assert [replace(each, line=1) for each in after[: len(before)]] == [replace(each, line=1) for each in before]
-    assert len(after) == len(before) + count
+    assert after[: len(before)] == tuple(before) and len(after) == len(before) + count
 
 
-def _entry(finding: Finding, fingerprint: str, decided: Decision, folder: Path) -> str:
+def _entry(waiver: Waiver, finding: Finding, folder: Path) -> str:
     """The text of a waiver in a file of this folder. Paths are relative to it, and without the revision that they were read at."""
-    lines = ["", "[[waiver]]", f"rule = {_string(finding.rule)}"]
+    entry: dict[str, str] = {"rule": finding.rule}
     for side, position in (("old", finding.old), ("new", finding.new)):
         if position is not None:
             path = position.file.rpartition(":")[2]
             relative = path if ":" in position.file else Path(os.path.relpath(path, folder)).as_posix()
-            lines.append(f"{side} = {_string(f'{relative}#{position.pointer}')}")
-    end = decided.until
-    lines += [f"fingerprint = {_string(fingerprint)}", f"reason = {_string(decided.reason)}"]
-    lines.append(f"expires = {end.isoformat()}" if isinstance(end, date) else f"until = {_string(end)}")
-    return "\n".join(lines)
+            entry[side] = f"{relative}#{position.pointer}"
+    entry |= {"fingerprint": waiver.fingerprint, "reason": waiver.reason}
+    entry |= {"until": waiver.until} if waiver.until else {}
+    lines = ["", "[[waiver]]", *(f"{key} = {_string(value)}" for key, value in entry.items())]
+    return "\n".join([*lines, *([f"expires = {waiver.end}"] if waiver.expires is not None else [])])
 
 
 def _string(value: str) -> str:

@@ -11,17 +11,16 @@ All of it may be absent.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import date
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from acpgen.config.faults import BAD_MATERIAL
 from acpgen.errors import Fault, Faults
 from acpgen.input.faults import NO_FILES
+from acpgen.input.form import Form
 from acpgen.input.load import Documents, Source, decode, parse, parse_json, place, read_bytes, read_folder
 from acpgen.pointers import pointer
 
@@ -121,24 +120,24 @@ def read(schema: Path, protocols: Iterable[str]) -> Files:
     """The material beside the schemas of these protocols, as bytes. Raises `Faults`."""
     protocols = tuple(protocols)
     wanted = [(PAGES, ".md"), *((f"{RELEASES}/{protocol}", ".json") for protocol in protocols)]
-    found: list[tuple[str, bytes]] = []
+    inputs: list[tuple[str, bytes]] = []
     faults: list[Fault] = []
     for folder, ending in wanted:
         if (schema / folder).is_dir():
             try:
-                found += [(f"{folder}/{path}", content) for path, content in read_folder(schema / folder, ending)]
+                inputs += [(f"{folder}/{path}", content) for path, content in read_folder(schema / folder, ending)]
             except Faults as caught:  # an empty folder is none
                 faults.extend(fault for fault in caught.faults if fault.kind != NO_FILES)
     for family in dict.fromkeys(protocol.rpartition("/")[0] for protocol in protocols):
         folder = f"{RELEASES}/{family}"
         if family and (schema / folder / INDEX).exists():
             files = read_folder(schema / folder, ".json")
-            found += [(f"{folder}/{path}", content) for path, content in files if "/" not in path]
+            inputs += [(f"{folder}/{path}", content) for path, content in files if "/" not in path]
     if (schema / REQUIREMENTS).exists():
-        found.append((REQUIREMENTS, read_bytes(schema / REQUIREMENTS)))
+        inputs.append((REQUIREMENTS, read_bytes(schema / REQUIREMENTS)))
     if faults:
         raise Faults(faults)
-    return Files(place(schema), tuple(sorted(found)))
+    return Files(place(schema), tuple(sorted(inputs)))
 
 
 def parsed(files: Files) -> Material:
@@ -187,96 +186,39 @@ def index(content: bytes | None, at: str) -> Index:
     """An index of releases as it is written. Raises `Faults`."""
     if content is None:
         return Index()
-    value = parse_json(decode(content, at), at)
-    table = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
-    versions, about = table.get("versions"), table.get("about", "")
-    listed = cast("list[object]", versions) if isinstance(versions, list) else []
-    faults: list[Fault] = [
-        BAD_MATERIAL(at=f"{at}#/{key}", reason="there is no such key here", remedy=_INDEX_REMEDY)
-        for key in sorted(table.keys() - _KEYS)
-    ]
-    if not isinstance(about, str):
-        faults.append(BAD_MATERIAL(at=f"{at}#/about", reason="this is not a string", remedy=_INDEX_REMEDY))
-    if not isinstance(versions, list) or not all(isinstance(version, str) for version in listed):
-        reason = "this is no list of the versions that are kept, oldest first"
-        faults.append(BAD_MATERIAL(at=f"{at}#/versions", reason=reason, remedy=_INDEX_REMEDY))
-    if VERDICTS.removesuffix(".json") in listed:
-        remedy = f"Give this release another name: {VERDICTS} holds the verdicts"
-        faults.append(BAD_MATERIAL(at=f"{at}#/versions", reason="a release cannot be called 'verdicts'", remedy=remedy))
-    if len(set(map(str, listed))) < len(listed):
-        faults.append(BAD_MATERIAL(at=f"{at}#/versions", reason="a version occurs twice", remedy="Remove one of them"))
-    tables: dict[str, dict[str, str]] = {}
-    for key, is_right, reason, remedy in (
-        ("dates", _is_day, "this is no date", 'Write it as "2026-01-31"'),
-        ("titles", _is_title, "this is no title", 'Write a line of text, such as "Public preview"'),
-    ):
-        given = table.get(key, {})
-        rows = cast("dict[str, object]", given) if isinstance(given, dict) else {}
-        if not isinstance(given, dict):
-            faults.append(BAD_MATERIAL(at=f"{at}#/{key}", reason="this is not an object", remedy=_INDEX_REMEDY))
-        for version, said in rows.items():
-            below = f"{at}{pointer(key, version)}"
-            if version not in listed:
-                remedy_ = "Remove it, or list the version"
-                faults.append(BAD_MATERIAL(at=below, reason="no such version is kept", remedy=remedy_))
-            elif not is_right(said):
-                faults.append(BAD_MATERIAL(at=below, reason=reason, remedy=remedy))
-        tables[key] = {version: str(said) for version, said in rows.items()}
-    names = [tables["titles"].get(version, version) for version in map(str, listed)]
-    if len(set(names)) < len(set(map(str, listed))):
-        reason = "two releases have one title"
-        faults.append(BAD_MATERIAL(at=f"{at}#/titles", reason=reason, remedy="Give each a title of its own"))
-    reasons = _reasons(table.get("differences"), at, faults) if "differences" in table else None
-    package = table.get("typescript", "")
-    if not isinstance(package, str) or (package and not _NPM.fullmatch(package)):
-        reason, remedy = "this is no name of an npm package", 'Write it as in an import, such as "@scope/name/part"'
-        faults.append(BAD_MATERIAL(at=f"{at}#/typescript", reason=reason, remedy=remedy))
+    table: Any = parse_json(decode(content, at), at)
+    faults = [
+        BAD_MATERIAL(
+            at=f"{at}{pointer(*error.path)}",
+            reason="there is no such key here" if error.known is not None else f"this must be {error.expected}",
+            remedy=_INDEX_REMEDY,
+        )
+        for error in _FORM.errors(table)
+    ] or [*_contradictions(table, at)]
     if faults:
         raise Faults(faults)
-    return Index(str(about), tuple(map(str, listed)), **tables, differences=reasons, typescript=str(package))
+    table["versions"] = tuple(table["versions"])
+    if "differences" in table:
+        table["differences"] = tuple(Reason(tuple(row["at"]), row["why"]) for row in table["differences"])
+    return Index(**table)
 
 
-def _reasons(given: object, at: str, faults: list[Fault]) -> tuple[Reason, ...]:
-    """Why a schema differs, as an index of releases says it; what is none of it goes to the faults."""
-    rows = cast("list[object]", given) if isinstance(given, list) else []
-    if not isinstance(given, list):
-        faults.append(BAD_MATERIAL(at=f"{at}#/differences", reason="this is not an array", remedy=_REASON_REMEDY))
-    found: list[Reason] = []
-    for number, value in enumerate(rows):
-        row = cast("dict[str, object]", value) if isinstance(value, dict) else {}
-        places, why = row.get("at"), row.get("why")
-        named = cast("list[object]", places) if isinstance(places, list) else []
-        if (
-            row.keys() != {"at", "why"}
-            or not named
-            or not all(isinstance(place, str) for place in named)
-            or not _is_title(why)
-        ):
-            below = f"{at}{pointer('differences', str(number))}"
-            faults.append(BAD_MATERIAL(at=below, reason="this is no reason", remedy=_REASON_REMEDY))
-        found.append(Reason(tuple(map(str, named)), str(why)))
-    return tuple(found)
+def _contradictions(table: Mapping[str, Any], at: str) -> Iterator[Fault]:
+    """What the form of an index allows, and its meaning does not."""
+    titles = table.get("titles", {})
+    for key in ("dates", "titles"):
+        for version in table.get(key, {}).keys() - {*table["versions"]}:
+            below = f"{at}{pointer(key, version)}"
+            yield BAD_MATERIAL(at=below, reason="no such version is kept", remedy="Remove it, or list the version")
+    if len({titles.get(version, version) for version in table["versions"]}) < len(table["versions"]):
+        reason = "two releases have one title"
+        yield BAD_MATERIAL(at=f"{at}#/titles", reason=reason, remedy="Give each a title of its own")
 
 
-def _is_title(value: object) -> bool:
-    return isinstance(value, str) and bool(value.strip()) and value.isprintable()
-
-
-def _is_day(value: object) -> bool:
-    """Whether this is a date of the calendar, as RFC 3339 writes it."""
-    if not isinstance(value, str) or not _DAY.fullmatch(value):
-        return False
-    try:
-        date.fromisoformat(value)
-    except ValueError:
-        return False
-    return True
-
-
-_DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_NPM: Final = re.compile(r"(?:@[a-z0-9][a-z0-9._-]*/)?[a-z0-9][a-z0-9._-]*(?:/[A-Za-z0-9._-]+)*")
-_KEYS: Final = frozenset({"about", "dates", "differences", "titles", "typescript", "versions"})
-_REASON_REMEDY: Final = 'Write [{"at": ["Name", "Name.member"], "why": "…"}]'
+_FORM: Final = Form(
+    Path(__file__).with_name("releases.schema.json"),
+    (("line", lambda text: bool(text.strip()) and text.isprintable()),),
+)
 _INDEX_REMEDY: Final = (
     'Write {"about": "…", "versions": ["…"], "dates": {"…": "2026-01-31"}, "titles": {"…": "…"}}, with the dates that are known'
     " and the titles that differ from the version"
@@ -296,16 +238,16 @@ def _releases(protocol: str, contents: Mapping[str, bytes], at: str) -> Releases
         for number, version in enumerate(entry.versions)
         if f"{version}.json" not in contents
     ]
-    found: list[Release] = []
+    releases: list[Release] = []
     for version in entry.versions:
         name = f"{version}.json"
         if name in contents:
             source = Source(f"{protocol} {version}", at, ((name, contents[name]),))
-            found.append(Release(version, source, entry.titles.get(version, version)))
+            releases.append(Release(version, source, entry.titles.get(version, version)))
     if faults:
         raise Faults(sorted(faults, key=str))
     beside = None if verdicts is None else (f"{at}/{VERDICTS}", verdicts)
-    return Releases(entry.about, tuple(found), entry.dates, entry.differences, entry.typescript, beside)
+    return Releases(entry.about, tuple(releases), entry.dates, entry.differences, entry.typescript, beside)
 
 
 def _page_faults(pages: Mapping[str, str], root: str) -> Iterator[Fault]:

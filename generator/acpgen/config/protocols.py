@@ -25,13 +25,13 @@ def find(name: str) -> Path | None:
     return canonical / name if not os.path.exists(name) and _is_schema(canonical / name) else None
 
 
-def locate(given: Path) -> Path:
+def locate(path: Path) -> Path:
     """Where the protocol lies that has a name, or the file or folder itself. Raises `Faults` of what is like a name and is none."""
-    name = given.as_posix()
-    found = find(name)
-    if found is None and not os.path.exists(name) and (fault := unknown(name)).kind == UNKNOWN_NAME:
+    name = path.as_posix()
+    folder = find(name)
+    if folder is None and not os.path.exists(name) and (fault := unknown(name)).kind == UNKNOWN_NAME:
         raise Faults([fault])
-    return found or given
+    return folder or path
 
 
 def unknown(text: str) -> Fault:
@@ -43,19 +43,19 @@ def unknown(text: str) -> Fault:
 
 def is_canonical(name: str) -> bool:
     """Whether a name means a protocol that comes with acpgen, and no project has it."""
-    found = find(name)
-    return found is not None and found.is_relative_to(resources.schema()) and resources.schema() != project_folder()
+    folder = find(name)
+    return folder is not None and folder.is_relative_to(resources.schema()) and resources.schema() != project_folder()
 
 
 def names() -> Iterator[str]:
     """The names of all protocols, those of the project first."""
-    found: dict[str, None] = {}
+    names_: dict[str, None] = {}
     for folder in folders():
         for path in sorted(folder.rglob("*.json")):
             name = path.parent.relative_to(folder).as_posix()
             if name != "." and not is_material(f"{name}/"):
-                found[name] = None
-    return iter(found)
+                names_[name] = None
+    return iter(names_)
 
 
 def folders() -> tuple[Path, ...]:
@@ -74,10 +74,10 @@ def with_releases(name: str) -> Path | None:
 def project_folder() -> Path | None:
     """The schema folder of the project around the current folder; `None` without a project, and where its settings cannot be read."""
     try:
-        found = config.find(Path.cwd())
+        project = config.find(Path.cwd())
     except (Faults, OSError):
         return None
-    return found.root / found.schema
+    return project.root / project.schema
 
 
 def _is_schema(place: Path) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from typing import Final
-from unicodedata import combining, east_asian_width
 
 from acpgen.errors import visible
 
@@ -42,13 +41,13 @@ def paint(line: str, kind: str) -> str:
 def cut(line: str, width: int) -> str:
     """The beginning of a text, with an ellipsis where there is more."""
     shown = visible(line)
-    return shown if columns(shown) <= width else f"{_fitting(shown, width - 1)}…"
+    return shown if columns(shown) <= width else f"{_parts(shown, width - 1)[0]}…"
 
 
 def cut_left(line: str, width: int) -> str:
     """The end of a text, with an ellipsis where there is more."""
     shown = visible(line)
-    return shown if columns(shown) <= width else f"…{_fitting(shown[::-1], width - 1)[::-1]}"
+    return shown if columns(shown) <= width else f"…{_parts(shown[::-1], width - 1)[0][::-1]}"
 
 
 # Columns of a terminal: some characters take two, some none.
@@ -56,25 +55,16 @@ def cut_left(line: str, width: int) -> str:
 
 def columns(line: str) -> int:
     """The columns that a line takes."""
-    return len(line) if line.isascii() else sum(map(_columns_of, line))
+    from rich.cells import cell_len
+
+    return len(line) if line.isascii() else cell_len(line)
 
 
-def _columns_of(character: str) -> int:
-    if combining(character):
-        return 0
-    return 2 if east_asian_width(character) in ("W", "F") else 1
+def _parts(line: str, width: int) -> list[str]:
+    """A text in pieces that fit."""
+    from rich.cells import chop_cells
 
-
-def _fitting(line: str, width: int) -> str:
-    """The beginning of a line that fits."""
-    if line.isascii():
-        return line[:width]
-    taken = 0
-    for index, character in enumerate(line):
-        taken += _columns_of(character)
-        if taken > width:
-            return line[:index]
-    return line
+    return chop_cells(line, width) if columns(line) > width else [line]
 
 
 def folded(line: str, width: int) -> Iterator[str]:
@@ -87,10 +77,7 @@ def folded(line: str, width: int) -> Iterator[str]:
             continue
         if room:
             yield room
-        while columns(word) > width:
-            part = _fitting(word, width)
-            yield part
-            word = word[len(part) :]
-        room = word
+        *full, room = _parts(word, width)
+        yield from full
     if room:
         yield room

@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import Final, TypeAlias
 
 from acpgen.diagnostics.model import SEVERITIES, Diagnostic, Replacement, Snippet
+from acpgen.errors import counted as counted
 from acpgen.errors import visible
 from acpgen.input.numbers import dumps
 from acpgen.ir import JSON
@@ -239,8 +240,3 @@ def times(diagnostic: Diagnostic) -> str:
 def fence(text: str) -> str:
     """A fence of Markdown that nothing in the text ends."""
     return "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))
-
-
-def counted(count: int, noun: str) -> str:
-    """`1 method`, `2 methods`."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"

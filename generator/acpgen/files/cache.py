@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
 from acpgen import embedded, resources
 from acpgen.files.atomic_write import replace_file
@@ -72,11 +72,11 @@ class Cache:
             checksum, _, text = path.read_bytes().partition(b"\n")
             if checksum != _checksum(key, text):
                 return None
-            found: JSON = loads(text.decode())
+            value: JSON = loads(text.decode())
             _note_use(path, state)
         except (OSError, ValueError, RecursionError):
             return None
-        return found
+        return value
 
     def keep(self, key: str, value: JSON) -> None:
         """Keep a value under a key; it is whole for whoever reads it meanwhile."""
@@ -210,13 +210,17 @@ def _files(root: Path) -> Iterator[Path]:
 
 def _state(path: Path) -> tuple[int, int]:
     try:
-        found = path.stat()
+        state = path.stat()
     except OSError:
         return -1, -1
-    return found.st_size, found.st_mtime_ns
+    return state.st_size, state.st_mtime_ns
 
 
 # --- outputs ---------------------------------------------------------------------------------------------------------
+
+
+Remarks: TypeAlias = Mapping[str, Any]
+"""What is reported of an output: `gaps`, what its bindings do not enforce, and `notes`, what of its schemas means nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,47 +232,37 @@ class Outputs:
 
     def is_fresh(self, folder: Path, inputs: str | None) -> bool:
         """Whether a folder was made from just these inputs and still holds what was written."""
-        found, held = self._read(folder), digest(folder)
-        return None not in (inputs, held) and (found.get("inputs"), found.get("output")) == (inputs, held)
+        entry, held = self._read(folder), digest(folder)
+        return None not in (inputs, held) and (entry.get("inputs"), entry.get("output")) == (inputs, held)
 
     def is_known(self, folder: Path) -> bool:
         """Whether an earlier run wrote a folder."""
         return bool(self._read(folder))
 
-    def gaps(self, folder: Path) -> Mapping[str, Mapping[str, Mapping[str, str]]]:
-        """What was reported of a folder that is fresh: by protocol and definition, what its bindings do not enforce."""
-        found: Mapping[str, Mapping[str, Mapping[str, str]]] = self._read(folder)["gaps"]
-        return found
-
-    def notes(self, folder: Path) -> tuple[tuple[str, str], ...]:
-        """What was reported of a folder that is fresh: places of its schemas that mean nothing, each with a sentence."""
-        return tuple((at, sentence) for at, sentence in self._read(folder)["notes"])
+    def remarks(self, folder: Path) -> Remarks:
+        """What was reported of a folder that is fresh."""
+        remarks: Remarks = self._read(folder)["remarks"]
+        return remarks
 
     def _read(self, folder: Path) -> dict[str, Any]:
         """What is known of a folder; empty where that is nothing, or of another form."""
-        found = self.cache.find(_place_key(folder))
-        known = cast("dict[str, Any]", found) if isinstance(found, dict) else {}
-        return known if known.keys() == {"inputs", "output", "gaps", "notes"} else {}
+        entry: Any = self.cache.find(_place_key(folder))
+        is_whole = isinstance(entry, dict) and {*cast("dict[str, Any]", entry)} == {"inputs", "output", "remarks"}
+        return cast("dict[str, Any]", entry) if is_whole else {}
 
-    def record(
-        self,
-        tree: Tree,
-        inputs: str | None,
-        gaps: Mapping[str, Mapping[str, Mapping[str, str]]],
-        notes: Iterable[tuple[str, str]] = (),
-    ) -> None:
-        """Remember what a folder that holds its tree was made from, its gaps and notes, unless the code has changed meanwhile."""
-        if inputs is None or not self.code.is_as_it_was:
-            return
-        reported: dict[str, Any] = {"gaps": gaps, "notes": [*notes]}
-        self.cache.keep(_place_key(tree.folder), {"inputs": inputs, "output": digest_of(tree), **reported})
+    def record(self, tree: Tree, inputs: str | None, remarks: Remarks) -> None:
+        """Remember what a folder that holds its tree was made from, and what was reported, unless the code has changed meanwhile."""
+        if inputs is not None and self.code.is_as_it_was:
+            self.cache.keep(
+                _place_key(tree.folder), {"inputs": inputs, "output": digest_of(tree), "remarks": {**remarks}}
+            )
 
     def find_part(self, folder: Path, name: str, inputs: str) -> Mapping[str, Any] | None:
         """What is known of a part of a folder that was made from just these inputs. Of each part one state is cached."""
-        found = self.cache.find(_place_key(folder, name))
-        if not isinstance(found, dict) or found.get("inputs") != inputs:
+        entry = self.cache.find(_place_key(folder, name))
+        if not isinstance(entry, dict) or entry.get("inputs") != inputs:
             return None
-        return cast("Mapping[str, Any]", found["part"])
+        return cast("Mapping[str, Any]", entry["part"])
 
     def keep_part(self, folder: Path, name: str, inputs: str, part: Mapping[str, Any]) -> None:
         """Remember a part of a folder, unless the code has changed meanwhile."""
@@ -315,17 +309,17 @@ class Memory:
         With `may_lag`, a round in a hurry takes the last one in any case.
         """
         if kind in self._made:
-            before, made = self._made[kind]
+            before, last = self._made[kind]
             if len(before) == len(inputs) and all(a is b or a == b for a, b in zip(before, inputs, strict=True)):
-                return cast("T", made)
+                return cast("T", last)
             if may_lag and self._in_hurry:
                 self._is_behind = True
-                return cast("T", made)
+                return cast("T", last)
         self._before(kind)
-        found = make()
+        result = make()
         if not self._forgets:
-            self._made[kind] = (inputs, found)
-        return found
+            self._made[kind] = (inputs, result)
+        return result
 
 
 FORGETFUL: Final = Memory(forgets=True)

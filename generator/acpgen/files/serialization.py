@@ -55,12 +55,12 @@ def from_json(data: Any, classes: Mapping[str, Any]) -> Any:
     read = [from_json(each, classes) for each in inner]
     if kind in (_TUPLE, _SET):
         return tuple(read) if kind == _TUPLE else frozenset(read)
-    made = classes[kind]
-    if issubclass(made, Exception):
-        return made(*read)
-    return made(**dict(zip(_names(made), read, strict=True)))
+    record = classes[kind]
+    if issubclass(record, Exception):
+        return record(*read)
+    return record(**dict(zip(_names(record), read, strict=True)))
 
 
 @cache
-def _names(made: Any) -> tuple[str, ...]:
-    return tuple(each.name for each in fields(made))
+def _names(record: Any) -> tuple[str, ...]:
+    return tuple(each.name for each in fields(record))

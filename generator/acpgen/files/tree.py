@@ -113,9 +113,7 @@ def write(trees: Iterable[Tree], *, dry: bool = False) -> tuple[Change, ...]:
     Raises `Faults` where a folder is not ours, holds strays, or cannot be written; then no folder has changed.
     """
     trees = tuple(trees)
-    refused: list[Fault] = [
-        NOT_A_FOLDER(at=place(tree.folder) or ".") for tree in trees if not _is_place_for_folder(tree)
-    ]
+    refused: list[Fault] = [NOT_A_FOLDER(at=_name(tree.folder)) for tree in trees if not _is_place_for_folder(tree)]
     if refused:
         raise Faults(refused)
     if dry:
@@ -145,14 +143,14 @@ def write(trees: Iterable[Tree], *, dry: bool = False) -> tuple[Change, ...]:
 def require_folder(tree: Tree) -> None:
     """Raise `Faults` where a folder of our own could not take a tree, whatever it holds: to make one may take minutes."""
     if not _is_place_for_folder(tree):
-        raise Faults([NOT_A_FOLDER(at=place(tree.folder) or ".")])
+        raise Faults([NOT_A_FOLDER(at=_name(tree.folder))])
     reason = hindrance(tree.folder)
     if reason is not None:
         raise Faults([UNWRITABLE(at=place(tree.folder), reason=reason)])
     ours = _listed(tree.folder)
     strays = (path for path in _paths(tree.folder) if path not in ours)
-    found = tuple(strays if ours else islice(strays, 1))
-    faults = list(_refusals(Change(tree.folder, (), (), removed=tuple(ours), strays=found)))
+    shown = tuple(strays if ours else islice(strays, 1))
+    faults = list(_refusals(Change(tree.folder, (), (), removed=tuple(ours), strays=shown)))
     if faults:
         raise Faults(faults)
 
@@ -241,17 +239,21 @@ def _is_place_for_folder(tree: Tree) -> bool:
 
 def _refusals(change: Change) -> Iterator[Fault]:
     """Why this change must not be made."""
-    at = place(change.folder)
     if change.shared:
         yield from (FOREIGN_FILE(at=place(change.folder / path)) for path in change.strays)
         return
     if change.strays and not _listed(change.folder):
-        yield FOREIGN_FOLDER(at=at or ".")
+        yield FOREIGN_FOLDER(at=_name(change.folder))
         return
     for path in change.strays:
         yield STRAY_FILE(at=place(change.folder / path))
     if not change.is_none and Path(os.path.realpath(os.curdir)).is_relative_to(os.path.realpath(change.folder)):
-        yield CURRENT_FOLDER(at=at or ".")
+        yield CURRENT_FOLDER(at=_name(change.folder))
+
+
+def _name(folder: Path) -> str:
+    """A folder as people know it, the current one by its own name."""
+    return place(folder) or folder.resolve().name
 
 
 def _paths(folder: Path) -> Iterator[str]:

@@ -10,57 +10,60 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from acpgen import ir
 from acpgen.errors import Fault, Faults
 from acpgen.importers.faults import NOT_THAT_DOCUMENT
-from acpgen.importers.importer_document import Elsewhere, Made
+from acpgen.importers.importer_document import Elsewhere, ImporterDocument
 from acpgen.importers.openrpc import read_openrpc
 from acpgen.input.drafts import address
 from acpgen.input.file_discovery import address_of, beside
 from acpgen.input.load import Document, Documents, check
-from acpgen.input.positions import DEEPEST
+from acpgen.input.positions import relocated
+from acpgen.input.schema_nodes import Schemas
 from acpgen.input.walk import is_object
-from acpgen.methods.discovery import Bound
+from acpgen.methods.discovery import find_omitted
 from acpgen.methods.profile import KINDS, Profile, is_document
 
-_READERS: Final[Mapping[str, Callable[[Mapping[str, Any], str, Elsewhere], Made]]] = {
+_READERS: Final[Mapping[str, Callable[[Mapping[str, Any], str, Elsewhere], ImporterDocument]]] = {
     "openrpc": read_openrpc,
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Translated:
+class Translation:
     """The documents of a protocol as JSON Schema; `methods` have places in place of names for params and result.
 
-    `made` are the files that were no JSON Schema, each with what of it is not read, as `Made.unread` has it; `read` are the places in
+    `unread` are the files that were no JSON Schema, each with what of it is not read, by a phrase that names it; `read` are the places in
     them of the members that were read.
     """
 
     documents: Documents
-    methods: tuple[Bound, ...] = ()
+    methods: tuple[ir.Method, ...] = ()
     places: Mapping[str, str] = field(default_factory=dict[str, str])
-    made: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, "Mapping[str, Any]"])
+    unread: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, "Mapping[str, Any]"])
     read: frozenset[str] = frozenset()
 
-    def bound(self, origins: Mapping[str, str]) -> tuple[Bound, ...]:
+    def bind(self, schemas: Schemas, envelope: ir.Envelope) -> tuple[ir.Method, ...]:
         """The methods with the names that the definitions at their places have got."""
-        names = {at: name for name, at in origins.items()}
+        names = {node.at: name for name, node in schemas.items()}
         return tuple(
             replace(
                 one,
-                params=names[one.params] if one.params is not None else None,
-                result=names[one.result] if one.result is not None else None,
+                params=(params := None if one.params is None else names[one.params]),
+                result=None if one.result is None else names[one.result],
+                omitted=find_omitted(schemas, params, envelope, is_optional=one.omitted != "refused"),
                 at=relocated(one.at, self.places),
             )
             for one in self.methods
         )
 
 
-def translated(documents: Documents, profile: Profile) -> Translated:
+def translate(documents: Documents, profile: Profile) -> Translation:
     """The documents as JSON Schema. Raises `Faults` where one is not of the kind that the profile reads, or is not well formed."""
     if profile.document is None:
-        return Translated(documents)
-    made: list[Document] = []
-    methods: list[Bound] = []
+        return Translation(documents)
+    schemas: list[Document] = []
+    methods: list[ir.Method] = []
     places: dict[str, str] = {}
     unread: dict[str, Mapping[str, Any]] = {}
     read: set[str] = set()
@@ -70,7 +73,7 @@ def translated(documents: Documents, profile: Profile) -> Translated:
             if len(documents.documents) == 1:
                 kind = KINDS[profile.document]
                 faults.append(NOT_THAT_DOCUMENT(at=document.path, kind=kind, reason="its members are others"))
-            made.append(document)
+            schemas.append(document)
             continue
         found = _READERS[profile.document](document.value, document.path, _elsewhere(documents, document.path))
         unread[document.path] = found.unread
@@ -78,13 +81,13 @@ def translated(documents: Documents, profile: Profile) -> Translated:
         faults.extend(found.faults)
         places.update(found.places)
         methods.extend(found.methods)
-        made.append(replace(document, value=found.value))
+        schemas.append(replace(document, value=found.value))
         if not found.faults:
             wrong = check(found.value, document.path)
             faults.extend(fault.move_to(relocated(fault.at, places)) for fault in wrong)
     if faults:
         raise Faults(faults)
-    return Translated(replace(documents, documents=tuple(made)), tuple(methods), places, unread, frozenset(read))
+    return Translation(replace(documents, documents=tuple(schemas)), tuple(methods), places, unread, frozenset(read))
 
 
 def _elsewhere(documents: Documents, path: str) -> Elsewhere:
@@ -96,17 +99,3 @@ def _elsewhere(documents: Documents, path: str) -> Elsewhere:
         return known.get(address(location)) or known.get(address_of(beside(path, location)))
 
     return find
-
-
-def relocated(at: str, places: Mapping[str, str]) -> str:
-    """The place in the document itself of something at a place of what was made of it."""
-    for _ in range(len(at) if places else 0):
-        steps = at.split("/")
-        for depth in range(min(len(steps), DEEPEST + 2), 0, -1):
-            found = places.get("/".join(steps[:depth]))
-            if found is not None:
-                at = "/".join((found, *steps[depth:]))
-                break
-        else:
-            return at
-    return at

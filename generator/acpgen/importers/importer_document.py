@@ -6,10 +6,10 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from acpgen import ir
 from acpgen.errors import Fault
 from acpgen.importers.faults import NOT_THAT_DOCUMENT
 from acpgen.input.walk import Schema
-from acpgen.methods.discovery import Bound
 from acpgen.naming.identifiers import class_name
 from acpgen.pointers import plain_pointer
 
@@ -18,8 +18,9 @@ Elsewhere: TypeAlias = Callable[[str], tuple[str, Any] | None]
 
 
 @dataclass(slots=True)
-class Made:
-    """A schema in the making. Params and results of `methods` are places of definitions in `value`.
+class ImporterDocument:
+    """A schema in the making. Params and results of `methods` are places of definitions in `value`, and
+    `omitted` is "refused" where some of the params are required.
 
     `read` are the members of the document that its reader reads.
     `unread` is what the document says of messages and no reader understands, by a phrase that names it.
@@ -30,7 +31,7 @@ class Made:
     read: tuple[str, ...]
     definitions: Schema = field(default_factory=dict[str, Any])
     value: Schema = field(default_factory=dict[str, Any])
-    methods: list[Bound] = field(default_factory=list[Bound])
+    methods: list[ir.Method] = field(default_factory=list[ir.Method])
     places: dict[str, str] = field(default_factory=dict[str, str])
     unread: dict[str, Any] = field(default_factory=dict[str, Any])
     faults: list[Fault] = field(default_factory=list[Fault])

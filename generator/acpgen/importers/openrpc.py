@@ -8,10 +8,10 @@ from functools import partial
 from typing import Any, Final
 from urllib.parse import unquote, urljoin
 
-from acpgen.importers.importer_document import Elsewhere, Made, reference
+from acpgen import ir
+from acpgen.importers.importer_document import Elsewhere, ImporterDocument, reference
 from acpgen.input.faults import dangling
 from acpgen.input.walk import Schema, children, copied, is_array, is_object
-from acpgen.methods.discovery import Bound
 from acpgen.naming.identifiers import class_name
 from acpgen.pointers import escape, follow, pointer_parts
 
@@ -26,37 +26,37 @@ _WORDS: Final = ("summary", "description", "tags", "externalDocs", "examples", "
 _STRUCTURES: Final = ("by-name", "by-position", "either")
 
 
-def read_openrpc(document: Mapping[str, Any], path: str, elsewhere: Elsewhere) -> Made:
+def read_openrpc(document: Mapping[str, Any], path: str, elsewhere: Elsewhere) -> ImporterDocument:
     """The schema and the methods of an OpenRPC document, which may refer to others. What is wrong with it is among the faults."""
-    made = Made(path, "an OpenRPC document", read=("methods", "components"))
+    output = ImporterDocument(path, "an OpenRPC document", read=("methods", "components"))
     components = document.get("components", {})
     schemas: Any = components.get("schemas") if is_object(components) else None
-    made.places[made.at("definitions")] = made.at("components", "schemas")
+    output.places[output.at("definitions")] = output.at("components", "schemas")
     for name, schema in schemas.items() if is_object(schemas) else ():
-        made.define(name, _local(schema), made.at("components", "schemas", name))
-    reader = _Reader(document, made, elsewhere)
+        output.define(name, _local(schema), output.at("components", "schemas", name))
+    reader = _Reader(document, output, elsewhere)
     for index, method in enumerate(document["methods"]):
-        found, at = reader.resolved(method, made.at("methods", index))
+        found, at = reader.resolve(method, output.at("methods", index))
         if is_object(found):
             reader.method(found, at)
         elif found is not None or method is None:
-            made.wrong(at, "a method is an object")
+            output.wrong(at, "a method is an object")
     info = document.get("info")
     about = info if is_object(info) else {}
     words = {key: about[key] for key in ("title", "description") if isinstance(about.get(key), str)}
     kept = {key: value for key, value in document.items() if key not in ("$schema", "$defs", "$id")}
-    made.value = {**kept, **words, "$schema": _DRAFT, "definitions": made.definitions}
-    return made
+    output.value = {**kept, **words, "$schema": _DRAFT, "definitions": output.definitions}
+    return output
 
 
 class _Reader:
-    def __init__(self, document: Mapping[str, Any], made: Made, elsewhere: Elsewhere) -> None:
+    def __init__(self, document: Mapping[str, Any], output: ImporterDocument, elsewhere: Elsewhere) -> None:
         self.document = document
-        self.made = made
+        self.output = output
         self.elsewhere = elsewhere
         self.none = dict[str, str]()
 
-    def resolved(self, value: Any, at: str) -> tuple[Any, str]:
+    def resolve(self, value: Any, at: str) -> tuple[Any, str]:
         """What a reference object leads to, and where that stands; `None` with a fault where it leads nowhere.
 
         References in what stands in another document lead where they lead there.
@@ -65,7 +65,7 @@ class _Reader:
         while is_object(value) and isinstance(value.get("$ref"), str):
             ref = value["$ref"]
             location, mark, fragment = ref.partition("#")
-            path, whole = (self.elsewhere(location) if location else (self.made.path, dict(self.document))) or (
+            path, whole = (self.elsewhere(location) if location else (self.output.path, dict(self.document))) or (
                 "",
                 None,
             )
@@ -74,7 +74,7 @@ class _Reader:
                     raise KeyError(ref)
                 value, seen = follow(whole, pointer_parts(unquote(fragment))), seen | {ref}
             except KeyError:
-                self.made.faults.append(dangling(at, ref, "" if whole is not None else location))
+                self.output.faults.append(dangling(at, ref, "" if whole is not None else location))
                 return None, at
             at = f"{path}#{fragment}"
             value = _seen_from_here(value, location)
@@ -85,29 +85,29 @@ class _Reader:
         params = method.get("params", [])
         structure = method.get("paramStructure", "either")
         if not isinstance(name, str) or not name:
-            self.made.wrong(at, "a method has a 'name', a text")
+            self.output.wrong(at, "a method has a 'name', a text")
         elif not is_array(params):
-            self.made.wrong(f"{at}/params", "'params' is a list of content descriptors")
+            self.output.wrong(f"{at}/params", "'params' is a list of content descriptors")
         elif structure not in _STRUCTURES:
-            self.made.wrong(f"{at}/paramStructure", f"'paramStructure' is one of {', '.join(_STRUCTURES)}")
+            self.output.wrong(f"{at}/paramStructure", f"'paramStructure' is one of {', '.join(_STRUCTURES)}")
         else:
             stem = class_name(name)
             errors = method.get("errors")
             each = errors if is_array(errors) else ()
-            resolved = [self.resolved(one, f"{at}/errors/{index}")[0] for index, one in enumerate(each)]
-            self.made.leave(name, {**method, **({"errors": resolved} if each else {})}, (*_READ, *_WORDS))
+            resolved = [self.resolve(one, f"{at}/errors/{index}")[0] for index, one in enumerate(each)]
+            self.output.leave(name, {**method, **({"errors": resolved} if each else {})}, (*_READ, *_WORDS))
             words = [str(method[key]) for key in ("summary", "description") if isinstance(method.get(key), str)]
             found = [self.descriptor(one, f"{at}/params/{index}") for index, one in enumerate(params)]
-            given = [one for one in found if one is not None]
-            self.made.methods.append(
-                Bound(
+            descriptors = [one for one in found if one is not None]
+            self.output.methods.append(
+                ir.Method(
                     name=name,
                     kind="request" if "result" in method else "notification",
                     side="server",
-                    params=self.params(stem, given, structure, f"{at}/params"),
+                    params=self.params(stem, descriptors, structure, f"{at}/params"),
                     result=self.result(stem, method.get("result"), f"{at}/result"),
-                    is_optional=not any(one.get("required") is True for one, _ in given),
-                    positions=() if structure == "by-name" else tuple(one["name"] for one, _ in given),
+                    omitted="refused" if any(one.get("required") is True for one, _ in descriptors) else "nothing",
+                    positions=() if structure == "by-name" else tuple(one["name"] for one, _ in descriptors),
                     doc="\n\n".join(words),
                     at=at,
                 )
@@ -115,7 +115,7 @@ class _Reader:
 
     def descriptor(self, value: Any, at: str) -> tuple[Schema, str] | None:
         """A content descriptor and its place; `None` with a fault where it is none."""
-        found, at = self.resolved(value, at)
+        found, at = self.resolve(value, at)
         if found is None:
             return None
         if (
@@ -123,50 +123,52 @@ class _Reader:
             or not isinstance(found.get("name"), str)
             or not isinstance(found.get("schema"), dict | bool)
         ):
-            self.made.wrong(at, "a content descriptor has a 'name' and a 'schema'")
+            self.output.wrong(at, "a content descriptor has a 'name' and a 'schema'")
             return None
         return found, at
 
-    def params(self, stem: str, given: list[tuple[Schema, str]], structure: str, at: str) -> str:
+    def params(self, stem: str, descriptors: list[tuple[Schema, str]], structure: str, at: str) -> str:
         """The definition of the params. Methods of a structure that take none share one."""
-        if not given:
+        if not descriptors:
             if structure not in self.none:
-                self.none[structure] = self.shaped(
-                    self.made.free("NoParams", f"NoParams{len(self.none)}"), [], structure, at
+                self.none[structure] = self.define_params(
+                    self.output.free("NoParams", f"NoParams{len(self.none)}"), [], structure, at
                 )
             return self.none[structure]
-        return self.shaped(self.made.free(f"{stem}Params", f"{stem}MethodParams"), given, structure, at)
+        return self.define_params(self.output.free(f"{stem}Params", f"{stem}MethodParams"), descriptors, structure, at)
 
-    def shaped(self, name: str, given: list[tuple[Schema, str]], structure: str, at: str) -> str:
+    def define_params(self, name: str, descriptors: list[tuple[Schema, str]], structure: str, at: str) -> str:
         if structure == "by-name":
-            return self.by_name(name, given, at)
+            return self.by_name(name, descriptors, at)
         if structure == "by-position":
-            return self.by_position(name, given, at)
-        here = self.made.define(name, {}, at)
-        forms = [self.made.free(f"{name}ByName"), self.made.free(f"{name}ByPosition")]
-        self.by_name(forms[0], given, at)
-        self.by_position(forms[1], given, at)
-        self.made.definitions[name] = {"anyOf": [reference(form) for form in forms]}
+            return self.by_position(name, descriptors, at)
+        here = self.output.define(name, {}, at)
+        forms = [self.output.free(f"{name}ByName"), self.output.free(f"{name}ByPosition")]
+        self.by_name(forms[0], descriptors, at)
+        self.by_position(forms[1], descriptors, at)
+        self.output.definitions[name] = {"anyOf": [reference(form) for form in forms]}
         return here
 
-    def by_name(self, name: str, given: list[tuple[Schema, str]], at: str) -> str:
-        properties = {one["name"]: _described(one) for one, _ in given}
-        for one, place in given:
-            self.made.places[f"{at}/properties/{escape(one['name'])}"] = f"{place}/schema"
-        required = [one["name"] for one, _ in given if one.get("required") is True]
+    def by_name(self, name: str, descriptors: list[tuple[Schema, str]], at: str) -> str:
+        properties = {one["name"]: _with_words(one) for one, _ in descriptors}
+        for one, place in descriptors:
+            self.output.places[f"{at}/properties/{escape(one['name'])}"] = f"{place}/schema"
+        required = [one["name"] for one, _ in descriptors if one.get("required") is True]
         schema = {"type": "object", "properties": properties} | ({"required": required} if required else {})
-        return self.made.define(name, schema, at)
+        return self.output.define(name, schema, at)
 
-    def by_position(self, name: str, given: list[tuple[Schema, str]], at: str) -> str:
-        for index, (_, place) in enumerate(given):
+    def by_position(self, name: str, descriptors: list[tuple[Schema, str]], at: str) -> str:
+        for index, (_, place) in enumerate(descriptors):
             for keyword in ("items", "prefixItems"):
-                self.made.places[f"{at}/{keyword}/{index}"] = f"{place}/schema"
-        needed = max((index + 1 for index, (one, _) in enumerate(given) if one.get("required") is True), default=0)
+                self.output.places[f"{at}/{keyword}/{index}"] = f"{place}/schema"
+        needed = max(
+            (index + 1 for index, (one, _) in enumerate(descriptors) if one.get("required") is True), default=0
+        )
         schema: Schema = {"type": "array", "items": False}
-        if given:
-            items = [_described(one) for one, _ in given]
-            schema |= {"items": items, "additionalItems": False, "minItems": needed, "maxItems": len(given)}
-        return self.made.define(name, schema, at)
+        if descriptors:
+            items = [_with_words(one) for one, _ in descriptors]
+            schema |= {"items": items, "additionalItems": False, "minItems": needed, "maxItems": len(descriptors)}
+        return self.output.define(name, schema, at)
 
     def result(self, stem: str, value: Any, at: str) -> str | None:
         found = None if value is None else self.descriptor(value, at)
@@ -176,10 +178,10 @@ class _Reader:
         ref = descriptor["schema"].get("$ref") if is_object(descriptor["schema"]) else None
         if isinstance(ref, str) and ref.startswith(_SCHEMAS) and "/" not in ref.removeprefix(_SCHEMAS):
             name = pointer_parts(ref)[-1]
-            if name in self.made.definitions:
-                return self.made.at("definitions", name)
-        return self.made.define(
-            self.made.free(f"{stem}Result", f"{stem}MethodResult"), _described(descriptor), f"{at}/schema"
+            if name in self.output.definitions:
+                return self.output.at("definitions", name)
+        return self.output.define(
+            self.output.free(f"{stem}Result", f"{stem}MethodResult"), _with_words(descriptor), f"{at}/schema"
         )
 
 
@@ -191,16 +193,16 @@ def _seen_from_here(value: Any, location: str) -> Any:
         return [_seen_from_here(each, location) for each in value]
     if not is_object(value):
         return value
-    made = {
-        key: _with_references(inner, partial(_joined, location))
+    seen = {
+        key: _with_references(inner, partial(_join_reference, location))
         if key == "schema"
         else _seen_from_here(inner, location)
         for key, inner in value.items()
     }
-    return made | ({"$ref": _joined(location, made["$ref"])} if isinstance(made.get("$ref"), str) else {})
+    return seen | ({"$ref": _join_reference(location, seen["$ref"])} if isinstance(seen.get("$ref"), str) else {})
 
 
-def _joined(location: str, ref: str) -> str:
+def _join_reference(location: str, ref: str) -> str:
     """A reference of the document at a location as it is written outside of it."""
     other, mark, fragment = ref.partition("#")
     if not other:
@@ -210,7 +212,7 @@ def _joined(location: str, ref: str) -> str:
     return posixpath.normpath(posixpath.join(posixpath.dirname(location), other)) + mark + fragment
 
 
-def _described(descriptor: Schema) -> Any:
+def _with_words(descriptor: Schema) -> Any:
     """The schema of a content descriptor, with the descriptor's words where it has none of its own."""
     schema = _local(descriptor["schema"])
     words = next((descriptor[key] for key in ("description", "summary") if isinstance(descriptor.get(key), str)), None)
@@ -236,6 +238,4 @@ def _with_references(schema: Any, written: Callable[[str], str]) -> Any:
             if isinstance(one.get("$ref"), str):
                 one["$ref"] = written(one["$ref"])
             waiting.extend(child for _, child in children(one))
-            if is_object(one.get("dependencies")):
-                waiting.extend(one["dependencies"].values())
     return schema

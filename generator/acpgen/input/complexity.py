@@ -7,12 +7,13 @@ nothing, and cannot be interrupted, are not given such a schema.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any, Final
 
 from acpgen.errors import Faults
 from acpgen.input.faults import TOO_LONG_CHAIN, TOO_MANY_WAYS
-from acpgen.input.walk import Schema, is_array, is_object
+from acpgen.input.walk import Schema, is_array, is_object, strongly_connected
 from acpgen.pointers import target
 
 MOST_WAYS: Final = 50_000
@@ -35,45 +36,36 @@ def require_few_ways(definitions: Mapping[str, Schema], origins: Mapping[str, st
 
 def require_short_chains(definitions: Mapping[str, Schema], origins: Mapping[str, str]) -> None:
     """Raise `Faults` for the first definition, from the leaves on, whose values too many schemas judge one after the other."""
-    inner = {name: _longest(schema) for name, schema in definitions.items()}
+    inner = {name: depths_in_place(schema) for name, schema in definitions.items()}
     lengths: dict[str, int] = {}
     for name in _from_the_leaves(inner):
         found = inner[name]
-        lengths[name] = max((below + lengths.get(each, 0) for each, below in found.items()), default=1)
+        lengths[name] = max(
+            (below + (0 if each is None else lengths.get(each, 0)) for each, below in found.items()), default=1
+        )
         if lengths[name] > LONGEST_CHAIN:
             raise Faults([TOO_LONG_CHAIN(at=origins.get(name, name), limit=LONGEST_CHAIN)])
 
 
-def _longest(schema: Schema) -> dict[str, int]:
-    """How deep in a schema each name is referred to, among what applies to the same value."""
-    found: dict[str, int] = {"": 1}
+def depths_in_place(schema: Schema) -> dict[str | None, int]:
+    """How deep in a schema each name is referred to, among what applies to the same value; of `None`, how deep all of that goes."""
+    found: dict[str | None, int] = {None: 1}
     level, depth = [schema], 1
     while level:
         for each in level:
             if isinstance(each.get("$ref"), str):
                 found[target(each["$ref"])] = depth
-        found[""] = depth
+        found[None] = depth
         level, depth = [part for each in level for part in _parts(each) if is_object(part)], depth + 1
     return found
 
 
-def _from_the_leaves(inner: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
+def _from_the_leaves(inner: Mapping[str, Iterable[str | None]]) -> Iterator[str]:
     """The names, each after those that it refers to, but where one leads back to itself."""
-    begun: set[str] = set()
-    told: set[str] = set()
-    for start in inner:
-        pending = [start]
-        while pending:
-            name = pending[-1]
-            waiting = [] if name in begun else [each for each in inner[name] if each in inner and each not in begun]
-            begun.add(name)
-            if waiting:
-                pending += waiting
-                continue
-            pending.pop()
-            if name not in told:
-                told.add(name)
-                yield name
+    edges = {
+        name: [each for each in referred if each is not None and each in inner] for name, referred in inner.items()
+    }
+    return chain.from_iterable(strongly_connected(edges))
 
 
 def ways(definitions: Mapping[str, Schema]) -> dict[str, int]:

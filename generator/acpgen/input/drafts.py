@@ -108,7 +108,7 @@ _BY_ADDRESS: Final = {
 }
 
 
-def published(written: str) -> Draft | None:
+def find_published(written: str) -> Draft | None:
     """The draft whose meta-schema has an address, with `http` or `https`."""
     return _BY_ADDRESS.get(address(written))
 
@@ -126,7 +126,7 @@ def draft_of(value: object, given: Mapping[str, Any], *, inherited: Draft = MODE
 def _named(named: object, given: Mapping[str, Any], passed: tuple[str, ...]) -> Draft | None:
     if not isinstance(named, str):
         return None
-    draft = published(named)
+    draft = find_published(named)
     if draft is not None or named in passed:
         return draft
     meta = given.get(address(named))

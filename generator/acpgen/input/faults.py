@@ -45,7 +45,12 @@ TOO_LARGE = FaultKind(
     "this exceeds the limit of {mebibytes} MiB for one protocol.",
     "Split the protocol or remove data.",
 )
-WRONG_ENCODING = FaultKind("wrong-encoding", "{found}.", "Save the file as UTF-8 without a byte order mark.")
+WRONG_ENCODING = FaultKind(
+    "wrong-encoding",
+    "{found}.",
+    "Save the file as UTF-8 without a byte order mark.",
+    "The file is not UTF-8, or has a byte order mark. Save it as UTF-8 without one.",
+)
 NOT_JSON = FaultKind("not-json", "this is not JSON: {reason}.", "Correct it here.")
 YAML_GIVEN = FaultKind(
     "yaml-given",
@@ -57,7 +62,12 @@ DUPLICATE_KEY = FaultKind(
     "the key {key!q} occurs twice in one object.",
     "Remove or rename one of the two.",
 )
-NOT_REPRESENTABLE = FaultKind("not-representable", "{reason}.", "Write a value that every JSON reader understands.")
+NOT_REPRESENTABLE = FaultKind(
+    "not-representable",
+    "{reason}.",
+    "Write a value that every JSON reader understands.",
+    "A number or text is not one that every JSON reader understands. Write one that is.",
+)
 TOO_DEEP = FaultKind(
     "too-deep",
     "this is nested more than {limit} levels deep.",
@@ -99,7 +109,12 @@ UNKNOWN_SIDE = FaultKind(
     "Correct it, or declare every side: 'x-sides' at the root of a schema file, or 'sides' of the profile "
     "given to --methods.",
 )
-BAD_OVERLAY = FaultKind("bad-overlay", "{reason}.", "{remedy}.")
+BAD_OVERLAY = FaultKind(
+    "bad-overlay",
+    "{reason}.",
+    "{remedy}.",
+    "A file with 'x-extends' or 'x-adds' does not fit the files that it extends; the error says what is wrong and what to do.",
+)
 DANGLING_REFERENCE = FaultKind(
     "dangling-reference",
     "'{keyword}' points to {ref!q}, which does not exist.",
@@ -108,7 +123,8 @@ DANGLING_REFERENCE = FaultKind(
 REFERENCE_NOT_GIVEN = FaultKind(
     "reference-not-given",
     "'{keyword}' points to {ref!q}, and none of the given files has a schema there.",
-    "Put the file into the schema's folder, or give the file: --ref {address}=FILE; or correct the reference.",
+    "Put a file of this name or with this '$id' into the schema's folder, or give one: --ref {address}=FILE; or correct the "
+    "reference.",
 )
 BAD_SETTING = FaultKind("bad-setting", "{key} must be {expected}.", "{hint}")
 UNKNOWN_NAME = FaultKind("unknown-name", "there is no {kind} {name!q}.", "{hint}")

@@ -102,6 +102,14 @@ def locate(revision: str, paths: Sequence[Path]) -> Location:
     raise Faults([NOT_FOUND(at=f"{revision}:{paths[-1].as_posix()}")])
 
 
+def is_revision(name: str) -> bool:
+    """Whether a name is that of a commit, branch or tag here."""
+    try:
+        return _named(name.rpartition("..")[2] or "HEAD") is not None
+    except Faults:
+        return False
+
+
 def identity(revision: str) -> str:
     """The commit that a revision names. Raises `Faults`."""
     found = _named(revision)

@@ -120,7 +120,7 @@ TABLE: Final = (
     Keyword("$recursiveAnchor", "elsewhere", since="2019-09", until="2019-09"),
     Keyword("$recursiveRef", "elsewhere", since="2019-09", until="2019-09"),
     Keyword("additionalItems", "elsewhere", holds="schema", until="2019-09"),
-    Keyword("dependencies", "elsewhere", until="draft-07"),
+    Keyword("dependencies", "elsewhere", holds="map", until="draft-07"),
     # the dialect
     Keyword("x-method", "annotates"),
     Keyword("x-side", "annotates"),

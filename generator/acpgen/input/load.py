@@ -87,7 +87,7 @@ class Documents:
     references: Mapping[str, Document] = field(default_factory=dict[str, Document])
 
     @property
-    def given(self) -> Mapping[str, JSON]:
+    def reference_values(self) -> Mapping[str, JSON]:
         """What the documents beside the protocol's hold, by address."""
         return {known: document.value for known, document in self.references.items()}
 
@@ -95,6 +95,12 @@ class Documents:
     def values(self) -> tuple[JSON, ...]:
         """What its files hold, and those beside them."""
         return tuple(document.value for document in (*self.documents, *self.references.values()))
+
+    def inputs(self) -> Iterator[str]:
+        """All that a result of its files depends on: the path and the text of each, and the address that means what lies beside them."""
+        yield str(len(self.documents))
+        for known, document in [*(("", each) for each in self.documents), *self.references.items()]:
+            yield from (known, document.path, document.text)
 
     def says_the_same(self, other: Documents) -> bool:
         """Whether both hold the same JSON values in the same order: 1.0 is 1, true is not."""
@@ -109,7 +115,7 @@ class Documents:
     def find(self, path: str) -> Document | None:
         """The document with a path: one of the protocol, one that was given beside it, or a published meta-schema."""
         beside = next((each for each in (*self.documents, *self.references.values()) if each.path == path), None)
-        return beside or published(path)
+        return beside or find_meta_schema(path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +170,7 @@ class Source:
         """Whether a file lies elsewhere than the schema."""
         if any(file == each for each, _ in self.siblings):
             return False
-        return any(file == each for _, each, _ in self.references) or published(file) is not None
+        return any(file == each for _, each, _ in self.references) or find_meta_schema(file) is not None
 
 
 def load(
@@ -226,7 +232,7 @@ def with_references(source: Source, references: References) -> Source:
     for written, file in references.items():
         draft = BY_NAME.get(os.fspath(file))
         if draft is not None:
-            meta = published(draft.address)
+            meta = find_meta_schema(draft.address)
             assert meta is not None
             beside.append((address(written), meta.path, meta.text.encode()))
             continue
@@ -242,7 +248,7 @@ def with_references(source: Source, references: References) -> Source:
     return replace(source, references=tuple(beside))
 
 
-def published(path: str) -> Document | None:
+def find_meta_schema(path: str) -> Document | None:
     """The meta-schema of JSON Schema that has an address, with `http` or `https`; `None` for every other address."""
     if not path.startswith(("http://json-schema.org/", "https://json-schema.org/")):
         return None
@@ -356,7 +362,7 @@ def _documents(source: Source, judge: Callable[[JSON, str, Mapping[str, JSON]], 
         {known: document for known, document in beside.items() if document is not None},
     )
     for document in (*documents.documents, *{each.path: each for each in documents.references.values()}.values()):
-        found_here = judge(document.value, document.path, documents.given)
+        found_here = judge(document.value, document.path, documents.reference_values)
         faults.extend(fault.move_to(source.at(fault.at)) for fault in found_here)
     if faults:
         raise Faults(faults)

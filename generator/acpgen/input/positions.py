@@ -133,6 +133,20 @@ def _after_space(text: str, at: int) -> int:
     return space.end()
 
 
+def relocated(at: str, places: Mapping[str, str]) -> str:
+    """The place in the document itself of something at a place of what was made of it."""
+    for _ in range(len(at) if places else 0):
+        steps = at.split("/")
+        for depth in range(min(len(steps), DEEPEST + 2), 0, -1):
+            found = places.get("/".join(steps[:depth]))
+            if found is not None:
+                at = "/".join((found, *steps[depth:]))
+                break
+        else:
+            return at
+    return at
+
+
 def problems(text: str) -> tuple[JsonProblem, ...]:
     """All that strict JSON refuses in a text; nothing after a syntax error or too deep nesting."""
     walker = _Walker(text)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
@@ -114,7 +115,7 @@ class Addresses:
     def _identify(self, place: SchemaPlace, written: str, draft: Draft) -> None:
         try:
             location, fragment = urldefrag(written)
-            base = _joined(self.around(place).base, location)
+            base = _join(self.around(place).base, location)
         except ValueError:  # no URI at all
             return
         if location:
@@ -132,7 +133,7 @@ class Addresses:
     def absolute(self, place: SchemaPlace, ref: str) -> str:
         """The address that a reference at a place names, without its fragment; empty if it is none."""
         try:
-            return address(_joined(self.around(place).base, urldefrag(ref)[0]))
+            return address(_join(self.around(place).base, _split(ref)[0]))
         except ValueError:
             return ""
 
@@ -145,17 +146,16 @@ class Addresses:
 
         If nothing has the address, relative identifiers of files count as they are written, whatever the folders of the files.
         """
+        roots: Iterable[SchemaPlace] = (self.around(place).place,)
         try:
-            location, fragment = urldefrag(ref)
-            neighbour = address_of(beside(place.path, location))
-            written = address(_joined(self._written.get(place.path, ""), location))
+            location, fragment = _split(ref)
+            if location:
+                known = (address(location), self.absolute(place, ref), address_of(beside(place.path, location)))
+                written = address(_join(self._written.get(place.path, ""), location))
+                as_written = self._by_written.get(written, dict[SchemaPlace, None]())
+                roots = next((self._by_address[each] for each in known if each in self._by_address), as_written)
         except ValueError:
             return ()
-        roots: Iterable[SchemaPlace] = (self.around(place).place,)
-        if location:
-            known = (address(location), self.absolute(place, ref), neighbour)
-            as_written = self._by_written.get(written, dict[SchemaPlace, None]())
-            roots = next((self._by_address[each] for each in known if each in self._by_address), as_written)
         name = unquote(fragment)
         if name and not name.startswith("/"):
             return tuple(found for root in roots for found in self._anchors.get((root, name), ()))
@@ -164,7 +164,7 @@ class Addresses:
             return ()  # no file is as deep
         return tuple(root.below(*parts) for root in roots)
 
-    def found(self, place: SchemaPlace, keyword: str, ref: str) -> tuple[SchemaPlace, ...]:
+    def find(self, place: SchemaPlace, keyword: str, ref: str) -> tuple[SchemaPlace, ...]:
         """The places that a reference of any kind can lead to; none if it dangles."""
         first = self.targets(place, ref)
         if keyword == "$ref" or len(first) != 1:
@@ -236,7 +236,12 @@ def _until(
     return plain, first
 
 
-def _joined(base: str, location: str) -> str:
+_split: Final = lru_cache(maxsize=4096)(urldefrag)
+"""The location and the fragment of a reference: each is asked for again and again."""
+
+
+@lru_cache(maxsize=4096)
+def _join(base: str, location: str) -> str:
     """An address as seen from another one, whatever its scheme. Raises `ValueError` for what is no address."""
     if not location:
         return base

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from acpgen import embedded
-from acpgen.input.expressions import translations
 from acpgen.input.numbers import with_decimals
+from acpgen.input.patterns import Patterns
 from acpgen.pointers import reference_to
 
 if TYPE_CHECKING:
@@ -23,10 +23,9 @@ class Validator:
     def __init__(self, schema: Mapping[str, Any], **options: Any) -> None:
         import jsonschema_rs  # the command starts without it
 
-        found = translations([schema])
-        self._patterns: Final = embedded.patterns.Patterns(found.table, found.loose)
+        self._patterns: Final = Patterns([schema])
         self.uncertain: Final[frozenset[str]] = (
-            self._patterns.uncertain(schema).definitions if found.is_partial else frozenset()
+            self._patterns.uncertain(schema).definitions if self._patterns.is_partial else frozenset()
         )
         self._engine: Final = jsonschema_rs.Draft202012Validator(
             with_decimals(self._patterns.translated(schema)),

@@ -65,7 +65,7 @@ def edited(text: str, edits: Iterable[Edit]) -> str:
     """The text with all edits made. The text is JSON. Raises `KeyError` where an edit names a place that is not there."""
     style = _Style(text)
     for edit in ordered(edits):
-        text = _made(text, edit, style)
+        text = _apply(text, edit, style)
     return text
 
 
@@ -73,7 +73,7 @@ def rewritten(text: str, value: JSON) -> str:
     """The text of a value in the layout of an older text, which changes only where it says something else."""
     style = _Style(text)
     for edit in _steps(loads(text), value, ()):
-        text = _made(text, edit, style)
+        text = _apply(text, edit, style)
     return text
 
 
@@ -122,7 +122,7 @@ def _rank(edit: Edit, index: int) -> tuple[object, ...]:
     return (*steps, (2, "", 0)), is_item_added, -index if is_item_added else index
 
 
-def _made(text: str, edit: Edit, style: _Style) -> str:
+def _apply(text: str, edit: Edit, style: _Style) -> str:
     positions = Positions(text)
     if not edit.at:
         begins, _ = positions.members(())

@@ -111,6 +111,26 @@ def inside(schema: object) -> Iterator[tuple[tuple[str, ...], Schema]]:
             pending += [((*keys, *below), child) for below, child in children(node)][::-1]
 
 
+def schemas_in(schema: object) -> Iterator[Schema]:
+    """A schema and those in it at any depth, in the order of the text, without the keys that lead there; booleans are left out."""
+    pending = [schema]
+    while pending:
+        node = pending.pop()
+        if is_object(node):
+            spend()
+            yield node
+            below: list[object] = []
+            for key, value in node.items():
+                holds = _HOLDS.get(key)
+                if holds is not None and holds != "map" and is_array(value):  # tuples of draft-07, too
+                    below += value
+                elif holds == "schema":
+                    below.append(value)
+                elif holds == "map" and is_object(value):
+                    below += value.values()
+            pending += reversed(below)
+
+
 def unjudged(schema: Schema) -> Iterator[object]:
     """The schemas directly below `schema` that judge no value: that of a text's content, and a condition on which nothing depends."""
     if "contentSchema" in schema:
@@ -133,7 +153,7 @@ def is_definition(parts: Sequence[str]) -> bool:
             around = "schema"
         elif part in DEFINITIONS:
             around = "definitions"
-        elif part in MAPS or part in LISTS or part == "dependencies":
+        elif part in MAPS or part in LISTS:
             around = "others"
         elif part not in SINGLE:
             return False
@@ -146,7 +166,7 @@ def is_definition(parts: Sequence[str]) -> bool:
 
 def refs(schema: object) -> Iterator[str]:
     """What `$ref` says in a schema and in the schemas inside it."""
-    return (node["$ref"] for _, node in inside(schema) if isinstance(node.get("$ref"), str))
+    return (node["$ref"] for node in schemas_in(schema) if isinstance(node.get("$ref"), str))
 
 
 def references(schema: object) -> Iterator[str]:
@@ -176,3 +196,35 @@ def reachable(start: Iterable[K], below: Callable[[K], Iterable[K]]) -> dict[K, 
             found[each] = None
             pending.extend(below(each))
     return found
+
+
+def strongly_connected(edges: Mapping[K, Iterable[K]]) -> Iterator[list[K]]:
+    """Groups of what leads to one another, what is led to first; all that is led to has edges (Tarjan's algorithm, without recursion)."""
+    seen: dict[K, int] = {}
+    lowest: dict[K, int] = {}
+    open_: dict[K, None] = {}
+    for root in edges:
+        path: list[tuple[K, Iterator[K]]] = []
+        entering: K | None = root if root not in seen else None
+        while entering is not None or path:
+            if entering is not None:
+                seen[entering] = lowest[entering] = len(seen)
+                open_[entering] = None
+                path.append((entering, iter(edges[entering])))
+            here, rest = path[-1]
+            entering = None
+            for other in rest:
+                if other not in seen:
+                    entering = other
+                    break
+                if other in open_:
+                    lowest[here] = min(lowest[here], seen[other])
+            else:
+                path.pop()
+                if path:
+                    lowest[path[-1][0]] = min(lowest[path[-1][0]], lowest[here])
+                if lowest[here] == seen[here]:
+                    group = [each for each in open_ if seen[each] >= seen[here]]
+                    for each in group:
+                        del open_[each]
+                    yield group

@@ -71,11 +71,11 @@ class Finding:
 
 def require_rules(levels: Iterable[str], at: str) -> None:
     """Raise `Faults` for every key of `[tool.acpgen.lint]` that is no rule."""
-    known = [rule_id(rule) for rule in RULES]
+    rule_ids = [rule_id(rule) for rule in RULES]
     faults = [
-        UNKNOWN_NAME(at=f"{at}: tool.acpgen.lint", kind="rule", name=name, hint=did_you_mean(name, known))
+        UNKNOWN_NAME(at=f"{at}: tool.acpgen.lint", kind="rule", name=name, hint=did_you_mean(name, rule_ids))
         for name in levels
-        if name not in known
+        if name not in rule_ids
     ]
     if faults:
         raise Faults(faults)
@@ -91,12 +91,12 @@ def lint(source: Source) -> tuple[Finding, ...]:
 
     Raises `Faults` where a text is not JSON.
     """
-    found = parse_unchecked(source)
-    subject = Subject(source, found)
+    documents = parse_unchecked(source)
+    subject = Subject(source, documents)
     broken = tuple(dialect.schema_malformed(subject))
     rules = (dialect.schema_malformed,) if broken else RULES
     try:
-        with bounded(found.documents[0].path, found.size):
+        with bounded(documents.documents[0].path, documents.size):
             return tuple(sorted({_finding(subject, rule, remark) for rule in rules for remark in rule(subject)}))
     except Faults as caught:
         raise Faults(fault.move_to(source.at(fault.at)) for fault in caught.faults) from None
@@ -111,15 +111,15 @@ def lint_paths(
     findings are returned; what lies in one for the docs is no schema. `references` say what addresses mean. Raises `Faults`.
     """
     faults: list[Fault] = []
-    found: set[Finding] = set()
+    findings: set[Finding] = set()
     for path in paths:
         try:
-            found.update(_lint_path(path, projects, references))
+            findings.update(_lint_path(path, projects, references))
         except Faults as caught:
             faults.extend(caught.faults)
     if faults:
         raise Faults(faults)
-    return tuple(sorted(found))
+    return tuple(sorted(findings))
 
 
 def _lint_path(path: Path, projects: Collection[Path], references: References) -> Iterator[Finding]:
@@ -134,10 +134,10 @@ def _lint_path(path: Path, projects: Collection[Path], references: References) -
         for protocol in protocols(schemas(read(schema, references=references))):
             own = next((file for file, _ in protocol.files if protocol.at(file) == wanted), None)
             if own is not None:
-                found = lint(protocol)
-                yield from (finding for finding in found if finding.file == wanted)
+                findings = lint(protocol)
+                yield from (finding for finding in findings if finding.file == wanted)
                 extended = protocol.taken[own].at if own in protocol.taken else wanted
-                there = {finding for finding in found if finding.file == extended != wanted}
+                there = {finding for finding in findings if finding.file == extended != wanted}
                 yield from there.difference(lint_paths([Path(extended)], projects, references) if there else ())
         return
     for protocol in protocols(read(path, references=references)):
@@ -163,11 +163,11 @@ def _is_inside(path: str, folder: str) -> bool:
 def _finding(subject: Subject, rule: Rule, remark: Remark) -> Finding:
     at = subject.source.at(remark.at)
     file, _, fragment = at.partition("#")
-    found = positions(_text(subject, remark.at))
-    offset, _ = found.nearest(
+    text_positions = positions(_text(subject, remark.at))
+    offset, _ = text_positions.nearest(
         pointer_parts(fragment)
     )  # what the bundle made of several places stands near the first of them
-    line, column = found.line_and_column(offset)
+    line, column = text_positions.line_and_column(offset)
     return Finding(file, line, column, f"#{fragment}", rule_id(rule), remark.sentence)
 
 

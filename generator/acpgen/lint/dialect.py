@@ -15,7 +15,7 @@ from acpgen.input.error_paths import Paths
 from acpgen.input.faults import UNKNOWN_SIDE
 from acpgen.input.load import FORMATS, check, refusal
 from acpgen.input.numbers import with_decimals
-from acpgen.lint.subject import Remark, Subject
+from acpgen.lint.subject import Remark, Subject, remark_of
 from acpgen.pointers import pointer
 
 if TYPE_CHECKING:
@@ -59,8 +59,8 @@ def keyword_meaningless(subject: Subject) -> Iterable[Remark]:
     if subject.bundle is None:
         return
     notes = (each for each in subject.bundle.notes if not _is_extension(each))
-    yield from (Remark(note.at, f"{(what := note.what())[:1].upper()}{what[1:]}") for note in notes)
-    yield from (Remark(at, told) for at, told in subject.bundle.unread_remarks())
+    yield from (remark_of(note) for note in notes)
+    yield from (Remark(at, sentence) for at, sentence in subject.bundle.unread_remarks())
 
 
 def _is_extension(note: Fault) -> bool:
@@ -80,31 +80,29 @@ def _remarks(subject: Subject, kind: Kind) -> Iterator[Remark]:
 @lru_cache(maxsize=1)
 def _judge(subject: Subject) -> tuple[_Verdict, ...]:
     validator = _validator()
-    found: dict[str, _Verdict] = {}
+    verdicts: dict[str, _Verdict] = {}
     for document in subject.documents:
         if isinstance(document.value, bool) and len(subject.documents) == 1:
             continue
         if not isinstance(document.value, dict):
             at = f"{document.path}#"
-            found[at] = _Verdict(
+            verdicts[at] = _Verdict(
                 "malformed", Remark(at, "A schema file must hold one JSON object. Put the schema in '{ … }'.")
             )
             continue
-        draft = draft_of(document.value, subject.found.given)
+        draft = draft_of(document.value, subject.found.reference_values)
         if draft is not MODERN:  # the meta-schema of the dialect is one of 2020-12
-            for fault in check(document.value, document.path, subject.found.given, patterns=True):
-                found[fault.at] = _Verdict(
-                    "malformed", Remark(fault.at, f"{(what := fault.what())[:1].upper()}{what[1:]}")
-                )
+            for fault in check(document.value, document.path, subject.found.reference_values, patterns=True):
+                verdicts[fault.at] = _Verdict("malformed", remark_of(fault))
         paths = Paths(document.value)
         for error in validator.iter_errors(with_decimals(document.value)):
             kind, sentence = _sort(error)
             if kind == "malformed" and draft is not MODERN:
                 continue
             at = document.path + pointer(*paths.of(error))
-            if at not in found or _GRAVEST.index(kind) < _GRAVEST.index(found[at].kind):
-                found[at] = _Verdict(kind, Remark(at, sentence))
-    return tuple(found.values())
+            if at not in verdicts or _GRAVEST.index(kind) < _GRAVEST.index(verdicts[at].kind):
+                verdicts[at] = _Verdict(kind, Remark(at, sentence))
+    return tuple(verdicts.values())
 
 
 @cache

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from acpgen.lint import Finding
 
 
-def lint_report(found: Mapping[Finding, Level], title: str) -> DiagnosticReport:
+def lint_report(levels: Mapping[Finding, Level], title: str) -> DiagnosticReport:
     """Findings with the levels of their rules as a report; those of rules that are off are counted."""
-    diagnostics = tuple(_diagnostic(each, level) for each, level in sorted(found.items()) if level != "off")
-    off = sum(level == "off" for level in found.values())
+    diagnostics = tuple(_diagnostic(each, level) for each, level in sorted(levels.items()) if level != "off")
+    off = sum(level == "off" for level in levels.values())
     severities = {each.severity for each in diagnostics}
     verdict = "errors" if "error" in severities else "warnings" if severities else "clean"
     summary = ", ".join(
@@ -28,7 +28,7 @@ def lint_report(found: Mapping[Finding, Level], title: str) -> DiagnosticReport:
 
     def data() -> JSON:
         counts: dict[str, JSON] = {
-            level: sum(each == level for each in found.values()) for level in ("error", "warning", "off")
+            level: sum(each == level for each in levels.values()) for level in ("error", "warning", "off")
         }
         return {"verdict": verdict, "counts": counts, "findings": [dict(each.properties) for each in diagnostics]}
 

@@ -74,10 +74,10 @@ def _is_required(node: SourceNode) -> bool:
 
 def gate_dangling(subject: Subject) -> Iterable[Remark]:
     """The path of `x-capability` or `x-required-with` is not that of a capability in the `initialize` exchange."""
-    known = _capabilities(subject)
+    capabilities = _capabilities(subject)
     for node, keyword, gate in _gates(subject):
-        if gate not in known:
-            hint = did_you_mean(gate, known) or "The definitions of 'initialize' declare no capability."
+        if gate not in capabilities:
+            hint = did_you_mean(gate, capabilities) or "The definitions of 'initialize' declare no capability."
             yield Remark(f"{node.at}/{keyword}", f"{shown(gate)} is not a capability that a peer can advertise. {hint}")
 
 
@@ -108,9 +108,9 @@ def gate_missing(subject: Subject) -> Iterable[Remark]:
 def capability_unused(subject: Subject) -> Iterable[Remark]:
     """Nothing in the schema depends on a capability, and it does not say so by `x-gates`."""
     used = {gate for _, _, gate in _gates(subject)}
-    known = _capabilities(subject)
-    for path, node in known.items():
-        is_group = any(other.startswith(f"{path}.") for other in known)
+    capabilities = _capabilities(subject)
+    for path, node in capabilities.items():
+        is_group = any(other.startswith(f"{path}.") for other in capabilities)
         if not is_group and path not in used and "x-gates" not in node.schema:
             what = f"Nothing has the gate {shown(path)}. Add it where it belongs, or say 'x-gates': 'nothing' here."
             yield Remark(node.at, what)
@@ -142,14 +142,14 @@ def _gates(subject: Subject) -> Iterator[tuple[SourceNode, str, str]]:
 @lru_cache(maxsize=1)
 def _capabilities(subject: Subject) -> Mapping[str, SourceNode]:
     """Every capability that a peer can advertise, by the gate that names it (`agent:capabilities.session`)."""
-    found: dict[str, SourceNode] = {}
+    capabilities: dict[str, SourceNode] = {}
     for node in subject.definitions:
         if node.schema.get("x-method") == "initialize":
             peer = _sender(subject, node)
             for field in _fields(subject, node):
                 if field.name.lower().endswith("capabilities"):
-                    found.update(_below(subject, field, f"{peer}:{field.name}"))
-    return found
+                    capabilities.update(_below(subject, field, f"{peer}:{field.name}"))
+    return capabilities
 
 
 def _below(
@@ -259,9 +259,9 @@ def _peers(subject: Subject) -> tuple[str, ...]:
     """The two peers of the protocol. The envelopes and the methods name them."""
     named = {str(node.schema.get("x-side")) for node in subject.definitions}
     envelopes = {node.name for node in subject.definitions if node.schema.get("x-docs-ignore") is True}
-    known = _find_peers(subject)
-    named.update(peer for peer in known if any(name.startswith(peer.capitalize()) for name in envelopes))
-    return tuple(peer for peer in known if peer in named)
+    peers = _find_peers(subject)
+    named.update(peer for peer in peers if any(name.startswith(peer.capitalize()) for name in envelopes))
+    return tuple(peer for peer in peers if peer in named)
 
 
 def _find_peers(subject: Subject) -> tuple[str, ...]:
@@ -273,12 +273,12 @@ def _find_peers(subject: Subject) -> tuple[str, ...]:
 @lru_cache(maxsize=64)
 def _references(subject: Subject, node: SourceNode) -> frozenset[str]:
     """The places that a definition refers to directly, at any depth of its own text; other definitions are not entered."""
-    found: set[str] = set()
+    places: set[str] = set()
     queue = [node]
     while queue:
         inner = queue.pop()
         target = subject.target(inner)
         if target is not None:
-            found.add(target.at)
+            places.add(target.at)
         queue.extend(child for child in subject.below(inner) if child.role != "definition")
-    return frozenset(found)
+    return frozenset(places)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Final
 
 from acpgen.bundle.faults import NAME_COLLISION, REFERENCE_LOOP, SEVERAL_TARGETS
 from acpgen.errors import Fault, shown
 from acpgen.input.equality import by_key
 from acpgen.input.faults import DANGLING_REFERENCE, MALFORMED_KEYWORD, REFERENCE_NOT_GIVEN, UNKNOWN_SIDE
-from acpgen.input.tagged_unions import Flat, flatten, is_null, tags_of
-from acpgen.input.walk import DEFINITIONS, Schema, asserts
-from acpgen.lint.subject import Remark, SourceNode, Subject
+from acpgen.input.schema_nodes import Node
+from acpgen.input.walk import DEFINITIONS, asserts
+from acpgen.lint.subject import Remark, SourceNode, Subject, remark_of
 from acpgen.naming.identifiers import ERROR_CODES, field_name, python_class
 from acpgen.pointers import pointer_parts
 
@@ -36,12 +36,12 @@ def reference_dangling(subject: Subject) -> Iterable[Remark]:
 
 def reference_ambiguous(subject: Subject) -> Iterable[Remark]:
     """A reference can mean several places: a dynamic one with several targets, or an address or anchor that occurs twice."""
-    return (Remark(fault.at, _sentence(fault.what())) for fault in subject.faults if fault.kind == SEVERAL_TARGETS)
+    return (remark_of(fault) for fault in subject.faults if fault.kind == SEVERAL_TARGETS)
 
 
 def reference_looping(subject: Subject) -> Iterable[Remark]:
     """References lead only to one another, so that no type is ever reached."""
-    return (Remark(fault.at, _sentence(fault.what())) for fault in subject.faults if fault.kind == REFERENCE_LOOP)
+    return (remark_of(fault) for fault in subject.faults if fault.kind == REFERENCE_LOOP)
 
 
 def reference_unmarked(subject: Subject) -> Iterable[Remark]:
@@ -75,7 +75,7 @@ def name_colliding(subject: Subject) -> Iterable[Remark]:
     """Two definitions, types of fields or variants get one generated name, or two fields of one object one attribute."""
     for fault in subject.faults:
         if fault.kind == NAME_COLLISION:
-            yield Remark(fault.at, _sentence(fault.what()))
+            yield remark_of(fault)
     keys: dict[str, str] = {}
     for node in subject.nodes:
         path, _, fragment = node.at.partition("#")
@@ -86,17 +86,17 @@ def name_colliding(subject: Subject) -> Iterable[Remark]:
     if subject.bundle is None:
         return
     classes: dict[str, str] = {}
-    for name, definition in subject.bundle.definitions.items():
-        at = subject.bundle.origins[name]
+    for name, definition in subject.bundle.nodes().items():
+        at = definition.at
         other = classes.setdefault(python_class(name), name)
         if other != name:
             yield Remark(at, f"{name} and {other} are both named {python_class(name)}. Set 'x-name' on one of them.")
-        yield from _fields_colliding(name, at, definition, subject.bundle.definitions)
+        yield from _fields_colliding(definition)
 
 
 def bundle_refused(subject: Subject) -> Iterable[Remark]:
     """The files cannot be brought together for a reason that no other rule names, such as a keyword that is not supported."""
-    return (Remark(fault.at, _sentence(fault.what())) for fault in subject.faults if not _is_told(fault))
+    return (remark_of(fault) for fault in subject.faults if not _is_told(fault))
 
 
 def _is_told(fault: Fault) -> bool:
@@ -109,65 +109,61 @@ def _is_told(fault: Fault) -> bool:
 def union_half_marked(subject: Subject) -> Iterable[Remark]:
     """A union is discriminated by a constant in some of its branches, and the others are not marked as they should be."""
     for union in subject.object_unions:
-        places, flats, found, definitions = union.places, union.flats, union.tagged, union.definitions
-        if found is None:
-            yield from _never_tagged(places, flats, definitions)
-        elif found.default is not None and tags_of(flats[found.default], found.tag, definitions):
-            what = f"This branch gives '{found.tag}' a constant and does not require it. Add it to 'required'."
-            yield Remark(places[found.default], what)
+        tagged = union.tagged
+        if tagged is None:
+            yield from _never_tagged(union.branches)
+        elif tagged.default is not None and union.branches[tagged.default].shape.tags(tagged.tag):
+            what = f"This branch gives '{tagged.tag}' a constant and does not require it. Add it to 'required'."
+            yield Remark(union.branches[tagged.default].at, what)
 
 
 def default_overlapping(subject: Subject) -> Iterable[Remark]:
     """The branch for messages without a tag, or with an unknown one, also admits a known tag, whose bad body it would hide."""
     for union in subject.object_unions:
-        found = union.tagged
-        if found is None or found.default is None:
+        tagged = union.tagged
+        if tagged is None or tagged.default is None:
             continue
-        flat = union.flats[found.default]
-        declared, own = flat.properties.get(found.tag, []), tags_of(flat, found.tag, union.definitions)
-        if found.tag in flat.closed or any(map(is_null, declared)):
+        shape = union.branches[tagged.default].shape
+        own = shape.tags(tagged.tag)
+        if tagged.tag in shape.closed or any(one.is_null for one in shape.properties.get(tagged.tag, [])):
             continue
-        excluded = flat.excluded.get(found.tag, {})
-        others = by_key(tag for index, tag in found.variants if index != found.default)
-        known = [tag for key, tag in others.items() if key not in excluded and (key in own or not own)]
-        if known:
-            tags = ", ".join(repr(tag) for tag in known)
-            what = f"This branch admits '{found.tag}' with the known {tags}. Exclude each known tag by 'not'."
-            yield Remark(union.places[found.default], what)
+        excluded = shape.excluded.get(tagged.tag, {})
+        others = by_key(tag for index, tag in tagged.variants if index != tagged.default)
+        admitted = [tag for key, tag in others.items() if key not in excluded and (key in own or not own)]
+        if admitted:
+            tags = ", ".join(repr(tag) for tag in admitted)
+            what = f"This branch admits '{tagged.tag}' with the known {tags}. Exclude each known tag by 'not'."
+            yield Remark(union.branches[tagged.default].at, what)
 
 
 def _is_unstable(node: SourceNode) -> bool:
     return node.schema.get("x-unstable") is True
 
 
-def _never_tagged(places: Sequence[str], flats: Sequence[Flat], definitions: Mapping[str, Schema]) -> Iterator[Remark]:
+def _never_tagged(branches: Sequence[Node]) -> Iterator[Remark]:
     """Branches of a union that is not discriminated by a field, though two or more give it constants, one of them a lone one."""
-    for name in dict.fromkeys(name for flat in flats for name in flat.properties):
-        tags = [tags_of(flat, name, definitions) for flat in flats]
+    for name in dict.fromkeys(name for branch in branches for name in branch.shape.properties):
+        tags = [branch.shape.tags(name) for branch in branches]
         if sum(map(bool, tags)) < 2 or all(len(own) != 1 for own in tags):
             continue
         seen: set[Hashable] = set()
-        for index, (flat, own) in enumerate(zip(flats, tags, strict=True)):
+        for branch, own in zip(branches, tags, strict=True):
             if not own:
                 what = f"Other branches give '{name}' a constant, this one does not, and it does not exclude theirs."
-                yield Remark(places[index], f"{what} Mark it, or make it the one fallback.")
-            elif name not in flat.required:
-                yield Remark(places[index], f"'{name}' has a constant here and is not required. Add it to 'required'.")
+                yield Remark(branch.at, f"{what} Mark it, or make it the one fallback.")
+            elif name not in branch.shape.required:
+                yield Remark(branch.at, f"'{name}' has a constant here and is not required. Add it to 'required'.")
             elif shared := [tag for key, tag in own.items() if key in seen]:
                 what = f"Another branch has the tag {shared[0]!r} too. Give each variant its own constant."
-                yield Remark(places[index], what)
+                yield Remark(branch.at, what)
             seen.update(own)
         return
 
 
-def _fields_colliding(name: str, at: str, definition: Schema, definitions: Mapping[str, Schema]) -> Iterator[Remark]:
+def _fields_colliding(definition: Node) -> Iterator[Remark]:
     attributes: dict[str, str] = {}
-    for field in flatten(definition, definitions).properties:
+    for field in definition.shape.properties:
         other = attributes.setdefault(field_name(field), field)
         if other != field:
-            what = f"The fields {shown(other)} and {shown(field)} of {name} are both named {field_name(field)}."
-            yield Remark(at, f"{what} Rename one of them.")
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]
+            what = f"The fields {shown(other)} and {shown(field)} of {definition.owner} are both named {field_name(field)}."
+            yield Remark(definition.at, f"{what} Rename one of them.")

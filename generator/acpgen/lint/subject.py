@@ -14,9 +14,10 @@ from acpgen.errors import Fault, Faults
 from acpgen.input.drafts import MODERN
 from acpgen.input.load import Document, Documents, Source
 from acpgen.input.reference_resolution import Addresses, SchemaPlace
-from acpgen.input.tagged_unions import Flat, Tagged, branches_of, flatten, is_null, recognise
+from acpgen.input.schema_nodes import Node, Schemas
+from acpgen.input.tagged_unions import Tagged, branches_of, is_null, recognise
 from acpgen.input.walk import Schema, children, is_object
-from acpgen.pointers import plain_pointer, pointer
+from acpgen.pointers import pointer
 
 Role: TypeAlias = Literal["document", "definition", "field", "branch", "part"]
 
@@ -65,14 +66,18 @@ class Remark:
     sentence: str
 
 
+def remark_of(fault: Fault) -> Remark:
+    """A fault of the bundle as a remark."""
+    what = fault.what()
+    return Remark(fault.at, what[:1].upper() + what[1:])
+
+
 @dataclass(frozen=True, slots=True)
 class ObjectUnion:
-    """A union of objects: the places of its branches, what each demands, and the tagged union that they make among the definitions."""
+    """A union of objects: its branches, null aside, and the tagged union that they make."""
 
-    places: tuple[str, ...]
-    flats: tuple[Flat, ...]
+    branches: tuple[Node, ...]
     tagged: Tagged | None
-    definitions: Mapping[str, Schema]
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,46 +140,46 @@ class Subject:
     @cached_property
     def object_unions(self) -> tuple[ObjectUnion, ...]:
         """Each union of objects in a definition, recognised once; what a `not` excludes and what an envelope lists are none."""
-        definitions = {} if self.collected is None else self.collected.definitions
-        origins = {} if self.collected is None else self.collected.origins
-        unions = (place for name, one in definitions.items() for place in _unions(one, origins[name]))
-        found = (_object_union(at, keyword, branches, definitions) for at, keyword, branches in unions)
-        return tuple(union for union in found if union is not None)
+        if self.collected is None:
+            return ()
+        definitions = Schemas(self.collected.definitions, self.collected.origins)
+        unions = (_object_union(union) for one in definitions.values() for union in _unions(one))
+        return tuple(union for union in unions if union is not None)
 
     def target(self, node: SourceNode) -> SourceNode | None:
         """The schema that the `$ref` of `node` leads to; `None` where it leads nowhere or there is no `$ref`."""
         ref = node.schema.get("$ref")
         if not isinstance(ref, str):
             return None
-        found = self._addresses.targets(SchemaPlace(node.file, node.parts), ref)
-        return self.by_place.get(found[0].at) if len(found) == 1 else None
+        targets = self._addresses.targets(SchemaPlace(node.file, node.parts), ref)
+        return self.by_place.get(targets[0].at) if len(targets) == 1 else None
 
     @cached_property
     def _addresses(self) -> Addresses:
-        made = Addresses(self.found.given)
+        addresses = Addresses(self.found.reference_values)
         for node in self.nodes:
             if not node.parts:
-                made.admit(node.file, node.schema)
+                addresses.admit(node.file, node.schema)
             place = SchemaPlace(node.file, node.parts)
-            made.enter(place, node.schema, made.draft(place, node.schema) or MODERN)
-        return made
+            addresses.enter(place, node.schema, addresses.draft(place, node.schema) or MODERN)
+        return addresses
 
     def below(self, node: SourceNode) -> Iterator[SourceNode]:
         """The schemas directly inside `node`."""
         for path, child in children(node.schema):
-            found = self.by_place.get(node.file + pointer(*node.parts, *path)) if isinstance(child, dict) else None
-            if found is not None:
-                yield found
+            inner = self.by_place.get(node.file + pointer(*node.parts, *path)) if isinstance(child, dict) else None
+            if inner is not None:
+                yield inner
 
-    def admits_null(self, node: SourceNode, known: dict[str, bool] | None = None) -> bool:
-        """Whether a schema accepts null, as far as types, constants, references and unions tell. `known` are those that were looked at."""
-        known = {} if known is None else known
-        if node.at not in known:
-            known[node.at] = False  # references that lead only to one another; another rule says so
-            known[node.at] = self._admits_null(node, known)
-        return known[node.at]
+    def admits_null(self, node: SourceNode, answers: dict[str, bool] | None = None) -> bool:
+        """Whether a schema accepts null, as far as types, constants, references and unions tell. `answers` are those that were reached."""
+        answers = {} if answers is None else answers
+        if node.at not in answers:
+            answers[node.at] = False  # references that lead only to one another; another rule says so
+            answers[node.at] = self._admits_null(node, answers)
+        return answers[node.at]
 
-    def _admits_null(self, node: SourceNode, known: dict[str, bool]) -> bool:
+    def _admits_null(self, node: SourceNode, answers: dict[str, bool]) -> bool:
         schema = node.schema
         types = schema.get("type", "null")
         if "null" not in (types if isinstance(types, list) else [types]):
@@ -183,13 +188,13 @@ class Subject:
             return False
         if "$ref" in schema:
             target = self.target(node)
-            if target is None or not self.admits_null(target, known):
+            if target is None or not self.admits_null(target, answers):
                 return False
         inside: dict[str, list[Any]] = {"anyOf": [], "oneOf": [], "allOf": []}
         for child in self.below(node):
             key = child.parts[len(node.parts)]
             if key in inside:
-                inside[key].append(self.admits_null(child, known))
+                inside[key].append(self.admits_null(child, answers))
         return all(any(inside[key]) for key in ("anyOf", "oneOf") if inside[key]) and all(inside["allOf"])
 
 
@@ -201,21 +206,20 @@ def _walk(node: SourceNode) -> Iterator[SourceNode]:
             yield from _walk(SourceNode(node.file, (*node.parts, *path), child, role, node))
 
 
-def _unions(schema: Schema, at: str) -> Iterator[tuple[str, str, list[Any]]]:
-    """The place, keyword and branches of each union in a definition."""
-    if schema.get("x-docs-ignore"):
+def _unions(node: Node) -> Iterator[Node]:
+    """The unions in a definition."""
+    if node.says.get("x-docs-ignore"):
         return
-    if (union := branches_of(schema)) is not None:
-        yield (at, *union)
-    for path, child in children(schema):
-        if is_object(child) and path[0] != "not":
-            yield from _unions(child, at + plain_pointer(*path))
+    if node.union is not None:
+        yield node
+    for keys, child in children(node.says):
+        if is_object(child) and keys[0] != "not":
+            yield from _unions(node.make(child, *keys))
 
 
-def _object_union(at: str, keyword: str, branches: list[Any], definitions: Mapping[str, Schema]) -> ObjectUnion | None:
+def _object_union(union: Node) -> ObjectUnion | None:
     """A union of objects, null aside; `None` where a branch may be something else."""
-    schemas = {f"{at}/{keyword}/{index}": branch for index, branch in enumerate(branches) if not is_null(branch)}
-    flats = tuple(flatten(branch, definitions) for branch in schemas.values() if is_object(branch))
-    if len(flats) < len(schemas) or not all(flat.is_object for flat in flats):
+    branches = tuple(branch for branch in union.branches if not branch.is_null)
+    if not all(is_object(branch.schema) and branch.shape.is_object for branch in branches):
         return None
-    return ObjectUnion(tuple(schemas), flats, recognise(list(schemas.values()), definitions), definitions)
+    return ObjectUnion(branches, recognise([branch.shape for branch in branches]))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from acpgen import ir
+from acpgen.input.walk import strongly_connected
 
 
 def references(definition: ir.Definition) -> tuple[str, ...]:
@@ -54,49 +55,6 @@ def ordered(protocol: ir.Protocol) -> tuple[tuple[ir.Definition, ...], ...]:
     edges = {name: [other for other in references(definitions[name]) if other in definitions] for name in names}
     position = {name: index for index, name in enumerate(names)}
     return tuple(
-        tuple(definitions[name] for name in sorted(group, key=position.__getitem__)) for group in _groups(edges)
+        tuple(definitions[name] for name in sorted(group, key=position.__getitem__))
+        for group in strongly_connected(edges)
     )
-
-
-def _groups(edges: Mapping[str, list[str]]) -> Iterator[list[str]]:
-    """Strongly connected components, what is referred to first (Tarjan's algorithm, without recursion)."""
-    seen: dict[str, int] = {}
-    lowest: dict[str, int] = {}
-    open_: list[str] = []
-    waiting: set[str] = set()
-    for root in edges:
-        if root in seen:
-            continue
-        path: list[tuple[str, Iterator[str]]] = []
-        _enter(root, edges, seen, lowest, open_, waiting, path)
-        while path:
-            name, rest = path[-1]
-            follower = next(rest, None)
-            if follower is None:
-                path.pop()
-                if path:
-                    lowest[path[-1][0]] = min(lowest[path[-1][0]], lowest[name])
-                if lowest[name] == seen[name]:
-                    group = open_[open_.index(name) :]
-                    del open_[len(open_) - len(group) :]
-                    waiting.difference_update(group)
-                    yield group
-            elif follower not in seen:
-                _enter(follower, edges, seen, lowest, open_, waiting, path)
-            elif follower in waiting:
-                lowest[name] = min(lowest[name], seen[follower])
-
-
-def _enter(
-    name: str,
-    edges: Mapping[str, list[str]],
-    seen: dict[str, int],
-    lowest: dict[str, int],
-    open_: list[str],
-    waiting: set[str],
-    path: list[tuple[str, Iterator[str]]],
-) -> None:
-    seen[name] = lowest[name] = len(seen)
-    open_.append(name)
-    waiting.add(name)
-    path.append((name, iter(edges[name])))

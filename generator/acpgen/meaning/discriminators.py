@@ -8,21 +8,20 @@ from typing import Any
 
 from acpgen import ir
 from acpgen.input.equality import key_of
-from acpgen.input.tagged_unions import OBJECTS, branches_of, tags_of
+from acpgen.input.schema_nodes import OBJECTS, Node, Schemas
+from acpgen.input.tagged_unions import branches_of
 from acpgen.input.walk import inside
-from acpgen.meaning.schema_nodes import Node, Schemas
-from acpgen.pointers import pointer
 
 
 def discriminators(schemas: Schemas) -> dict[str, set[str]]:
     """The fields by which each record is told from the other branches of its unions, by the definition of the record."""
     found: dict[str, set[str]] = {}
-    for owner, top in schemas.items():
+    for top in schemas.values():
         for keys, schema in inside(top.schema):
             if branches_of(schema) is None:
                 continue
-            node = Node(schemas, schema, f"{top.at}{pointer(*keys)[1:]}", owner) if keys else top
-            branches = [branch for branch in (node.union or ("", []))[1] if branch.kinds == OBJECTS]
+            node = top.make(schema, *keys) if keys else top
+            branches = [branch for branch in node.branches if branch.kinds == OBJECTS]
             for branch, name in _marked(node, branches):
                 for record in _records(branch):
                     found.setdefault(record, set()).add(name)
@@ -38,11 +37,10 @@ def _marked(node: Node, branches: list[Node]) -> Iterator[tuple[Node, str]]:
         yield from ((branch, node.tagged.tag) for branch in branches)
         return
     is_exclusive = node.union is not None and node.union[0] == "oneOf"
-    known: dict[str, list[Any] | None] = {}
     marks: dict[str, dict[int, frozenset[Hashable]]] = {}
     for index, branch in enumerate(branches):
-        for name in branch.flat.properties:
-            if tags := tags_of(branch.flat, name, node.schemas.written, known):
+        for name in branch.shape.properties:
+            if tags := branch.shape.tags(name):
                 marks.setdefault(name, {})[index] = frozenset(tags)
     for name, own in marks.items():
         differ, lacking = len(set(own.values())) > 1, len(branches) - len(own)
@@ -58,7 +56,7 @@ def _records(branch: Node) -> Iterator[str]:
         if node is not None and node.owner not in seen:
             seen.add(node.owner)
             yield from dict.fromkeys(part.owner for part in node.whole)
-            pending += [one.without("not") for one in (node.union or ("", []))[1]]
+            pending += [one.without("not") for one in node.branches]
 
 
 def tags_by_type(union: ir.TaggedUnion) -> dict[str, list[str | int | float | bool]]:

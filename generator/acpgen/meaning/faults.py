@@ -1,4 +1,4 @@
-"""What can be wrong with the meaning of a protocol: its methods, sides and keywords."""
+"""What can be wrong with the meaning of a protocol: its methods, sides and keywords, and what cannot be made of it."""
 
 from __future__ import annotations
 
@@ -36,3 +36,4 @@ UNKNOWN_LENIENCY = FaultKind(
     "{keyword!r} would change what is decoded, and is not known.",
     "Remove it or use a newer acpgen.",
 )
+UNSUPPORTED = FaultKind("unsupported", "{subject} cannot be made: {reason}.", "{remedy}.")

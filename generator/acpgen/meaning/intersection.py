@@ -7,12 +7,11 @@ from typing import Any, Final
 
 from acpgen.input.equality import kind_of, same
 from acpgen.input.numbers import MOST_DIGITS
-from acpgen.input.tagged_unions import is_of_type, kinds
+from acpgen.input.schema_nodes import Node
+from acpgen.input.tagged_unions import is_of_type
 from acpgen.input.walk import BY_KIND, Schema, asserts, is_array
 from acpgen.meaning.constants import values
-from acpgen.meaning.schema_nodes import Node
 from acpgen.meaning.subsumption import TIGHTENED, implies
-from acpgen.pointers import target
 
 MOST_BRANCHES: Final = 64
 """Unions are not multiplied with each other to more branches."""
@@ -24,7 +23,7 @@ def meet(nodes: list[Node]) -> Node | None:
     Scalars and arrays become one; a union becomes a union of its branches, each with all that is said beside it.
     """
     found = _Meeting()
-    return found.made(nodes[0]) if all(map(found.add, nodes)) else None
+    return found.build(nodes[0]) if all(map(found.add, nodes)) else None
 
 
 class _Meeting:
@@ -40,7 +39,8 @@ class _Meeting:
         if node.refuses_all:
             self.leaf["enum"] = []
         rest = {key: value for key, value in node.says.items() if asserts(key)}
-        name = target(rest.pop("$ref")) if "$ref" in rest else None
+        rest.pop("$ref", None)
+        name = node.target
         if name is not None and name not in self.referred:
             self.referred.add(name)
             if not self.add(node.schemas[name]):
@@ -68,10 +68,10 @@ class _Meeting:
             case "multipleOf" if isinstance(mine, int) and isinstance(value, int):
                 self.leaf[keyword] = both = lcm(mine, value)
                 return both < _UNWRITTEN
-            case "items" if implies(node.made(value, "items"), node.made(mine, "items")):
+            case "items" if implies(node.make(value, "items"), node.make(mine, "items")):
                 self.leaf[keyword] = value
             case "items":
-                return implies(node.made(mine, "items"), node.made(value, "items"))
+                return implies(node.make(mine, "items"), node.make(value, "items"))
             case "uniqueItems":
                 self.leaf[keyword] = mine or value
             case _ if keyword in TIGHTENED:
@@ -80,7 +80,7 @@ class _Meeting:
                 return same(mine, value)
         return True
 
-    def made(self, node: Node) -> Node | None:
+    def build(self, node: Node) -> Node | None:
         """The one schema."""
         if "enum" in self.leaf:
             listed = [value for value in self.leaf["enum"] if is_of_type(value, self.leaf)]
@@ -88,16 +88,16 @@ class _Meeting:
                 return None
             self.leaf = {"enum": listed}
         if self.leaf.get("type") == [] or self.leaf.get("enum") == []:
-            return node.made(False)
+            return node.make(False)
         if not self.unions:
-            return node.made(self.leaf)
+            return node.make(self.leaf)
         if prod(len(branches) for _, branches in self.unions) > MOST_BRANCHES:
             return None
         (keyword, branches), *others = self.unions
         beside = [*([self.leaf] if self.leaf else []), *({key: listed} for key, listed in others)]
         whole = [{"allOf": [branch, *beside]} if beside else branch for branch in branches]
-        left = [one for one in whole if kinds(one, node.schemas.written)]
-        return node.made({keyword: left} if left else False)
+        left = [one for one in whole if node.make(one).kinds]
+        return node.make({keyword: left} if left else False)
 
 
 _UNWRITTEN: Final[int] = 10**MOST_DIGITS

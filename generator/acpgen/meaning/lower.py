@@ -12,17 +12,17 @@ from acpgen.bundle.bundle import Bundle
 from acpgen.bundle.unknown_variants import common_fields, sharing
 from acpgen.errors import Faults
 from acpgen.input.equality import by_key
+from acpgen.input.schema_nodes import OBJECTS, Node, Schemas
 from acpgen.input.step_budget import working_on
-from acpgen.input.tagged_unions import OBJECTS, Tagged, constant, excluded_text, is_null, is_of_type, own_tag, tags_of
+from acpgen.input.tagged_unions import Tagged, excluded_text, is_of_type, own_tag
 from acpgen.input.walk import asserts, is_array, is_object, reachable
 from acpgen.meaning.constants import example, overlap
 from acpgen.meaning.definition_order import references
 from acpgen.meaning.discriminators import discriminators
 from acpgen.meaning.faults import NOTHING_DEFINED, NOTHING_LISTED, UNKNOWN_LENIENCY
 from acpgen.meaning.intersection import meet
-from acpgen.meaning.members import base, body, is_record, members, names_fields, required
+from acpgen.meaning.members import base, body, is_record, names_fields
 from acpgen.meaning.methods import find_methods
-from acpgen.meaning.schema_nodes import Node, Schemas
 from acpgen.meaning.subsumption import implies, narrowest
 from acpgen.meaning.types import Notes, extra, plain, type_of
 from acpgen.methods.profile import KINDS
@@ -42,9 +42,9 @@ def lower(bundle: Bundle, *, keep_unknown: bool = False) -> ir.Protocol:
 
     Raises `Faults`: leniency that is not known, definitions that mark no method, and a schema without type and method.
     """
-    schemas = Schemas(bundle)
-    definitions = _definitions(schemas, keep_unknown, frozenset())
-    methods, sides = find_methods(schemas)
+    schemas = bundle.nodes()
+    definitions = _definitions(schemas, bundle.framing, keep_unknown, frozenset())
+    methods, sides = find_methods(schemas, bundle)
     if not definitions and not methods:
         document = bundle.profile.document
         at = next(iter(bundle.files)) if len(bundle.files) == 1 else ""
@@ -63,16 +63,19 @@ def lower(bundle: Bundle, *, keep_unknown: bool = False) -> ir.Protocol:
     )
 
 
-def _definitions(schemas: Schemas, keep_unknown: bool, inexact: frozenset[str]) -> dict[str, ir.Definition]:
+def _definitions(
+    schemas: Schemas, framing: frozenset[str], keep_unknown: bool, inexact: frozenset[str]
+) -> dict[str, ir.Definition]:
     """What every definition means. `inexact` are those already known to accept more than their schemas do."""
     work = _Lowering(schemas, keep_unknown=keep_unknown, notes=Notes(inexact))
-    definitions = {name: work.definition(name, node) for name, node in schemas.items() if name not in schemas.framing}
+    definitions = {name: work.definition(name, node) for name, node in schemas.items() if name not in framing}
     definitions.update(work.synthesised)
     if work.notes.faults:
         raise Faults(work.notes.faults)
     definitions = _with_lost_exclusions(definitions)
-    found = _inexact(definitions)
-    return definitions if found <= inexact else _definitions(schemas, keep_unknown, inexact | found)
+    more = _inexact(definitions) - inexact
+    is_done = work.notes.asked.isdisjoint(more)
+    return definitions if is_done else _definitions(schemas, framing, keep_unknown, inexact | more)
 
 
 class _Lowering:
@@ -87,7 +90,7 @@ class _Lowering:
             one.at
             for name, fields in self.discriminators.items()
             for key in fields
-            for one in members(schemas[name]).get(key, ())
+            for one in schemas[name].fields.get(key, ())
         }
 
     # --- definitions ---
@@ -191,7 +194,7 @@ class _Lowering:
             return {"fallback": branch.reference}
         assert branch.union is not None
         shapes = tuple(shape.reference or "" for shape in branch.union[1])
-        is_exclusive = branch.union[0] == "oneOf" and self.notes.inexact.isdisjoint(shapes)
+        is_exclusive = branch.union[0] == "oneOf" and self.notes.are_exact(shapes)
         if branch.union[0] == "oneOf" and not is_exclusive:
             self.notes.unenforced.append(f"{branch.at}/oneOf")
         return {
@@ -205,20 +208,20 @@ class _Lowering:
         referred = self._record_of(branch)
         if found.default in found.first_tags:  # it refuses every other tag itself
             return {"default": referred.owner}
-        flat, known = branch.flat, by_key(tag for _, tag in found.variants)
+        shape, known = branch.shape, by_key(tag for _, tag in found.variants)
         excluded = {**(branch.excluded or {}), **(referred.excluded or {})}
-        is_closed = found.tag in flat.closed
+        is_closed = found.tag in shape.closed
         admits_known = not (
             known.keys() <= excluded.get(found.tag, {}).keys()
             or is_closed
-            or any(is_null(sub) for sub in flat.properties.get(found.tag, []))
+            or any(sub.is_null for sub in shape.properties.get(found.tag, []))
         )
         closing = excluded_text(branch.says.get("not"))
         if closing is None or closing[0] != found.tag:  # the union itself refuses unknown tags, or keeps them apart
             self._note_exclusion(branch, found)
         if admits_known and keyword == "oneOf":
             self.notes.unenforced.append(f"{node.at}/oneOf")
-        own = own_tag(found, branch.schema, self.schemas.written)
+        own = own_tag(found, branch)
         roles = {"default": referred.owner, "default_admits_known": admits_known, "default_tag": own}
         if found.fallback is not None or is_closed:
             return roles
@@ -244,13 +247,13 @@ class _Lowering:
 
     def _synthesise(self, name: str, at: str, branches: list[Node], found: Tagged) -> str:
         """The record that keeps unknown tags of a tolerated union: the tag and what all variants share."""
-        shared, needed = common_fields(
-            sharing(found, [one.schema for one in branches]), self.schemas.written, found.tag
-        )
+        shared, needed = common_fields(sharing(found, branches), found.tag)
         first = self._record_of(branches[found.variants[0][0]])
-        declared = members(first)
+        declared = first.fields
         homes = {key: declared[key][0] if key in declared else first for key in shared}
-        fields = [self._field(key, replace(homes[key], schema=sub), key in needed) for key, sub in shared.items()]
+        fields = [
+            self._field(key, replace(homes[key], schema=sub.schema), key in needed) for key, sub in shared.items()
+        ]
         return self._unknown(name, at, first.owner, tuple(fields), found.tag, [tag for _, tag in found.variants])
 
     def _unknown(
@@ -290,7 +293,7 @@ class _Lowering:
         return ir.AnyOf((ir.Ref(own), *others))
 
     def _record(self, name: str, node: Node) -> ir.Record:
-        declared, needed, rest = members(node), required(node), extra(self.notes, node)
+        declared, needed, rest = node.fields, node.required, extra(self.notes, node)
         fields = [self._member(key, schemas, key in needed) for key, schemas in declared.items()]
         fields = [
             self._closed(field, node) if field.name in self.discriminators.get(name, ()) else field for field in fields
@@ -329,9 +332,9 @@ class _Lowering:
         if met is None:
             self.notes.unenforced.extend(left)
         else:
-            node = met if not is_object(met.schema) else node.made({**_words(node), **met.schema})
+            node = met if not is_object(met.schema) else node.make({**_words(node), **met.schema})
         if chosen and is_object(first.schema) and is_object(node.schema):
-            node = node.made({**_words(first), **node.says})
+            node = node.make({**_words(first), **node.says})
         return self._field(key, replace(node, owner=first.owner), is_required)
 
     def _field(self, name: str, node: Node, is_required: bool) -> ir.Field:
@@ -359,7 +362,7 @@ class _Lowering:
         listing = self.schemas[field.type.name] if isinstance(field.type, ir.Ref) else None
         if listing is None or listing.at in self.marks or self._openness(listing, is_open=False) == "closed":
             return field
-        tags = tags_of(node.flat, field.name, self.schemas.written)
+        tags = node.shape.tags(field.name)
         return replace(field, type=ir.Constant(tuple(tags.values()))) if tags else field
 
     def _leniency(self, node: Node) -> ir.Leniency:
@@ -385,7 +388,7 @@ def _words(node: Node) -> dict[str, Any]:
 
 def _is_named(node: Node, found: Tagged) -> bool:
     """Whether each branch of a tagged union that needs a record of its own refers to one, or to what names one for its objects."""
-    branches = node.union[1] if node.union is not None else []
+    branches = node.branches
     indices = [*(index for index, _ in found.variants), *([found.default] if found.default is not None else [])]
     return all(
         referred is not None and (branches[index].kinds == OBJECTS or _has_record(referred))
@@ -401,7 +404,7 @@ def _has_record(node: Node) -> bool:
 
 def _inherited(node: Node, keyword: str) -> Any:
     """What the definition that a field refers to says, for what the field leaves unsaid."""
-    rest = [branch for branch in (node.union or ("", []))[1] if not is_null(branch.schema)]
+    rest = [branch for branch in node.branches if not branch.is_null]
     referred = node.referred or (rest[0].referred if len(rest) == 1 else None)
     return None if referred is None else referred.says.get(keyword)
 
@@ -416,7 +419,7 @@ def _settled(node: Node) -> Node:
     """A list of constants with all that is said beside it, as constants alone; other schemas as they are."""
     is_list = "enum" in node.says and "const" not in node.says and not node.demands <= {"enum", "type"}
     met = meet([node]) if is_list else None
-    return node.made({**_words(node), **met.says}) if met is not None and met.says else node
+    return node.make({**_words(node), **met.says}) if met is not None and met.says else node
 
 
 def _enum_values(node: Node) -> tuple[list[ir.EnumValue], ir.Type | None] | None:
@@ -426,11 +429,11 @@ def _enum_values(node: Node) -> tuple[list[ir.EnumValue], ir.Type | None] | None
         if not values or any(isinstance(value, dict | list | None) for _, value in values):
             return None
         return [
-            ir.EnumValue(value=value, at=node.made(value, "enum", str(index)).place) for index, value in values
+            ir.EnumValue(value=value, at=node.make(value, "enum", str(index)).place) for index, value in values
         ], None
     found: list[ir.EnumValue] = []
     base_: ir.Type | None = None
-    for branch in node.union[1] if node.union is not None else ():
+    for branch in node.branches:
         if not is_object(branch.schema) or not is_of_type(example(branch.says), node.says):
             return None
         if (value := _listed(branch)) is not None:
@@ -448,7 +451,7 @@ def _enum_values(node: Node) -> tuple[list[ir.EnumValue], ir.Type | None] | None
 
 def _listed(branch: Node) -> ir.EnumValue | None:
     """The constant that a branch of an enumeration is; `None` if it is something else."""
-    value = constant(branch.schema)
+    value = branch.constant
     if value is None or not branch.demands <= {"const", "enum", "type"} or not is_of_type(value, branch.says):
         return None
     return ir.EnumValue(

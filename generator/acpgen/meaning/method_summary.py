@@ -7,6 +7,7 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
+from acpgen.errors import counted
 from acpgen.methods.profile import KINDS
 
 _ENVELOPES: Final = {
@@ -16,7 +17,7 @@ _ENVELOPES: Final = {
 }
 
 
-def told(label: str, protocol: ir.Protocol, bundle: Bundle) -> Iterator[str]:
+def describe_methods(label: str, protocol: ir.Protocol, bundle: Bundle) -> Iterator[str]:
     """Lines for people about the methods of a protocol; none where a schema has no methods and nobody asked for any."""
     methods, profile = protocol.methods, bundle.profile
     requests = [method for method in methods if method.kind == "request"]
@@ -26,14 +27,14 @@ def told(label: str, protocol: ir.Protocol, bundle: Bundle) -> Iterator[str]:
             yield f"{label}: no methods: this is {KINDS[profile.document]} that lists none."
         return
     held = sum(method.params is not None for method in methods)
-    kinds = f"{_counted(len(requests), 'request')}, {_counted(len(methods) - len(requests), 'notification')}"
+    kinds = f"{counted(len(requests), 'request')}, {counted(len(methods) - len(requests), 'notification')}"
     typed = f"params of {held}, results of {len(requests) - len(untyped)}"
     if profile.how == "guessed":
         yield f"{label}: methods were guessed: {len(methods)} found by a property 'method' with a constant ({kinds}), {typed} by name."
     elif profile.how != "marked":  # what the schema says itself needs no telling
         why = "as named" if profile.how == "named" else "which was detected"
         about = f"by the profile '{profile.name}' ({profile.title}, {why})"
-        yield f"{label}: {_counted(len(methods), 'method')} {about}: {kinds}, {typed}. {_ENVELOPES[profile.envelope]}".rstrip()
+        yield f"{label}: {counted(len(methods), 'method')} {about}: {kinds}, {typed}. {_ENVELOPES[profile.envelope]}".rstrip()
     if untyped:
         yield f"{label}: no type for the result of {', '.join(untyped)}."
     gaps = bundle.gaps
@@ -50,7 +51,7 @@ def told(label: str, protocol: ir.Protocol, bundle: Bundle) -> Iterator[str]:
     if gaps.doubled:
         yield f"{label}: left out, because another message has the same method: {', '.join(gaps.doubled)}."
     if gaps.unbound:
-        count = _counted(len(gaps.unbound), "definition")
+        count = counted(len(gaps.unbound), "definition")
         alone = "a type alone" if len(gaps.unbound) == 1 else "types alone"
         yield f"{label}: {count} with a constant for a method that no rule finds, {alone}: {', '.join(gaps.unbound)}."
     if gaps.beyond:
@@ -62,7 +63,3 @@ def told(label: str, protocol: ir.Protocol, bundle: Bundle) -> Iterator[str]:
 def _says_side(method: str, bundle: Bundle) -> bool:
     """Whether some definition of a method names the peer that handles it."""
     return any("x-side" in schema for schema in bundle.definitions.values() if schema.get("x-method") == method)
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -14,22 +14,19 @@ from acpgen import ir
 from acpgen.bundle.bundle import Bundle
 from acpgen.errors import Fault, Faults
 from acpgen.input.dialect import DECLARING, SIDES, declared_sides
+from acpgen.input.schema_nodes import Node, Schemas
 from acpgen.meaning.faults import NO_ROLE, ROLE_TAKEN, SIDES_DIFFER
-from acpgen.meaning.schema_nodes import Node, Schemas
-from acpgen.methods.discovery import Bound
 from acpgen.methods.faults import NO_METHODS
 
 _ROLES: Final = {"Request": "request", "Response": "result", "Result": "result", "Notification": "notification"}
 
 
-def find_methods(schemas: Schemas) -> tuple[tuple[ir.Method, ...], tuple[ir.Side, ...]]:
+def find_methods(schemas: Schemas, bundle: Bundle) -> tuple[tuple[ir.Method, ...], tuple[ir.Side, ...]]:
     """The methods in the order of the schema, and the sides of the protocol. Raises `Faults` of definitions whose `x-method` binds them
     to nothing.
     """
-    bundle = schemas.bundle
     if not bundle.profile.marked:
-        methods = tuple(_found(schemas, bundle))
-        return methods, _sides(methods, bundle) if methods else ()
+        return bundle.methods, _sides(bundle.methods, bundle) if bundle.methods else ()
     methods = tuple(_marked(schemas))
     if not methods and bundle.profile.how == "named":
         raise Faults([NO_METHODS(at=next(iter(bundle.files)), profile=bundle.profile.name)])
@@ -54,39 +51,6 @@ def _sides(methods: Collection[ir.Method], bundle: Bundle) -> tuple[ir.Side, ...
 def role_of(name: str) -> str | None:
     """What a marked definition is to its method, told from the end of its name as ACP does it."""
     return next((role for suffix, role in _ROLES.items() if name.endswith(suffix)), None)
-
-
-def _found(schemas: Schemas, bundle: Bundle) -> list[ir.Method]:
-    """The methods that the profile found."""
-    return [
-        ir.Method(
-            name=call.name,
-            side=call.side,
-            kind=call.kind,
-            params=call.params,
-            result=call.result,
-            omitted="object" if call.params is None else _omitted(schemas[call.params], call, bundle.profile.envelope),
-            optional_result=call.has_optional_result,
-            positions=call.positions,
-            unstable=call.unstable,
-            doc=call.doc,
-            at=call.at,
-        )
-        for call in bundle.calls
-    ]
-
-
-def _omitted(params: Node, call: Bound, envelope: ir.Envelope) -> ir.Omitted:
-    """What params stand for that are left out. JSON-RPC lets every request leave them out."""
-    if envelope == "dap":
-        return "nothing" if call.is_optional else "refused"
-    if "object" in params.kinds and not (call.is_optional and params.flat.required):
-        return "object"
-    if "null" in params.kinds:
-        return "null"
-    if call.is_optional:
-        return "array" if "array" in params.kinds and not params.says.get("minItems") else "nothing"
-    return "array" if "array" in params.kinds else "object"
 
 
 def _marked(definitions: Mapping[str, Node]) -> list[ir.Method]:

@@ -136,13 +136,3 @@ def _examples(schema: Any, definitions: Mapping[str, Any]) -> Iterator[str]:
             examples = each.get("examples")
             values = [*(examples if is_array(examples) else []), each.get("default")]
             yield from (value for value in values if isinstance(value, str) and 0 < len(value) <= _LONGEST_SHOWN)
-
-
-def varied(text: str, index: int) -> str:
-    """Another text of the same form for each index: its last digit counts on, as far as it goes."""
-    found = re.search(r"[0-8](?=[^0-9]*$)", text)
-    if not index:
-        return text
-    if found is None or int(found[0]) + index > 9:
-        return f"{text}{index}"
-    return f"{text[: found.start()]}{int(found[0]) + index}{text[found.end() :]}"

@@ -76,7 +76,7 @@ class Values:
                 raise Unmakeable(f"{name} is needed more than {DEEPEST} levels deep")
             self._under_way.add(name)
             try:
-                made = self._made(self.definitions[name])
+                made = self._make(self.definitions[name])
             finally:
                 self._under_way.discard(name)
             self._small[name] = made
@@ -101,7 +101,7 @@ class Values:
         known = self._heights.get(id(value))
         return known if known is not None else 1 + max(map(self._height, _inside(value)), default=0)
 
-    def _made(self, definition: ir.Definition) -> Any:
+    def _make(self, definition: ir.Definition) -> Any:
         match definition:
             case ir.Record():
                 return {field.name: self.of_field(definition, field) for field in definition.fields if field.required}

@@ -7,13 +7,12 @@ from itertools import combinations, product
 from typing import Any, Final
 
 from acpgen.input.equality import same
+from acpgen.input.schema_nodes import ALL_KINDS, OBJECTS, Node
 from acpgen.input.step_budget import spend
-from acpgen.input.tagged_unions import ALL_KINDS, OBJECTS, constant, is_of_type, types_of
+from acpgen.input.tagged_unions import is_of_type, types_of
 from acpgen.input.walk import ASSERTIONS, is_object
 from acpgen.meaning.constants import keys, says_nothing, values
 from acpgen.meaning.members import is_record
-from acpgen.meaning.schema_nodes import Node
-from acpgen.pointers import target
 
 TIGHTENED: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
     **dict.fromkeys(("minimum", "exclusiveMinimum", "minLength", "minItems"), max),
@@ -47,36 +46,36 @@ def narrowest(nodes: list[Node]) -> int:
 def _width(node: Node) -> tuple[int, int]:
     if not is_object(node.schema):
         return (0, 0) if node.refuses_all else (len(ALL_KINDS), 9)
-    if constant(node.schema) is not None:
+    if node.constant is not None:
         return (0, 1)
     accepted = len(node.kinds)
     if node.reference is not None or "enum" in node.demands:
         return accepted, 0
-    if node.union is not None and any(not _TELLING.isdisjoint(branch.says) for branch in node.union[1]):
+    if any(not _TELLING.isdisjoint(branch.says) for branch in node.branches):
         return accepted, 1
     if node.demands - {"type", "not", "if", "then", "else", "anyOf", "oneOf"}:
         return accepted, 2
     return accepted, 3 if node.demands == frozenset({"type"}) else 4
 
 
-def implies(narrow: Node, wide: Node, known: dict[tuple[int, str], bool] | None = None) -> bool:
-    """Whether a value of the type made of `narrow` is surely one that `wide` accepts. `known` remembers definitions between its calls."""
+def implies(narrow: Node, wide: Node, memo: dict[tuple[int, str], bool] | None = None) -> bool:
+    """Whether a value of the type made of `narrow` is surely one that `wide` accepts. `memo` remembers definitions between its calls."""
     spend()
-    known = {} if known is None else known
+    memo = {} if memo is None else memo
     if narrow.schema is wide.schema or narrow.refuses_all or says_nothing(wide.schema):
         return True
     if not is_object(narrow.schema) or not is_object(wide.schema):
         return False
-    if wide.reference is not None and wide.reference in _lineage(narrow):
+    if wide.reference is not None and wide.reference in narrow.lineage:
         return True
     if wide.reference is not None:
         key = (id(narrow.schema), wide.reference)
-        if key not in known:
-            known[key] = False  # until it is known
-            known[key] = implies(narrow, wide.schemas[wide.reference], known)
-        return known[key]
+        if key not in memo:
+            memo[key] = False  # until it is known
+            memo[key] = implies(narrow, wide.schemas[wide.reference], memo)
+        return memo[key]
     if narrow.referred is not None and not is_record(narrow.referred):
-        return implies(narrow.referred, wide, known)
+        return implies(narrow.referred, wide, memo)
     demands = {key: value for key, value in wide.says.items() if key in ASSERTIONS}
     if same(demands, {key: value for key, value in narrow.says.items() if key in ASSERTIONS}):
         return True
@@ -87,7 +86,7 @@ def implies(narrow: Node, wide: Node, known: dict[tuple[int, str], bool] | None 
     if wide.demands <= {"type"}:
         return is_within(narrow, wide)
     if wide.demands == frozenset({"anyOf"}):
-        return any(implies(narrow, branch, known) for branch in wide.each("anyOf"))
+        return any(implies(narrow, branch, memo) for branch in wide.each("anyOf"))
     if wide.demands <= TIGHTENED.keys() | {"type"} and narrow.demands <= _OF_LEAVES:
         limits = wide.demands - {"type"}
         return is_within(narrow, wide) and all(
@@ -98,29 +97,18 @@ def implies(narrow: Node, wide: Node, known: dict[tuple[int, str], bool] | None 
     return listed is not None and "x-integer" not in wide.demands and all(admits(wide, value) for value in listed)
 
 
-def _lineage(node: Node) -> set[str]:
-    """The definition that a schema only refers to, and those of which it has all fields."""
-    found, pending = set[str](), [node.reference, *(part.reference for part in node.parts)]
-    while pending:
-        name = pending.pop()
-        if name is not None and name not in found:
-            found.add(name)
-            pending.extend(part.reference for part in node.schemas[name].parts)
-    return found
-
-
-def is_within(node: Node, owner: Node, known: dict[str, bool] | None = None) -> bool:
-    """Whether a schema accepts nothing but values of the types that `owner` names. `known` remembers definitions between its calls."""
-    known = {} if known is None else known
+def is_within(node: Node, owner: Node, memo: dict[str, bool] | None = None) -> bool:
+    """Whether a schema accepts nothing but values of the types that `owner` names. `memo` remembers definitions between its calls."""
+    memo = {} if memo is None else memo
     if "type" not in owner.says:
         return True
     if not is_object(node.schema):
         return node.refuses_all
     if node.reference is not None:
-        if node.reference not in known:
-            known[node.reference] = False  # until it is known
-            known[node.reference] = is_within(node.schemas[node.reference], owner, known)
-        return known[node.reference]
+        if node.reference not in memo:
+            memo[node.reference] = False  # until it is known
+            memo[node.reference] = is_within(node.schemas[node.reference], owner, memo)
+        return memo[node.reference]
     listed = values(node.says)
     if listed is not None:
         return all(is_of_type(value, owner.says) for value in listed)
@@ -129,27 +117,27 @@ def is_within(node: Node, owner: Node, known: dict[str, bool] | None = None) -> 
     ):
         return True
     if node.union is not None:
-        return all(is_within(branch, owner, known) for branch in node.union[1])
+        return all(is_within(branch, owner, memo) for branch in node.union[1])
     return node.kinds <= types_of(owner.says) - ({"number"} if "number" not in owner.types else set())
 
 
-def admits(node: Node, value: Any, known: dict[str, bool] | None = None) -> bool:
-    """Whether a schema surely accepts a constant, told by constants and types alone. `known` remembers definitions between its calls."""
-    known = {} if known is None else known
+def admits(node: Node, value: Any, memo: dict[str, bool] | None = None) -> bool:
+    """Whether a schema surely accepts a constant, by constants and types alone. `memo` remembers definitions between its calls."""
+    memo = {} if memo is None else memo
     if not is_object(node.schema):
         return node.schema is True
     if not node.demands <= _OF_CONSTANTS or not is_of_type(value, node.says):
         return False
     listed = values(node.says)
-    name = target(node.says["$ref"]) if "$ref" in node.says else None
-    if name is not None and name not in known:
-        known[name] = False  # until it is known
-        known[name] = admits(node.schemas[name], value, known)
+    name = node.target
+    if name is not None and name not in memo:
+        memo[name] = False  # until it is known
+        memo[name] = admits(node.schemas[name], value, memo)
     return (
         (listed is None or any(same(value, one) for one in listed))
-        and all(admits(part, value, known) for part in node.each("allOf"))
-        and (name is None or known[name])
-        and ("anyOf" not in node.demands or any(admits(branch, value, known) for branch in node.each("anyOf")))
+        and all(admits(part, value, memo) for part in node.each("allOf"))
+        and (name is None or memo[name])
+        and ("anyOf" not in node.demands or any(admits(branch, value, memo) for branch in node.each("anyOf")))
     )
 
 
@@ -174,13 +162,13 @@ def are_apart(nodes: list[Node]) -> bool:
 
 def _differ(one: Node, other: Node) -> bool:
     """Whether an object is surely of one of two schemas at most: by a field that one asks for and the other cannot have so."""
-    flats = one.flat, other.flat
-    for refuses, (first, second) in ((other, flats), (one, flats[::-1])):
+    shapes = one.shape, other.shape
+    for refuses, (first, second) in ((other, shapes), (one, shapes[::-1])):
         names = fields_at_most(refuses)
         if names is not None and not first.required <= names:
             return True
         for name in first.required & first.properties.keys() & second.properties.keys():
-            pairs = product(map(keys, first.properties[name]), map(keys, second.properties[name]))
+            pairs = product(*([keys(sub.schema) for sub in shape.properties[name]] for shape in (first, second)))
             if any(mine is not None and yours is not None and mine.isdisjoint(yours) for mine, yours in pairs):
                 return True
     return False
@@ -201,7 +189,7 @@ def of_type(branch: Node, owner: Node) -> Node:
     if is_within(branch, owner) or branch.refuses_all:
         return branch
     if branch.schema is True:
-        return branch.made({"type": owner.says["type"]})
+        return branch.make({"type": owner.says["type"]})
     if branch.reference is not None:
         return branch
     if "type" not in branch.says:
@@ -209,4 +197,4 @@ def of_type(branch: Node, owner: Node) -> Node:
     both = [name for name in branch.types if name in owner.types or (name == "integer" and "number" in owner.types)]
     if "number" in branch.types and "integer" in owner.types and "number" not in owner.types:
         both.append("integer")
-    return branch.with_keywords(type=both) if both else branch.made(False)
+    return branch.with_keywords(type=both) if both else branch.make(False)

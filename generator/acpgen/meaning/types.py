@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -10,25 +11,32 @@ from acpgen.errors import Fault
 from acpgen.input.equality import by_key
 from acpgen.input.expressions import expression
 from acpgen.input.faults import MALFORMED_KEYWORD
-from acpgen.input.tagged_unions import ALL_KINDS, OBJECTS, is_of_type
+from acpgen.input.schema_nodes import ALL_KINDS, OBJECTS, Node
+from acpgen.input.tagged_unions import is_of_type
 from acpgen.input.walk import ASSERTIONS, BY_KIND, is_object
 from acpgen.meaning.constants import any_like, count, is_idle, values
 from acpgen.meaning.definition_order import referred
 from acpgen.meaning.intersection import meet
 from acpgen.meaning.limits import OF_NUMBERS
-from acpgen.meaning.schema_nodes import Node
 from acpgen.meaning.subsumption import are_apart, implies, is_within, narrowest, of_type
 
 
 @dataclass
 class Notes:
     """What is found on the way: faults, and places of what types do not enforce. `inexact` are definitions with such places, or that
-    lead to one.
+    lead to one, as far as they are known; `asked` are those of which it mattered.
     """
 
     inexact: frozenset[str]
+    asked: set[str] = field(default_factory=set[str])
     faults: list[Fault] = field(default_factory=list[Fault])
     unenforced: list[str] = field(default_factory=list[str])
+
+    def are_exact(self, definitions: Iterable[str]) -> bool:
+        """Whether the types of some definitions accept no more than their schemas do, as far as that is known."""
+        names = {*definitions}
+        self.asked |= names
+        return self.inexact.isdisjoint(names)
 
     def leave(self, node: Node, handled: set[str], accepted: frozenset[str] = ALL_KINDS) -> None:
         """Note every assertion that is not `handled` and can refuse a value of the JSON types `accepted`."""
@@ -55,7 +63,7 @@ def type_of(notes: Notes, node: Node, *, named: bool = False) -> ir.Type:
         return _constants(notes, node)
     own, unions = node.without(*_COMBINING), _unions(node)
     candidates = [
-        *(node.made({keyword: [branch.schema for branch in branches]}, keyword) for keyword, branches in unions),
+        *(node.make({keyword: [branch.schema for branch in branches]}, keyword) for keyword, branches in unions),
         *node.parts,
         own,
     ]
@@ -196,9 +204,7 @@ def _unions(node: Node) -> list[tuple[str, list[Node]]]:
 def _any_of(notes: Notes, node: Node, keyword: str, branches: list[Node], *, named: bool) -> ir.Type:
     before = len(notes.unenforced)
     lowered = [type_of(notes, branch) for branch in branches]
-    is_exact = len(notes.unenforced) == before and notes.inexact.isdisjoint(
-        name for one in lowered for name in referred(one)
-    )
+    is_exact = len(notes.unenforced) == before and notes.are_exact(name for one in lowered for name in referred(one))
     types = _distinct(lowered, flat=keyword == "anyOf")
     is_exclusive = keyword == "oneOf" and not are_apart(branches)
     is_flat = not any(isinstance(one, ir.AnyOf) for one in lowered)  # in Python, `A | None | None` is `A | None`

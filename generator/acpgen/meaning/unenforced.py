@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from acpgen.errors import counted
 from acpgen.input.drafts import as_written
 from acpgen.input.expressions import expression, patterns_of
 from acpgen.input.walk import reachable, references
@@ -71,19 +72,15 @@ def _judging(definition: ir.Definition, bundle: Bundle) -> str:
     return next((name for name in alike if definition.name in (f"{name}Object", f"Unknown{name}")), alike[0])
 
 
-def told(label: str, found: Gaps) -> tuple[str, ...]:
+def describe_gaps(label: str, found: Gaps) -> tuple[str, ...]:
     """The lines for people: how many, and of the first where and why."""
     every = {place: gap for places in found.values() for place, gap in places.items()}
     if not every:
         return ()
     head = (
-        f"{label}: no validator here enforces {_counted(len(every), 'pattern')} of {_counted(len(found), 'definition')}; "
+        f"{label}: no validator here enforces {counted(len(every), 'pattern')} of {counted(len(found), 'definition')}; "
         f"the package lists every place in UNENFORCED."
     )
     lines = [f"  {place}: {gap}" for place, gap in [*every.items()][:FEW]]
     rest = len(every) - FEW
-    return (head, *lines, *([f"  and {_counted(rest, 'more pattern')}"] if rest > 0 else []))
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun if count == 1 else f'{noun}s'}"
+    return (head, *lines, *([f"  and {counted(rest, 'more pattern')}"] if rest > 0 else []))

@@ -58,10 +58,10 @@ def created(path: Path) -> Generator[BinaryIO]:
 def size(stream: BinaryIO) -> int | None:
     """The bytes of a stream that is a regular file; of others nobody knows."""
     try:
-        found = os.fstat(stream.fileno())
+        state = os.fstat(stream.fileno())
     except (OSError, ValueError):
         return None
-    return found.st_size if stat.S_ISREG(found.st_mode) else None
+    return state.st_size if stat.S_ISREG(state.st_mode) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,8 +89,8 @@ class Tape:
     def _remove(self, path: Path, identity: tuple[int, int]) -> bool:
         """Remove a file that was made here, unless somebody has put another one there; whether it is gone."""
         with contextlib.suppress(OSError):
-            found = path.lstat()
-            if (found.st_dev, found.st_ino) == identity and stat.S_ISREG(found.st_mode):
+            state = path.lstat()
+            if (state.st_dev, state.st_ino) == identity and stat.S_ISREG(state.st_mode):
                 path.unlink()
                 return True
         return False
@@ -99,20 +99,20 @@ class Tape:
         flags = os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
         standing = _ours_to_fill(path)
         descriptor = os.open(path, flags if standing is not None else flags | os.O_CREAT | os.O_EXCL, 0o600)
-        found = os.fstat(descriptor)
-        if standing is not None and not os.path.samestat(standing, found):  # exchanged after it was looked at
+        state = os.fstat(descriptor)
+        if standing is not None and not os.path.samestat(standing, state):  # exchanged after it was looked at
             os.close(descriptor)
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
         self._file = os.fdopen(descriptor, "wb", buffering=1 << 20)
-        self._made.append((path, (found.st_dev, found.st_ino)))
+        self._made.append((path, (state.st_dev, state.st_ino)))
         self._written = 0
 
 
 def _ours_to_fill(path: Path) -> os.stat_result | None:
     """The device or pipe of this user that stands there, which keeps nothing and has no content to lose."""
     try:
-        found = path.lstat()
+        state = path.lstat()
     except OSError:
         return None
-    is_own = not hasattr(os, "geteuid") or found.st_uid in (0, os.geteuid())
-    return found if is_own and (stat.S_ISCHR(found.st_mode) or stat.S_ISFIFO(found.st_mode)) else None
+    is_own = not hasattr(os, "geteuid") or state.st_uid in (0, os.geteuid())
+    return state if is_own and (stat.S_ISCHR(state.st_mode) or stat.S_ISFIFO(state.st_mode)) else None

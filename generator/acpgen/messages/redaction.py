@@ -219,7 +219,7 @@ class Redactor:
             places = []
         described = self._schemas.leaves(places, members)
         taken: dict[str, int] = {}
-        found: list[tuple[str, Any]] = []
+        items: list[tuple[str, Any]] = []
         for key, one in value.items:
             inner = [
                 _Place(schema, place.root, place.definition, key)
@@ -231,10 +231,10 @@ class Redactor:
             if name != key:
                 taken[name] = taken.get(name, 0) + 1
                 name = name if taken[name] == 1 else f"[redacted {taken[name]}]"
-            found.append(
+            items.append(
                 (name, self._value(one, inner, key, is_secret=is_secret or (not is_declared and _is_secret(key))))
             )
-        return _Pairs(found)
+        return _Pairs(items)
 
     def _text(self, value: str, places: list[_Place], key: str) -> str:
         if not places:
@@ -295,10 +295,10 @@ class _Schemas:
         nothing is ruled out.
         """
         memo: _Memo = self._any if members is None else {}
-        found: _Leaves = {}
+        leaves: _Leaves = {}
         for place in places:
-            found |= self._collect(place, members, memo) or {}
-        return tuple(found.values())
+            leaves |= self._collect(place, members, memo) or {}
+        return tuple(leaves.values())
 
     def _collect(self, place: _Place, members: Mapping[str, Any] | None, memo: _Memo) -> _Leaves | None:
         """The leaves of a schema; `None` if the value contradicts it."""
@@ -314,7 +314,7 @@ class _Schemas:
             return {}
         if members is not None and self._is_contradicted(place, members):
             return None
-        found: _Leaves = {id(schema): place}
+        leaves: _Leaves = {id(schema): place}
         parts = [place._replace(schema=part) for part in schema.get("allOf", ())]
         reference = schema.get("$ref")
         if isinstance(reference, str) and reference.startswith("#/$defs/"):
@@ -324,16 +324,16 @@ class _Schemas:
             inner = self._collect(part, members, memo)
             if inner is None:
                 return None
-            found |= inner
+            leaves |= inner
         for keyword in ("anyOf", "oneOf"):
             branches = [place._replace(schema=branch) for branch in schema.get(keyword, ())]
             possible = [inner for branch in branches if (inner := self._collect(branch, members, memo)) is not None]
             for inner in possible:
-                found |= inner
+                leaves |= inner
             if branches and not possible:
                 unknown = place._replace(schema={"properties": self._tags(branches)})
-                found[id(unknown.schema)] = unknown
-        return found
+                leaves[id(unknown.schema)] = unknown
+        return leaves
 
     def _is_contradicted(self, place: _Place, members: Mapping[str, Any]) -> bool:
         """Whether a member of an object is none of the constants that a schema gives it."""
@@ -348,12 +348,12 @@ class _Schemas:
 
     def _tags(self, branches: Iterable[_Place]) -> dict[str, Any]:
         """The members by which the branches of a union differ, for an object that is none of them."""
-        found: dict[str, set[str]] = {}
+        tags: dict[str, set[str]] = {}
         for leaf in self.leaves(branches):
             for name, schema in leaf.schema.get("properties", {}).items():
                 if is_object(schema) and (values := set(_values(schema))):
-                    found.setdefault(name, set()).update(values)
-        return {name: {"enum": sorted(values)} for name, values in found.items()}
+                    tags.setdefault(name, set()).update(values)
+        return {name: {"enum": sorted(values)} for name, values in tags.items()}
 
     def constants(self, roots: Iterable[Any]) -> Iterator[tuple[str, str]]:
         """Each member with the strings that some schema gives it as a constant."""
@@ -374,8 +374,8 @@ class _Schemas:
 def _property(schema: Any, key: str) -> Any:
     """The schema of a member; `None` where it is not described."""
     declared = schema.get("properties", {})
-    found = declared[key] if key in declared else schema.get("additionalProperties")
-    return found if is_object(found) and found else None
+    member = declared[key] if key in declared else schema.get("additionalProperties")
+    return member if is_object(member) and member else None
 
 
 def _values(schema: Any) -> Iterator[str]:
@@ -386,8 +386,8 @@ def _values(schema: Any) -> Iterator[str]:
 
 
 def _types(schema: Any) -> Sequence[str]:
-    found = schema.get("type", ())
-    return (found,) if isinstance(found, str) else found
+    types = schema.get("type", ())
+    return (types,) if isinstance(types, str) else types
 
 
 def _placeholder(leaves: Sequence[_Place]) -> str:

@@ -350,10 +350,10 @@ def tap(
         downstream = _Copy("agent", agent.stdout.fileno(), 1, listeners)
         for copy in (upstream, downstream):
             copy.thread.start()
-        told = _wait(agent, upstream, downstream, grace, stopped)
+        ending = _wait(agent, upstream, downstream, grace, stopped)
         agent.end(PATIENCE)  # what it has started, and left behind
-    if told:
-        say(told)
+    if ending:
+        say(ending)
     judging = ""
     for listener, finish in zip(listeners, (watcher.finish, recorder.finish if recorder else None), strict=False):
         listener.close(FINISHING)

@@ -158,8 +158,8 @@ def judge_lines(
     sides = reader.contract.peers
     open_ = _Open()
     for line in lines:
-        value, found = reader.read(line.content) if line.is_whole else (None, ())
-        problems = tuple(map(_problem, found))
+        value, violations = reader.read(line.content) if line.is_whole else (None, ())
+        problems = tuple(map(_problem, violations))
         if not line.is_whole:
             yield LineVerdict(line.number, "", "message", "", (LineProblem("json", _LONG, code=-32700),), end=line.end)
             continue
@@ -225,11 +225,11 @@ def _inside(problem: LineProblem) -> LineProblem:
     return replace(problem, rule="recording")
 
 
-def _differing(found: _Message, protocols: Mapping[Any, Strict]) -> Iterator[LineProblem]:
+def _differing(message: _Message, protocols: Mapping[Any, Strict]) -> Iterator[LineProblem]:
     """What is wrong with the version that the peers agreed on where another one was asked to judge."""
-    if found.kind == "result" and embedded.versions.is_unknown(found.version, protocols):
-        known = " and ".join(map(repr, protocols))
-        sentence = f"version {found.version!r} was negotiated; messages are judged by {known}"
+    if message.kind == "result" and embedded.versions.is_unknown(message.version, protocols):
+        versions = " and ".join(map(repr, protocols))
+        sentence = f"version {message.version!r} was negotiated; messages are judged by {versions}"
         yield LineProblem("version-differs", sentence, "/result/protocolVersion", code=-32600)
 
 
@@ -243,10 +243,10 @@ class _Message:
         self.version: object = None
         self.kind = _kind(value)
         self._methods: dict[int, str | None] = {}
-        known = sender or self._sender(judges, sides)
-        self.sender = known or sides[0]
+        speaker = sender or self._sender(judges, sides)
+        self.sender = speaker or sides[0]
         self.peer = sides[1] if self.sender == sides[0] else sides[0]
-        self.askers = (self.peer,) if known else sides
+        self.askers = (self.peer,) if speaker else sides
         for item in value if is_array(value) else [value]:
             kind = _kind(item)
             if kind == "request":
@@ -313,8 +313,8 @@ class _Message:
             reasons = [("", self.value)]
         else:
             reasons = [(f"/{index}", item) for index, item in enumerate(self.value)] if strict.contract.batch else []
-        found = {f"{at}/method": self._reason(strict, item) for at, item in reasons}
-        return {place: reason for place, reason in found.items() if reason}
+        by_place = {f"{at}/method": self._reason(strict, item) for at, item in reasons}
+        return {place: reason for place, reason in by_place.items() if reason}
 
     def _reason(self, strict: Strict, item: Any) -> str:
         kind, method = _kind(item), ""

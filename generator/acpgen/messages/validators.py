@@ -16,9 +16,9 @@ from acpgen.input.complexity import require_few_ways
 from acpgen.input.faults import UNKNOWN_NAME
 from acpgen.input.load import NO_REFERENCES, Documents, References, load
 from acpgen.input.numbers import with_decimals
+from acpgen.meaning.faults import UNSUPPORTED
+from acpgen.meaning.understanding import understand
 from acpgen.messages.faults import SAME_VERSION
-from acpgen.targets.faults import UNSUPPORTED
-from acpgen.targets.pipeline import understand
 
 if TYPE_CHECKING:
     from acp_monitor import Breach, Folding, Monitor
@@ -55,7 +55,7 @@ def strict(documents: Documents, methods: Profile | None = None, cache: Cache = 
         remedy = "Judge values by the schema: messages of other frames than JSON-RPC's are not read"
         raise Faults([UNSUPPORTED(at=protocol.name, subject="the verdict on messages", reason=reason, remedy=remedy)])
     require_few_ways(bundle.definitions, bundle.origins)
-    schema = {**with_decimals(bundle.schema), "x-protocol": protocol_row(protocol, bundle)}
+    schema = with_decimals({**bundle.schema, "x-protocol": protocol_row(protocol, bundle)})
     rows = [embedded.contract.Method(**method_row(method)) for method in protocol.methods]
     return embedded.strict.Strict(rows, embedded.module_registry.SchemaModule("", lambda: schema))
 
@@ -67,31 +67,31 @@ def versions(
 
     Raises `Faults`, also of a protocol whose messages cannot be followed one after the other.
     """
-    found: dict[object, str] = {}
-    made: list[Strict] = []
+    by_version: dict[object, str] = {}
+    validators: list[Strict] = []
     for name in names or ACP:
-        made.append(strict(find(name, references), methods or _configured(name), user_cache()))
-        _require_two_peers(made[-1], name)
-        first, other = made[0].contract, made[-1].contract
+        validators.append(strict(find(name, references), methods or _configured(name), user_cache()))
+        _require_two_peers(validators[-1], name)
+        first, other = validators[0].contract, validators[-1].contract
         if first.peers != other.peers:
             reason = f"{first.name} is spoken by {' and '.join(first.peers)}, {name} by {' and '.join(other.peers)}"
             remedy = "Name versions of one protocol"
             subject = "the verdict on a stream of messages"
             raise Faults([UNSUPPORTED(at="--protocol", subject=subject, reason=reason, remedy=remedy)])
-        version = made[-1].contract.version
-        if version in found:
-            raise Faults([SAME_VERSION(at="--protocol", first=found[version], second=name)])
-        found[version] = name
-    return made
+        version = validators[-1].contract.version
+        if version in by_version:
+            raise Faults([SAME_VERSION(at="--protocol", first=by_version[version], second=name)])
+        by_version[version] = name
+    return validators
 
 
 def _configured(name: str) -> Profile | None:
     """The profile that the project names for a protocol. Raises `Faults`."""
     try:
-        found = config.find(Path.cwd())
+        project = config.find(Path.cwd())
     except (Faults, OSError):
         return None
-    return found.profile(name) if name in found.protocols else None
+    return project.profile(name) if name in project.protocols else None
 
 
 def _require_two_peers(strict: Strict, name: str) -> None:
@@ -116,9 +116,9 @@ def _require_two_peers(strict: Strict, name: str) -> None:
 
 def monitor(versions: Iterable[Strict], *, fixed: bool = False) -> Monitor:
     """A monitor that knows these versions of one protocol. With `fixed` they judge whatever version the peers agree on."""
-    known = list(versions)
-    names = [strict.contract.name for strict in known]
-    return embedded.monitor.Monitor(known, fixed=fixed, unstable=lambda: list(_channels(names)))
+    validators = list(versions)
+    names = [strict.contract.name for strict in validators]
+    return embedded.monitor.Monitor(validators, fixed=fixed, unstable=lambda: list(_channels(names)))
 
 
 def _channels(names: Iterable[str]) -> Iterator[Strict]:
@@ -160,8 +160,8 @@ def is_too_large(error: ValueError) -> bool:
 
 def cited(requirements: Sequence[int | str]) -> str:
     """The requirements behind a breach, in a line of text."""
-    found: str = embedded.monitor.cited(requirements)
-    return found
+    text: str = embedded.monitor.cited(requirements)
+    return text
 
 
 def ended(reason: str, index: int) -> Breach:

@@ -1,15 +1,15 @@
-"""Places of schemas in definitions, and what stands there: messages, their members, and the payloads that templates name."""
+"""What stands in definitions as a profile names it: messages, their members, and the payloads that templates name."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
 
-from acpgen.input.tagged_unions import ALL_KINDS, branches_of, constant, lone_reference
-from acpgen.input.walk import ASSERTIONS, Schema, demands, is_array, is_object
+from acpgen.input.schema_nodes import ALL_KINDS, Node, Schemas
+from acpgen.input.walk import Schema, demands, is_array, is_object
 from acpgen.methods.profile import Profile, Rule
-from acpgen.pointers import follow, place_parts, plain_pointer, reference_to, target
+from acpgen.pointers import place_parts, reference_to
 
 _ENDS: Final = ("Request", "Notification", "Event", "Call", "Message")
 """Words at the end of a message's name that say what it is."""
@@ -19,208 +19,166 @@ _WRAPS: Final = frozenset({"jsonrpc", "id", "error"})
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
-    """A schema in a definition: the definition's name, and the keys that lead from it to the schema."""
+class Message:
+    """A message: its place, the rule that found it, and what its name says of the method."""
 
-    definition: str
-    keys: tuple[str, ...] = ()
-
-    def below(self, *keys: str) -> Site:
-        return replace(self, keys=(*self.keys, *keys))
+    place: Node
+    rule: Rule
+    stem: str
 
 
 class Reader:
     """Reads the definitions of a schema as a profile says."""
 
-    def __init__(self, definitions: Mapping[str, Schema], origins: Mapping[str, str], profile: Profile) -> None:
-        self.definitions = definitions
-        self.origins = origins
+    def __init__(self, schemas: Schemas, profile: Profile) -> None:
+        self.schemas = schemas
         self.profile = profile
-        self.written: dict[str, list[str]] = {}
-        for name in definitions:
-            for key in dict.fromkeys((self.key(name), name)):
-                self.written.setdefault(key, []).append(name)
+        self.written: dict[str, list[Node]] = {}
+        for node in schemas.values():
+            for name in dict.fromkeys((written_name(node), node.owner)):
+                self.written.setdefault(name, []).append(node)
 
-    def is_message(self, name: str) -> bool:
-        return any(self.method(Site(name), rule) is not None for rule in self.profile.rules)
+    def rule_stem(self, rule: Rule, definition: Node) -> str | None:
+        """What a rule's `{name}` stands for in the name of a definition, as its file or the bundle has it."""
+        return rule.stem(written_name(definition)) or rule.stem(definition.owner)
 
-    def method(self, site: Site, rule: Rule) -> str | None:
+    def is_message(self, node: Node) -> bool:
+        """Whether a schema has the method of a message, as some rule says."""
+        return any(self.method(node, rule) is not None for rule in self.profile.rules)
+
+    def method(self, message: Node, rule: Rule) -> str | None:
         """The name of the method: the constant in a property of the message."""
-        place = self.property(site, rule.method, frozenset(), is_message=True)
-        value = constant(self.schema(place)) if place is not None else None
-        return value if isinstance(value, str) else None
+        place = find_property(message, rule.method, is_message=True)
+        return place.constant if place is not None and isinstance(place.constant, str) else None
 
-    def branches(self, union: str) -> Iterator[Site]:
+    def branches(self, union: Node) -> Iterator[Node]:
         """The messages that a union holds, those of unions in it included; each once. A union of one may be written as the message."""
-        if branches_of(self.definitions[union]) is None and self.is_message(union):
-            yield Site(union)
-        seen: set[str] = {union}
-        pending = [*reversed([*self._branches_of(union)])]
+        if union.union is None and self.is_message(union):
+            yield union
+        seen = {union.owner}
+        pending = [*reversed([*_branches_of(union)])]
         while pending:
-            site = pending.pop()
-            name = site.definition
-            if site.keys or branches_of(self.definitions[name]) is None:
-                yield site
-            elif name not in seen:
-                seen.add(name)
-                pending.extend(reversed([*self._branches_of(name)]))
+            node = pending.pop()
+            if node.keys or node.union is None:
+                yield node
+            elif node.owner not in seen:
+                seen.add(node.owner)
+                pending.extend(reversed([*_branches_of(node)]))
 
-    def _branches_of(self, union: str) -> Iterator[Site]:
-        """The branches of one union, those that are written out in it by their keys."""
-        found = branches_of(self.definitions[union])
-        for index, branch in enumerate(found[1] if found is not None else ()):
-            assert found is not None
-            name = lone_reference(branch)
-            if name is None:
-                yield Site(union, (found[0], str(index)))
-            elif name in self.definitions:
-                yield Site(name)
-
-    def stem(self, site: Site) -> str:
+    def stem(self, message: Node) -> str:
         """What the title or the definition of a message calls it, less the word for what it is."""
-        title = self.schema(site).get("title")
-        name = title if site.keys and isinstance(title, str) else self.key(site.definition)
+        is_titled = message.keys and "title" in message.says
+        name = message.text("title") if is_titled else written_name(self.definition(message))
         return next((name.removesuffix(end) for end in _ENDS if name.endswith(end)), name)
 
-    def about(self, params: Site | None) -> str:
-        """What the params' definition is called, without the word for params."""
-        if params is None:
-            return ""
-        name = params.definition if not params.keys else lone_reference(self.schema(params))
-        return self.key(name).removesuffix("Params") if name is not None and name in self.definitions else ""
+    def definition(self, node: Node) -> Node:
+        """The definition that a schema stands in."""
+        return self.schemas[node.owner]
 
-    def place(self, template: str, stem: str, params: str, message: Site | None) -> Site | None:
-        """The place that a template names; `None` where there is no such definition or property."""
+    def params_name(self, params: Node | None) -> str:
+        """What the params' definition is called, without the word for params."""
+        definition = None if params is None else params.referred if params.keys else params
+        return "" if definition is None else written_name(definition).removesuffix("Params")
+
+    def payload(self, template: str, stem: str = "", params: str = "", message: Node | None = None) -> Node | None:
+        """What a template names; `None` where there is no such definition or property."""
         if ("{name}" in template and not stem) or ("{params}" in template and not params) or not template:
             return None
-        wanted = template.replace("{name}", stem).replace("{params}", params)
-        whole = self._nearest(wanted, message)
+        name = template.replace("{name}", stem).replace("{params}", params)
+        whole = self._nearest(name, message)
         is_guess = self.profile.how == "guessed"
         if whole is not None:
-            return None if is_guess and self.property(Site(whole), "jsonrpc", frozenset()) else Site(whole)
-        name, dot, member = wanted.rpartition(".")
+            return None if is_guess and find_property(whole, "jsonrpc") else whole
+        name, dot, member = name.rpartition(".")
         holder = self._nearest(name, message) if dot else None
         if holder is None:
             return None
-        found = self.property(Site(holder), member, frozenset())
-        if found is not None and is_guess and not self._wraps(holder):
-            return None
-        return found
+        is_response = not is_guess or any(find_property(holder, one) is not None for one in _WRAPS)
+        return find_property(holder, member) if is_response else None
 
-    def _wraps(self, holder: str) -> bool:
-        return any(self.property(Site(holder), member, frozenset()) is not None for member in _WRAPS)
-
-    def _nearest(self, name: str, message: Site | None) -> str | None:
+    def _nearest(self, name: str, message: Node | None) -> Node | None:
         """The definition of this name; of several in groups, the one beside the message, else the outermost."""
-        found = self.written.get(name, [])
-        if len(found) < 2:
-            return found[0] if found else None
-        group = place_parts(self.origins.get(message.definition, ""))[:-1] if message is not None else ()
-        parents = {one: place_parts(self.origins.get(one, ""))[:-1] for one in found}
-        return next((one for one in found if parents[one] == group), min(found, key=lambda one: len(parents[one])))
+        named = self.written.get(name, [])
+        if len(named) < 2:
+            return named[0] if named else None
+        group = place_parts(self.definition(message).at)[:-1] if message is not None else ()
+        parents = [(place_parts(one.at)[:-1], one) for one in named]
+        return next((one for place, one in parents if place == group), min(parents, key=lambda each: len(each[0]))[1])
 
-    def property(self, site: Site, name: str, seen: frozenset[str], *, is_message: bool = False) -> Site | None:
-        """Where an object's property is described: in the schema itself, in a part of it, in what it refers to, or in one branch alone.
+    def named(self, names: Sequence[str]) -> list[Node]:
+        """The definitions of these names."""
+        return [node for name in names for node in self.written.get(name, ())]
 
-        A message is no choice of others, so branches of one are not looked at.
-        """
-        return self._property(site, name, dict.fromkeys(map(Site, seen)), is_message=is_message)
 
-    def _property(self, site: Site, name: str, known: dict[Site, Site | None], *, is_message: bool) -> Site | None:
-        """The same; `known` are the places that were looked at."""
-        if site in known:
-            return known[site]
-        known[site] = None  # until it is known
-        known[site] = self._found(site, name, known, is_message=is_message)
-        return known[site]
+def _branches_of(union: Node) -> Iterator[Node]:
+    """The branches of one union: definitions, and those that are written out in it."""
+    for branch in union.branches:
+        yield branch if branch.referred is None else branch.referred
 
-    def _found(self, site: Site, name: str, known: dict[Site, Site | None], *, is_message: bool) -> Site | None:
-        schema = self.schema(site)
-        if is_object(schema.get("properties")) and name in schema["properties"]:
-            return site.below("properties", name)
-        for index, part in enumerate(schema["allOf"] if is_array(schema.get("allOf")) else ()):
-            if is_object(part) and "$ref" not in part:
-                found = self._property(site.below("allOf", str(index)), name, known, is_message=is_message)
-                if found is not None:
-                    return found
-        parts = [part for part in schema.get("allOf", ()) if is_object(part)] if is_array(schema.get("allOf")) else []
-        for reference in (part["$ref"] for part in (schema, *parts) if isinstance(part.get("$ref"), str)):
-            base = target(reference)
-            if base in self.definitions:
-                found = self._property(Site(base), name, known, is_message=is_message)
-                if found is not None:
-                    return found
-        union = branches_of(schema)
-        if union is None or is_message:
-            return None
-        branches = [site.below(union[0], str(index)) for index, branch in enumerate(union[1]) if is_object(branch)]
-        places = [
-            place for one in branches if (place := self._property(one, name, known, is_message=False)) is not None
-        ]
-        return places[0] if len(set(places)) == 1 else None
 
-    def requires(self, site: Site, name: str) -> bool:
-        """Whether an object must have a member."""
-        return name in self.required(site)
+def one_of(definitions: Iterable[str]) -> Schema:
+    """What is any one of some definitions."""
+    return {"anyOf": [{"$ref": reference_to(name)} for name in definitions]}
 
-    def required(self, site: Site) -> set[str]:
-        """The members that an object requires, those of its parts and of what it refers to included."""
-        found: set[str] = set()
-        seen: set[Site] = set()
-        waiting = [site]
-        while waiting:
-            site = waiting.pop()
-            if site in seen:
-                continue
-            seen.add(site)
-            schema = self.schema(site)
-            required, parts = schema.get("required"), schema.get("allOf")
-            found.update(name for name in (required if is_array(required) else ()) if isinstance(name, str))
-            waiting.extend(site.below("allOf", str(index)) for index in range(len(parts) if is_array(parts) else 0))
-            base = target(schema["$ref"]) if isinstance(schema.get("$ref"), str) else ""
-            waiting.extend([Site(base)] if base in self.definitions else [])
-        return found
 
-    def may_lack(self, result: Site | None) -> bool:
-        """Whether a response may come without the property that holds its result."""
-        if result is None or len(result.keys) < 2 or result.keys[-2] != "properties":
-            return False
-        holders = [result.keys[:-2], result.keys[:-4] if result.keys[-4:-3] == ("allOf",) else result.keys[:-2]]
-        return not any(self.requires(replace(result, keys=keys), result.keys[-1]) for keys in holders)
+def find_params(message: Message) -> Node | None:
+    """The params of a message; `None` where it has none, or says nothing of them."""
+    if message.rule.spelled:
+        return message.place
+    place = find_property(message.place, message.rule.params, is_message=True)
+    return place if place is not None and not says_nothing(place) else None
 
-    def is_same(self, one: Site | None, other: Site | None) -> bool:
-        """Whether two payloads are one: the same definition, or schemas that demand the same."""
-        if one is None or other is None or one == other:
-            return one == other
-        schemas = [
-            {"$ref": reference_to(site.definition)} if not site.keys else self.schema(site) for site in (one, other)
-        ]
-        return demands(schemas[0]) == demands(schemas[1])
 
-    def says_nothing(self, site: Site) -> bool:
-        """Whether every value fits, or no type can be told."""
-        try:
-            schema: Any = follow(self.definitions[site.definition], site.keys)
-        except KeyError:
-            return True
-        if not is_object(schema):
-            return schema is not False
-        demands = {key for key in schema if key in ASSERTIONS}
-        types = schema.get("type")
-        return not demands or (demands == {"type"} and is_array(types) and {*types} >= ALL_KINDS - {"integer"})
+def find_property(node: Node, name: str, *, is_message: bool = False) -> Node | None:
+    """What describes an object's property: in the schema itself, in a part of it, in what it refers to, or in one branch alone.
 
-    def named(self, names: Sequence[str]) -> list[str]:
-        return [name for wanted in names for name in self.written.get(wanted, ())]
+    A message is no choice of others, so branches of one are not looked at.
+    """
+    return _find_property(node, name, {}, is_message=is_message)
 
-    def key(self, name: str) -> str:
-        """What a definition is called in its file, whatever it is called here."""
-        parts = place_parts(self.origins.get(name, ""))
-        return parts[-1] if parts else name
 
-    def at(self, site: Site) -> str:
-        return self.origins[site.definition] + plain_pointer(*site.keys)
+def _find_property(node: Node, name: str, known: dict[Node, Node | None], *, is_message: bool) -> Node | None:
+    """The same; `known` are the schemas that were looked at."""
+    if node not in known:
+        known[node] = node.named("properties").get(name)
+        references = [node.schemas[node.target]] if node.target is not None else []
+        for part in sorted(
+            [*references, *node.each("allOf")], key=lambda part: part in references or "$ref" in part.says
+        ):
+            known[node] = known[node] or _find_property(part, name, known, is_message=is_message)
+        if known[node] is None and not is_message:
+            each = [_find_property(branch, name, known, is_message=False) for branch in node.branches]
+            places = {place for place in each if place is not None}
+            known[node] = places.pop() if len(places) == 1 else None
+    return known[node]
 
-    def schema(self, site: Site) -> Schema:
-        """The schema at a place, as an object."""
-        schema: Any = follow(self.definitions[site.definition], site.keys)
-        return schema if is_object(schema) else {}
+
+def may_lack(result: Node | None) -> bool:
+    """Whether a response may come without the property that holds its result."""
+    if result is None or result.keys[-2:-1] != ("properties",):
+        return False
+    ends = (2, 4) if result.keys[-4:-3] == ("allOf",) else (2,)
+    holders = (result.schemas.find(result.owner, result.keys[:-end]) for end in ends)
+    return not any(result.keys[-1] in holder.required for holder in holders)
+
+
+def is_same(one: Node | None, other: Node | None) -> bool:
+    """Whether two payloads are one: the same definition, or schemas that demand the same."""
+    if one is None or other is None or one is other:
+        return one is other
+    first, second = (each.says if each.keys else {"$ref": reference_to(each.owner)} for each in (one, other))
+    return demands(first) == demands(second)
+
+
+def says_nothing(node: Node) -> bool:
+    """Whether every value fits, or its type is not known."""
+    if not is_object(node.schema):
+        return not node.refuses_all
+    is_any = is_array(node.says.get("type")) and {*node.types} >= ALL_KINDS
+    return not node.demands or (node.demands == frozenset({"type"}) and is_any)
+
+
+def written_name(definition: Node) -> str:
+    """What a definition is called in its file, whatever it is called here."""
+    parts = place_parts(definition.at)
+    return parts[-1] if parts else definition.owner

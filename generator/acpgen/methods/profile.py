@@ -7,7 +7,6 @@ fits, else a guess.
 
 from __future__ import annotations
 
-import json
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -16,19 +15,16 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
 from acpgen import resources
 from acpgen.errors import Fault, Faults, did_you_mean, shown
-from acpgen.input.error_paths import Paths
 from acpgen.input.faults import UNKNOWN_NAME
+from acpgen.input.form import Form, FormError
 from acpgen.input.load import decode, read_bytes
-from acpgen.input.numbers import with_decimals
 from acpgen.input.walk import DEFINITIONS, is_array, is_object
 from acpgen.methods.faults import BAD_PROFILE
 from acpgen.pointers import plain_pointer
 
 if TYPE_CHECKING:
-    import jsonschema_rs
-
     from acpgen.input.load import Documents
-    from acpgen.ir import JSON, Envelope, Stream
+    from acpgen.ir import Envelope, Stream
 
 Kind: TypeAlias = Literal["request", "notification"]
 
@@ -156,11 +152,7 @@ def built_in(name: str) -> Profile:
 
 def profile(value: object, at: str, name: str) -> Profile:
     """A profile from what its file holds. Raises `Faults` with the place of each thing that is wrong."""
-    faults: list[Fault] = []
-    paths = Paths(cast("JSON", value))
-    for error in _judge().iter_errors(with_decimals(value)):
-        place = f"{at}#{plain_pointer(*paths.of(error))}"
-        faults.append(_bad(at=place, reason=_reason(error), remedy=_remedy(error)))
+    faults = [_form_fault(error, at) for error in _FORM.errors(value)]
     if not faults:
         faults.extend(_contradictions(cast("Mapping[str, Any]", value), at))
     if faults:
@@ -303,54 +295,12 @@ def _shipped(name: str) -> str:
     return decode(read_bytes(path), str(path))
 
 
-@cache
-def _judge() -> jsonschema_rs.Draft202012Validator:
-    import jsonschema_rs  # the command starts without it
-
-    schema = json.loads(_shipped("profile.schema.json"))
-    return jsonschema_rs.Draft202012Validator(schema, mask="it")
+_FORM: Final = Form(resources.profiles() / "profile.schema.json")
 
 
-def _reason(error: jsonschema_rs.ValidationError) -> str:
-    keyword = str(error.schema_path[-1])
-    if keyword == "oneOf":
-        return "a rule has one of 'named' and 'unions'"
-    if keyword == "pattern":
-        return "this text does not have the expected form"
-    if keyword == "additionalProperties":
-        return f"there is no key {', '.join(map(shown, _unexpected(error)))}"
-    return error.message.removesuffix(".")
-
-
-def _remedy(error: jsonschema_rs.ValidationError) -> str:
-    """What the form of profiles says of the place."""
-    if error.schema_path[-1] == "additionalProperties":
-        hints = (did_you_mean(name, _around(error)["properties"]) for name in _unexpected(error))
-        return " ".join(hints).removesuffix(".")
-    words = [part["description"] for part in _way(error) if isinstance(part.get("description"), str)]
-    return str(words[-1]).rstrip(".") if words else "Correct it as 'profile.schema.json' says"
-
-
-def _unexpected(error: jsonschema_rs.ValidationError) -> list[str]:
-    instance: Any = error.instance
-    return sorted(set(instance) - set(_around(error)["properties"]))
-
-
-def _around(error: jsonschema_rs.ValidationError) -> Mapping[str, Any]:
-    """The schema that holds the keyword which refuses the place."""
-    return _way(error)[-1]
-
-
-def _way(error: jsonschema_rs.ValidationError) -> list[Mapping[str, Any]]:
-    """The schemas that lead to the keyword which refuses the place, the whole first."""
-    whole: Any = json.loads(_shipped("profile.schema.json"))
-    schema: Any = whole
-    found: list[Mapping[str, Any]] = [whole]
-    for part in map(str, error.schema_path[:-1]):
-        if part == "$ref":
-            schema = whole["$defs"][schema["$ref"].rpartition("/")[2]]
-        else:
-            schema = schema[int(part)] if is_array(schema) else schema[part]
-        if is_object(schema):
-            found.append(schema)
-    return found
+def _form_fault(error: FormError, at: str) -> Fault:
+    place = f"{at}#{plain_pointer(*error.path)}"
+    if error.known is not None:
+        return _bad(place, f"there is no key {shown(error.path[-1])} here", did_you_mean(error.path[-1], error.known))
+    reason = f"this must be {error.expected}" if error.expected else error.reason.removesuffix(".")
+    return _bad(place, reason, error.description or "Correct it as 'profile.schema.json' says")

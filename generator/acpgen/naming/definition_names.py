@@ -12,18 +12,16 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
+from acpgen.input.step_budget import spend
 from acpgen.input.tagged_unions import lone_reference
-from acpgen.input.walk import DEFINITIONS, Schema, demands, inside, is_array, is_object
+from acpgen.input.walk import DEFINITIONS, Schema, demands, is_array, is_object, schemas_in
 from acpgen.naming.identifiers import class_name
 from acpgen.naming.qualifiers import counted
 from acpgen.pointers import reference_to, target
 
 Kind: TypeAlias = Literal["member", "inner", "place", "root"]
-
-_MOST_PAIRS: Final = 100_000
-"""Places of two definitions that are compared at most before they count as different."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +63,7 @@ def rename(definitions: Mapping[str, Schema], settled: Settled) -> dict[str, Sch
 
 def rename_references(schema: Any, settled: Settled) -> None:
     """Make every reference of a schema one to the name of a definition."""
-    for _, one in inside(schema):
+    for one in schemas_in(schema):
         key = target(one["$ref"]) if _is_local(one.get("$ref")) else ""
         if key in settled.names:
             one["$ref"] = reference_to(settled.names[key])
@@ -80,7 +78,7 @@ class _Settling:
         self.taken: dict[str, str] = {}
 
     def run(self) -> None:
-        self._chosen()
+        self._take_chosen_names()
         self._members([key for key in self.order if self._is(key, "member")])
         inner = self._merged([key for key in self.order if self._is(key, "inner")], self._last)
         for key, name in _inner_names({key: self.claims[key].parts for key in inner}, set(self.taken)).items():
@@ -88,20 +86,20 @@ class _Settling:
         for key in (key for key in self.order if self._is(key, "place")):
             claim = self.claims[key]
             self._take(key, [claim.wanted, f"{_stem(claim.path)}{claim.wanted}"])
-        self._roots(self._merged([key for key in self.order if self._is(key, "root")], self._wanted))
+        self._roots(self._merged([key for key in self.order if self._is(key, "root")], self._wanted_name))
         for key, first in self.settled.first.items():
             self.settled.names[key] = self.settled.names[first]
 
     def _is(self, key: str, kind: Kind) -> bool:
         return self.claims[key].kind == kind and not self.claims[key].is_chosen
 
-    def _wanted(self, key: str) -> str:
+    def _wanted_name(self, key: str) -> str:
         return class_name(self.claims[key].wanted)
 
     def _last(self, key: str) -> str:
         return self.claims[key].parts[-1]
 
-    def _chosen(self) -> None:
+    def _take_chosen_names(self) -> None:
         """What people choose; where they give one name to two things, these must be the same."""
         for key in (key for key in self.order if self.claims[key].is_chosen):
             name = self.claims[key].wanted
@@ -149,9 +147,9 @@ class _Settling:
             self._take(key, [own])
 
     def _roots(self, keys: Sequence[str]) -> None:
-        count = Counter(map(self._wanted, keys))
+        count = Counter(map(self._wanted_name, keys))
         for name in sorted(count):
-            rivals = [key for key in keys if self._wanted(key) == name]
+            rivals = [key for key in keys if self._wanted_name(key) == name]
             if len(rivals) > 1:
                 self._apart(rivals, name)
             else:
@@ -207,9 +205,8 @@ class _Settling:
         """Whether two definitions demand the same, also of what they refer to."""
         pending: list[tuple[Any, Any]] = [(demands(self.definitions[key]), demands(self.definitions[other]))]
         assumed = {(key, other)}
-        for _ in range(_MOST_PAIRS):
-            if not pending:
-                return True
+        while pending:
+            spend()
             one, two = pending.pop()
             if is_object(one) and is_object(two):
                 if one.keys() != two.keys():
@@ -231,7 +228,7 @@ class _Settling:
                 pending.extend(zip(one, two, strict=True))
             elif type(one) is not type(two) or one != two:
                 return False
-        return False
+        return True
 
     def _is_alike(self, key: str, other: str) -> bool:
         """Whether two definitions are called alike."""

@@ -6,6 +6,7 @@ that. Where two things want one name, whoever is called so in the schema keeps i
 
 from __future__ import annotations
 
+import builtins
 import keyword
 import re
 import sys
@@ -14,89 +15,19 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
+from acpgen.input.numbers import dumps
+
 # A lower-case letter or digit before a capital, or the last capital of an acronym before a word.
 _BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 ERROR_CODES: Final = "ErrorCode"
 """The definition whose constants are the error codes of a protocol, whether anything refers to it or not."""
 
-BUILTINS: Final = frozenset(
-    [
-        "ArithmeticError",
-        "AssertionError",
-        "AttributeError",
-        "BaseException",
-        "BaseExceptionGroup",
-        "BlockingIOError",
-        "BrokenPipeError",
-        "BufferError",
-        "BytesWarning",
-        "ChildProcessError",
-        "ConnectionAbortedError",
-        "ConnectionError",
-        "ConnectionRefusedError",
-        "ConnectionResetError",
-        "DeprecationWarning",
-        "EOFError",
-        "Ellipsis",
-        "EncodingWarning",
-        "EnvironmentError",
-        "Exception",
-        "ExceptionGroup",
-        "FileExistsError",
-        "FileNotFoundError",
-        "FloatingPointError",
-        "FutureWarning",
-        "GeneratorExit",
-        "IOError",
-        "ImportError",
-        "ImportWarning",
-        "IndentationError",
-        "IndexError",
-        "InterruptedError",
-        "IsADirectoryError",
-        "KeyError",
-        "KeyboardInterrupt",
-        "LookupError",
-        "MemoryError",
-        "ModuleNotFoundError",
-        "NameError",
-        "NotADirectoryError",
-        "NotImplemented",
-        "NotImplementedError",
-        "OSError",
-        "OverflowError",
-        "PendingDeprecationWarning",
-        "PermissionError",
-        "ProcessLookupError",
-        "PythonFinalizationError",
-        "RecursionError",
-        "ReferenceError",
-        "ResourceWarning",
-        "RuntimeError",
-        "RuntimeWarning",
-        "StopAsyncIteration",
-        "StopIteration",
-        "SyntaxError",
-        "SyntaxWarning",
-        "SystemError",
-        "SystemExit",
-        "TabError",
-        "TimeoutError",
-        "TypeError",
-        "UnboundLocalError",
-        "UnicodeDecodeError",
-        "UnicodeEncodeError",
-        "UnicodeError",
-        "UnicodeTranslateError",
-        "UnicodeWarning",
-        "UserWarning",
-        "ValueError",
-        "Warning",
-        "ZeroDivisionError",
-    ]
-)
-"""What Python itself calls classes and the like: a type of that name that is named before it is defined would be this one."""
+_BUILTINS: Final = {name for name in vars(builtins) if name[0].isupper()} - {"WindowsError"} | {
+    "PythonFinalizationError"
+}
+"""What Python itself calls classes and the like, on every system: a type of that name that is named before it is defined would be this one.
+"""
 
 _IN_ANNOTATIONS: Final = frozenset({"ClassVar", "Literal"})
 """What records are read by where annotations are text: no other name does."""
@@ -137,7 +68,7 @@ def class_name(text: str) -> str:
 def python_class(name: str) -> str:
     """The class or alias of a definition: its PascalCase name, with an underscore where Python keeps that name for itself."""
     plain = class_name(name)
-    return f"{plain}_" if keyword.iskeyword(plain) or plain in BUILTINS or plain in _IN_ANNOTATIONS else plain
+    return f"{plain}_" if keyword.iskeyword(plain) or plain in _BUILTINS or plain in _IN_ANNOTATIONS else plain
 
 
 def field_name(text: str) -> str:
@@ -226,6 +157,11 @@ _DEPENDENCIES: Final = frozenset(
 def is_class_name(name: str) -> bool:
     """Whether `name` can be the name of a class as generated modules write them."""
     return name.isascii() and name.isidentifier() and name[0].isupper() and not keyword.iskeyword(name)
+
+
+def javascript_key(name: str) -> str:
+    """A name as the key of a member in JavaScript: as it is, or in quotes."""
+    return name if re.fullmatch(r"[A-Za-z_$][A-Za-z0-9_$]*", name) else dumps(name)
 
 
 def method_key(method: str) -> str:

@@ -12,13 +12,17 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from types import MappingProxyType
 from typing import Final, cast
 
 from acpgen.errors import Faults, shown
 from acpgen.input.faults import BAD_SETTING
 from acpgen.input.tagged_unions import Tag
+from acpgen.input.walk import DEFINITIONS
 from acpgen.naming.identifiers import is_class_name
+from acpgen.pointers import unescape
 
+_NONE: Final[Mapping[str, str]] = MappingProxyType({})
 _QUOTED: Final = re.compile(r'\[("(?:[^"\\]|\\.)*")\]')
 
 
@@ -71,6 +75,24 @@ def tag_text(value: Tag) -> str:
     if not isinstance(value, str):
         return json.dumps(value)
     return json.dumps(value) if value.startswith('"') or _is_constant(value) else value
+
+
+def meanings(at: str, tags: Mapping[str, str] = _NONE, names: Mapping[str, str] = _NONE) -> list[str]:
+    """What a place means in words of the schema: `Thing.field`, `Union[tag]`, … `tags` and `names` are those of places."""
+    above, _, last = at.rpartition("/")
+    further, _, keyword = above.rpartition("/")
+    found = [names[at]] if at in names else []
+    if at in tags:
+        found += [f"{meaning}[{tags[at]}]" for meaning in meanings(further, tags, names)]
+    elif keyword == "properties":
+        found += [f"{meaning}.{unescape(last)}" for meaning in meanings(further, tags, names)]
+    elif keyword in DEFINITIONS:
+        found += [unescape(last)]
+    elif keyword in ("allOf", "anyOf", "oneOf"):
+        found += meanings(further, tags, names)
+    elif last in ("items", "additionalProperties"):
+        found += [f"{meaning}{'[]' if last == 'items' else '{}'}" for meaning in meanings(above, tags, names)]
+    return list(dict.fromkeys(found))
 
 
 def _is_constant(text: str) -> bool:

@@ -8,11 +8,10 @@ from typing import Any
 
 from acpgen.errors import Fault
 from acpgen.input.drafts import spelled_as_written
-from acpgen.input.tagged_unions import Tag, Tagged, branches_of, keyed, lone_reference
-from acpgen.input.walk import DEFINITIONS, Schema
+from acpgen.input.schema_nodes import Node, keyed
+from acpgen.input.tagged_unions import Tag, Tagged
 from acpgen.naming.faults import NAMED_BY_POSITION
-from acpgen.naming.name_overrides import ChosenNames, tag_text
-from acpgen.pointers import unescape
+from acpgen.naming.name_overrides import ChosenNames, meanings, tag_text
 
 
 @dataclass(slots=True)
@@ -54,21 +53,8 @@ class NamedPlaces:
         return keys
 
     def _meanings(self, at: str) -> list[str]:
-        """What a place means in words of the schema: `Thing.field`, `Union[tag]`, …"""
-        above, _, last = at.rpartition("/")
-        further, _, keyword = above.rpartition("/")
-        found = [self.named_at[at]] if at in self.named_at else []
-        if at in self.tags:
-            found += [f"{meaning}[{self.tags[at]}]" for meaning in self._meanings(further)]
-        elif keyword == "properties":
-            found += [f"{meaning}.{unescape(last)}" for meaning in self._meanings(further)]
-        elif keyword in DEFINITIONS:
-            found += [unescape(last)]
-        elif keyword in ("allOf", "anyOf", "oneOf"):
-            found += self._meanings(further)
-        elif last in ("items", "additionalProperties"):
-            found += [f"{meaning}{'[]' if last == 'items' else '{}'}" for meaning in self._meanings(above)]
-        return list(dict.fromkeys(found))
+        """What a place means in words of the schema."""
+        return meanings(at, self.tags, self.named_at)
 
     def counting(self) -> Iterator[Fault]:
         """The entries of the names that count the variants of a tagged union, unless they may."""
@@ -88,17 +74,15 @@ class NamedPlaces:
         """The places of variants with a tag, in each way to write one, with the way to write it by its tag."""
         return {_spelled(key): (at, tag) for at, tag in self.variants.items() for key in (at, _fragment(at))}
 
-    def mark_variants(
-        self, owner: str, schema: Schema, at: str, found: Tagged | None, definitions: Mapping[str, Schema]
-    ) -> None:
+    def mark_variants(self, owner: str, node: Node, tagged: Tagged | None) -> None:
         """Note which branches of a union have which tag, or which one key."""
-        keyword, branches = branches_of(schema) or ("", [])
-        for index, key in keyed(branches, definitions).items() if found is None else ():
-            self.mark(f"{at}/{keyword}/{index}", self.variants.get(at, owner), key)
-            self.keyed.add(f"{at}/{keyword}/{index}")
-        for index, tag in found.first_tags.items() if found is not None else ():
-            if lone_reference({key: value for key, value in branches[index].items() if key != "not"}) is None:
-                self.mark(f"{at}/{keyword}/{index}", self.variants.get(at, owner), tag)
+        union = self.variants.get(node.at, owner)
+        for index, key in keyed(node.branches).items() if tagged is None else ():
+            self.mark(node.branches[index].at, union, key)
+            self.keyed.add(node.branches[index].at)
+        for index, tag in tagged.first_tags.items() if tagged is not None else ():
+            if node.branches[index].without("not").reference is None:
+                self.mark(node.branches[index].at, union, tag)
 
     def mark(self, at: str, union: str, tag: Tag) -> None:
         """Note the tag of a branch."""

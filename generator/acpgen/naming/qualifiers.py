@@ -10,23 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, chain, count
-from typing import Any, Final
+from typing import Final
 
 from acpgen.input.equality import by_key
-from acpgen.input.tagged_unions import (
-    Flat,
-    Tag,
-    Tagged,
-    Tags,
-    branches_of,
-    constant,
-    flatten,
-    is_null,
-    keyed,
-    lone_key,
-    lone_reference,
-)
-from acpgen.input.walk import Schema, is_array, is_object
+from acpgen.input.schema_nodes import Node, keyed
+from acpgen.input.tagged_unions import Tag, Tagged, Tags
+from acpgen.input.walk import is_object
 from acpgen.naming.identifiers import class_name, spelled_out
 
 ORDINALS: Final = ("First", "Second", "Third", "Fourth", "Fifth", "Sixth", "Seventh", "Eighth", "Ninth", "Tenth")
@@ -36,10 +25,10 @@ MOST_WORDS: Final = 3
 """Fields, constants or members that a name lists at most."""
 
 
-def labels(branches: Sequence[Any], definitions: Mapping[str, Schema], found: Tagged | None) -> list[str]:
-    """A word for each branch, no two alike. `found` is the tagged union that they make."""
-    tags = telling_constants(branches, definitions) if found is None else found.first_tags
-    keys = _keys(branches, definitions)
+def labels(branches: Sequence[Node], union: Tagged | None) -> list[str]:
+    """A word for each branch, no two alike. `union` is the tagged union that they make."""
+    tags = distinguishing_constants(branches) if union is None else union.first_tags
+    keys = _keys(branches)
     ladders = [_ladder(branch, tags.get(index), keys.get(index)) for index, branch in enumerate(branches)]
     first = [next(ladder) for ladder in ladders]  # mostly no further word is asked for
     chosen: dict[int, str] = {}
@@ -56,10 +45,10 @@ def labels(branches: Sequence[Any], definitions: Mapping[str, Schema], found: Ta
 
 def names_of_branch(union: str, word: str, *, is_keyed: bool) -> list[str]:
     """The names for a branch without a tag; the key that tells it apart is as good as one."""
-    return [joined(word, union), f"{union}{word}{'Variant' if is_keyed else 'Shape'}"]
+    return [join_words(word, union), f"{union}{word}{'Variant' if is_keyed else 'Shape'}"]
 
 
-def joined(word: str, union: str) -> str:
+def join_words(word: str, union: str) -> str:
     """The name of a branch: `TextInput`. Behind the union stand a number (`Level0`), what it has (`EitherWithId`), and a letter that would
     be one of an acronym (`NVariantC`).
     """
@@ -70,11 +59,10 @@ def joined(word: str, union: str) -> str:
     return f"{union}Variant{word}" if len(word) == 1 and not union[1:2].islower() else f"{word}{union}"
 
 
-def without_stutter(tag: str, union: str, whole: Schema) -> list[str]:
+def without_stutter(tag: str, union: str, variant: Node) -> list[str]:
     """Names of a variant whose tag of several words ends like its body, so that it says what it is, or like its union."""
     own, above = _parts_of(tag), _parts_of(union)
-    parts = [*({"$ref": ref} for ref in [whole.get("$ref")] if ref is not None), *whole.get("allOf", ())]
-    bodies = [_parts_of(name) for part in parts if (name := lone_reference(part)) is not None]
+    bodies = [_parts_of(part.reference) for part in variant.parts if part.reference is not None]
     if len(own) < 2:
         return []
     if own[-1] == above[-1]:
@@ -93,50 +81,44 @@ def counted(name: str) -> Iterator[str]:
     return (f"{name}Variant{number}" for number in count(2))
 
 
-def telling_constants(branches: Sequence[Any], definitions: Mapping[str, Schema]) -> dict[int, Tag]:
+def distinguishing_constants(branches: Sequence[Node]) -> dict[int, Tag]:
     """The constants of the property that tells most of the branches apart, by position: of what is no tagged union."""
-    known: dict[str, Flat] = {}
     held: dict[str, dict[int, Tag]] = {}
     for index, branch in enumerate(branches):
-        flat = flatten(branch, definitions, known) if is_object(branch) else None
-        for name, subs in flat.properties.items() if flat is not None else ():
-            value = next((value for sub in subs if (value := constant(sub)) is not None), None)
+        for name, subs in branch.shape.properties.items():
+            value = next((sub.constant for sub in subs if sub.constant is not None), None)
             if value is not None:
                 held.setdefault(name, {})[index] = value
-    telling = {name: values for name, values in held.items() if _is_telling(values)}
-    best = max(sorted(telling), key=lambda name: len(_distinct(telling[name])), default=None)
-    return {} if best is None else telling[best]
-
-
-def _is_telling(values: Mapping[int, Tag]) -> bool:
-    return len(values) == 1 or len(_distinct(values)) > 1
+    most = {name: len(_distinct(values)) for name, values in held.items()}
+    names = sorted(name for name, values in held.items() if len(values) == 1 or most[name] > 1)
+    best = max(names, key=lambda name: most[name], default=None)
+    return {} if best is None else held[best]
 
 
 def _distinct(values: Mapping[int, Tag]) -> Tags:
     return by_key(values.values())
 
 
-def _keys(branches: Sequence[Any], definitions: Mapping[str, Schema]) -> dict[int, str]:
+def _keys(branches: Sequence[Node]) -> dict[int, str]:
     """The keys that tell branches apart, by position: of a union as Rust's `enum` writes it, whatever else is in it by now."""
-    alone = sum(lone_key(branch) is not None for branch in branches)
-    has_words = any(is_object(branch) and isinstance(constant(branch), str) for branch in branches)
-    has_words |= any(is_object(branch) and is_array(branch.get("enum")) for branch in branches)
-    if not keyed(branches, definitions) and alone < (1 if has_words else 2):
+    alone = sum(branch.lone_key is not None for branch in branches)
+    has_words = any(isinstance(branch.constant, str) or "enum" in branch.says for branch in branches)
+    if not keyed(branches) and alone < (1 if has_words else 2):
         return {}
-    found = ((index, _sole_key(branch)) for index, branch in enumerate(branches) if is_object(branch))
-    return {index: key for index, key in found if key is not None}
+    keys = ((index, _sole_key(branch)) for index, branch in enumerate(branches))
+    return {index: key for index, key in keys if key is not None}
 
 
-def _sole_key(branch: Schema) -> str | None:
+def _sole_key(branch: Node) -> str | None:
     """The one key that a closed object asks for."""
-    required = branch.get("required", ())
-    is_closed = branch.get("type") == "object" and branch.get("additionalProperties") is False
-    return required[0] if is_closed and len(required) == 1 and required[0] in branch.get("properties", {}) else None
+    required = branch.says.get("required", ())
+    is_closed = branch.says.get("type") == "object" and branch.says.get("additionalProperties") is False
+    return required[0] if is_closed and len(required) == 1 and required[0] in branch.named("properties") else None
 
 
-def _ladder(branch: object, tag: Tag | None, key: str | None) -> Iterator[tuple[int, str]]:
+def _ladder(branch: Node, tag: Tag | None, key: str | None) -> Iterator[tuple[int, str]]:
     """The words for one branch, best first, with the rank of each kind of word: a better kind is given out first."""
-    if not is_object(branch) or is_null(branch):
+    if not is_object(branch.schema) or branch.is_null:
         yield 9, ""
         return
     if tag is not None:
@@ -149,34 +131,32 @@ def _ladder(branch: object, tag: Tag | None, key: str | None) -> Iterator[tuple[
     yield from ((2, f"{word}{class_name(str(tag))}") for word in _said(branch) if tag is not None)
 
 
-def _said(schema: Schema) -> Iterator[str]:
+def _said(node: Node) -> Iterator[str]:
     """What a schema says of itself that can be a word of a name."""
-    if isinstance(schema.get("title"), str) and schema["title"].strip():
-        yield class_name(schema["title"])
-    reference = lone_reference({key: value for key, value in schema.items() if key != "not"})
+    if node.text("title").strip():
+        yield class_name(node.text("title"))
+    reference = node.without("not").reference
     if reference is not None:
         yield reference
-    properties = schema.get("properties", {})
-    required = [name for name in schema.get("required", ()) if isinstance(name, str)]
+    properties = node.named("properties")
+    required = list(node.says.get("required", ()))
     optional = sorted(name for name in properties if name not in required)
     if required:
         yield from _lists("With", [*required, *optional])
     elif properties:  # which may well get more, so that they are no good first choice
         yield from chain(["Object"], _lists("With", optional))
     for name, sub in properties.items():
-        value = constant(sub)
-        if value is not None:
-            yield class_name(f"{name} {value}")
-    values = schema.get("enum")
-    if is_array(values) and values and len(values) <= MOST_WORDS:
+        if sub.constant is not None:
+            yield class_name(f"{name} {sub.constant}")
+    values = node.says.get("enum", ())
+    if 0 < len(values) <= MOST_WORDS:
         yield "Or".join(class_name(str(value)) for value in values)
-    yield from members(schema)
-    if is_object(schema.get("items")):
-        yield from (f"{word}Array" for word in _said(schema["items"]))
-    if isinstance(schema.get("format"), str):
-        yield class_name(schema["format"])
-    types = schema.get("type", "Any")
-    word = "Or".join(class_name(str(name)) for name in (types if is_array(types) else [types]))
+    yield from members(node)
+    if is_object(node.says.get("items")):
+        yield from (f"{word}Array" for word in _said(node.inside("items")))
+    if "format" in node.says:
+        yield class_name(node.text("format"))
+    word = "Or".join(class_name(str(name)) for name in node.types or ["Any"])
     yield from (word, f"Any{word}")
 
 
@@ -186,30 +166,29 @@ def _lists(prefix: str, names: Sequence[str]) -> Iterator[str]:
     return (f"{prefix}{text}" for text in accumulate(words, lambda left, right: f"{left}And{right}"))
 
 
-def members(schema: Schema) -> Iterator[str]:
+def members(node: Node) -> Iterator[str]:
     """A small union of definitions by its members: `RequestOrNotification`."""
-    union = branches_of(schema)
-    references = [lone_reference(branch) for branch in union[1] if not is_null(branch)] if union is not None else []
-    if references and len(references) <= MOST_WORDS:
-        names = [class_name(name) for name in references if name is not None]
-        if len(names) == len(references):
-            yield "Or".join(names)
+    names = [branch.reference for branch in node.branches if not branch.is_null]
+    if names and len(names) <= MOST_WORDS and None not in names:
+        yield "Or".join(class_name(str(name)) for name in names)
 
 
-def otherwise(name: str, schema: Schema) -> Iterator[str]:
+def otherwise(name: str, node: Node) -> Iterator[str]:
     """Names for a thing whose own one, `name`, belongs to another thing: its title before it, then what it is, then counted."""
-    title = schema.get("title")
-    if isinstance(title, str) and title.strip() and len(title) <= len(name):
+    title = node.text("title")
+    if title.strip() and len(title) <= len(name):
         yield f"{class_name(title)}{name}"
-    kind = f"{name}{_kind(schema)}"
+    kind = f"{name}{_kind(node)}"
     yield from chain([kind], counted(kind))
 
 
-def _kind(schema: Schema) -> str:
-    if branches_of(schema) is not None:
+def _kind(node: Node) -> str:
+    if node.union is not None:
         return "Choice"
-    if is_array(schema.get("enum")):
+    if "enum" in node.says:
         return "Constant"
-    if "properties" in schema or "patternProperties" in schema or schema.get("type") == "object" or "allOf" in schema:
+    if node.says.get("type") == "object" or any(
+        key in node.says for key in ("properties", "patternProperties", "allOf")
+    ):
         return "Object"
-    return {"array": "List", "string": "Text"}.get(str(schema.get("type")), "Type")
+    return {"array": "List", "string": "Text"}.get(str(node.says.get("type")), "Type")

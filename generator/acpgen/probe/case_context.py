@@ -342,14 +342,9 @@ class Trial:
 
     def updates(self, session: str, since: int = 0) -> list[Heard]:
         """The updates of a session from a place in the transcript on."""
-        return [
-            call
-            for call in self.connection.calls
-            if call.index >= since
-            and call.value.get("method") == "session/update"
-            and is_object(call.value.get("params"))
-            and call.value["params"].get("sessionId") == session
-        ]
+        calls = self.connection.called("session/update", since)
+        params = [(call, call.value.get("params")) for call in calls]
+        return [call for call, found in params if is_object(found) and found.get("sessionId") == session]
 
 
 def listed(value: Any) -> list[Any]:

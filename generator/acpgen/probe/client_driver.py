@@ -12,7 +12,6 @@ from pathlib import Path
 from socket import AF_UNIX, SOCK_STREAM, socket
 from typing import Any, Final
 
-from acpgen.input.walk import is_object
 from acpgen.probe.agent_peer import EARLY_UPDATE, Agent
 from acpgen.probe.case_context import Greeting, Unreachable
 from acpgen.probe.connection import Connection, Over
@@ -62,11 +61,7 @@ class ClientProbing(Probing):
         connection.wait(lambda: bool(connection.held), self.clock.start)
         if agent.version is not None and agent.hello.get("protocolVersion") == agent.version:
             self.memory["version"] = agent.version
-            if agent.version not in self.report.versions:
-                self.report.versions = (*self.report.versions, agent.version)
-            info = agent.hello.get("info" if agent.version == 2 else "clientInfo")
-            if is_object(info):
-                self.report.program = {key: info[key] for key in ("name", "version") if isinstance(info.get(key), str)}
+            self.note_program(agent.version, agent.hello.get("info" if agent.version == 2 else "clientInfo"))
         if not connection.held:
             self.memory["reason"] = self._silent(connection, agent)
             self._end(connection)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import heapq
 import json
 import time
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, pairwise
@@ -75,6 +75,12 @@ class Heard:
     def result(self) -> Any:
         return self.value.get("result")
 
+    def update(self, name: str) -> Any:
+        """A field of the update that it is."""
+        params = self.value.get("params")
+        update = params.get("update") if is_object(params) else None
+        return update.get(name) if is_object(update) else None
+
 
 class Held(Exception):
     """A request of the program is answered later, by whoever asks for it."""
@@ -95,18 +101,6 @@ class Spotted:
     breach: Breach
     case: str
     sent: bytes
-
-
-@dataclass(slots=True)
-class _Later:
-    """A request of the program that is answered when it is time."""
-
-    at: float
-    number: int
-    request: tuple[Any, str, Any]
-
-    def __lt__(self, other: _Later) -> bool:
-        return (self.at, self.number) < (other.at, other.number)
 
 
 class Connection:
@@ -150,9 +144,8 @@ class Connection:
         """Why the first request has no answer; empty where it has one."""
         self.at_end: list[Callable[[], None]] = []
         self.batches: list[tuple[int, list[Any]]] = []
-        self._later: list[_Later] = []
+        self._later: deque[tuple[float, Any, str, Any]] = deque()
         self._was_over: bool | None = None
-        self._numbers = count(1)
         self._ids = count(1)
 
     # --- saying ---
@@ -211,6 +204,10 @@ class Connection:
     def ask(self, method: str, params: Any = None, seconds: float | None = None) -> Heard | None:
         """Say a request and wait for its response."""
         return self.answer(self.call(method, params), seconds)
+
+    def called(self, method: str, since: int) -> list[Heard]:
+        """What the program called by a method from a place in the transcript on."""
+        return [one for one in self.calls if one.index >= since and one.value.get("method") == method]
 
     def wait(self, is_done: Callable[[], bool], seconds: float) -> bool:
         """Take in what comes until something is so, or the time is up, or the program has ended."""
@@ -303,8 +300,7 @@ class Connection:
 
     def _reply(self, id_: Any, method: str, params: Any) -> None:
         if self.delay:
-            due = time.monotonic() + self.delay
-            heapq.heappush(self._later, _Later(due, next(self._numbers), (id_, method, params)))
+            self._later.append((time.monotonic() + self.delay, id_, method, params))
         else:
             self._answer(id_, method, params)
 
@@ -327,11 +323,11 @@ class Connection:
     def hurry(self) -> None:
         """Answer now what was held back."""
         while self._later:
-            self._answer(*heapq.heappop(self._later).request)
+            self._answer(*self._later.popleft()[1:])
 
     def _tell_later(self) -> None:
-        while self._later and self._later[0].at <= time.monotonic():
-            self._answer(*heapq.heappop(self._later).request)
+        while self._later and self._later[0][0] <= time.monotonic():
+            self._answer(*self._later.popleft()[1:])
 
     def _note(self, sender: str, data: bytes) -> int:
         index = len(self.rows)

@@ -177,9 +177,13 @@ class Probing:
         version = greeting.version
         if version != greeting.wanted or version not in VERSIONS or version in self.report.versions:
             return
-        self.report.versions = (*self.report.versions, version)
         result = greeting.answer.result if greeting.answer is not None else None
-        info = result.get("agentInfo" if version == 1 else "info") if is_object(result) else None
+        self.note_program(version, result.get("agentInfo" if version == 1 else "info") if is_object(result) else None)
+
+    def note_program(self, version: int, info: Any) -> None:
+        """Report a version that is spoken, and the program by its own words."""
+        if version not in self.report.versions:
+            self.report.versions = (*self.report.versions, version)
         if is_object(info):
             self.report.program = {key: info[key] for key in ("name", "version") if isinstance(info.get(key), str)}
 

@@ -90,10 +90,7 @@ def _is_tolerated(connection: Connection, spotted: Spotted) -> bool:
         return False
     if not 0 <= spotted.breach.index < len(connection.rows):
         return False
-    try:
-        value, _ = validators.read(connection.rows[spotted.breach.index].message)
-    except ValueError:
-        return False
+    value = _read(connection.rows[spotted.breach.index].message)
     if spotted.breach.rule == "session-not-open":
         params = value.get("params") if is_object(value) else None
         return is_object(params) and id_text(params.get("sessionId")) in connection.tolerated

@@ -13,11 +13,11 @@ from acpgen.errors import Faults, did_you_mean
 from acpgen.input.faults import UNKNOWN_NAME
 from acpgen.input.load import place, read_bytes
 from acpgen.input.walk import is_array, is_object
+from acpgen.meaning.faults import UNSUPPORTED
 from acpgen.messages import validators
 from acpgen.probe import registry
 from acpgen.probe.conformance import Conformance
 from acpgen.probe.registry import ProbeCase
-from acpgen.targets.faults import UNSUPPORTED
 
 SEEDS: Final = 1 << 31
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Any, Final
 
 from acpgen.compat.check_report import VERDICTS
@@ -13,17 +13,18 @@ from acpgen.compat.findings import worst
 from acpgen.compat.protocol.check.check import check, restructuring
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.compat.sources import open_input
-from acpgen.diagnostics.markup import quoting
-from acpgen.publish.history import History
-from acpgen.publish.release_verdicts import FEW, ChangelogEntry, ChangelogStep, summarize
+from acpgen.diagnostics.markup import Markdown, code
+from acpgen.publish.release_verdicts import FEW, ChangelogEntry, ChangelogStep, History, summarize
 from acpgen.publish.versions import Version
-from acpgen.targets import docs
-from acpgen.targets.docs import Markdown, PagePaths, code, join_markdown
+from acpgen.targets.docs.page_paths import PagePaths, join_markdown
+from acpgen.targets.docs.templates import lay_out, relative
 
 PAGE: Final = "changelog.md"
 
 MANY: Final = 60
 """As many changes are told of a step between releases, which no change of the schema changes."""
+
+NO_PAGES: Final[Mapping[str, str]] = MappingProxyType({})
 
 _EVERYWHERE: Final = 3
 """A change that more methods share than this stands before the methods."""
@@ -32,6 +33,7 @@ _EVERYWHERE: Final = 3
 def page(
     name: str,
     history: History,
+    about: str,
     path: str,
     rules: str,
     version: Version | None = None,
@@ -39,25 +41,39 @@ def page(
     *,
     has_own: bool,
 ) -> str:
-    """The changelog of a protocol, or of a family of them, newest first. `version` is what the protocol is today,
-    `places` where its pages are.
+    """The changelog of a protocol, or of a family of them, newest first; `about` says where its releases come from. `version` is what the
+    protocol is today, `places` where its pages are.
 
     With `has_own`, its end tells what that says otherwise than the newest release.
     """
-    writer = _EntryWriter(version, places, path, rules)
-    steps = [_step(writer, old.title, new.title, new.step, date=new.date) for old, new in pairwise(history.releases)]
+    steps = [_step(old.title, new.title, new.verdict, date=new.date) for old, new in pairwise(history)]
     own = None
     if version is not None and has_own:
-        own = _step(writer, history.releases[-1].title, "this schema", _own(history, version), most=None)
-    return docs.lay_out(
+        own = _step(history[-1].title, "this schema", _own(history, version), most=None)
+
+    def link(name: str, page: str | None) -> Markdown:
+        if page is None or version is None or places is None:
+            return code(name)
+        return Markdown(f"[{code(name)}]({relative(path, version.path(places.address(page)))})")
+
+    def named(names: Sequence[str], pages: Mapping[str, str] = NO_PAGES) -> Markdown:
+        """The first few names, and whether there are more."""
+        shown = join_markdown(link(each, pages.get(each)) for each in names[:FEW])
+        return shown if len(names) <= FEW else Markdown(f"{shown} and others")
+
+    return lay_out(
         "changelog",
         path=path,
         version=name,
-        about=history.about,
+        about=about,
         steps=steps[::-1],
         own=own,
-        first=history.releases[0].title,
+        first=history[0].title,
         rules=rules,
+        named=named,
+        few=_EVERYWHERE,
+        methods=NO_PAGES if places is None else places.methods,
+        types=NO_PAGES if places is None else places.types,
     )
 
 
@@ -66,7 +82,7 @@ def _own(history: History, version: Version) -> ChangelogStep:
 
     Changes that share a row depend on one another, so two branches with one each would not merge.
     """
-    last = side(open_input(history.releases[-1].documents), unstable=False).meaning
+    last = side(open_input(history[-1].documents), unstable=False).meaning
     present = SchemaRevision(version.protocol, version.bundle)
     found = check(last, present).reaches
     if not found and last.bundle.schema != present.bundle.schema:
@@ -74,10 +90,11 @@ def _own(history: History, version: Version) -> ChangelogStep:
     return summarize(found, is_joined=False)
 
 
-def _step(
-    writer: _EntryWriter, old: str, new: str, step: ChangelogStep, *, date: str = "", most: int | None = MANY
-) -> dict[str, Any]:
-    """What a template shows of one step between revisions: as many changes as `most`."""
+def _step(old: str, new: str, step: ChangelogStep, *, date: str = "", most: int | None = MANY) -> dict[str, Any]:
+    """What a template shows of one step between revisions: as many changes as `most`, by method; first those that many methods share."""
+    groups: dict[str, list[ChangelogEntry]] = {}
+    for change in step.changes[:most]:
+        groups.setdefault(change.methods[0] if len(change.methods) == 1 else "", []).append(change)
     return {
         "date": date,
         "old": old,
@@ -85,54 +102,6 @@ def _step(
         "verdict": VERDICTS[worst(step.severities)],
         "failure": step.failure,
         "severities": step.severities,
-        "groups": list(writer.groups(step.changes[:most])),
+        "groups": sorted(groups.items()),
         "is_cut": most is not None and len(step.changes) > most,
     }
-
-
-@dataclass(frozen=True, slots=True)
-class _EntryWriter:
-    """Puts changes into words and links for one page."""
-
-    version: Version | None
-    places: PagePaths | None
-    path: str
-    rules: str
-
-    def groups(self, changes: Sequence[ChangelogEntry]) -> Iterator[tuple[Markdown, list[Markdown]]]:
-        """The changes by method; first those that many methods share."""
-        heads: dict[str, list[ChangelogEntry]] = {}
-        for change in changes:
-            heads.setdefault(change.methods[0] if len(change.methods) == 1 else "", []).append(change)
-        shared = heads.pop("", [])
-        if shared:
-            yield Markdown("In several methods"), [self._entry(change) for change in shared]
-        for name in sorted(heads):
-            yield self._method(name), [self._entry(change) for change in heads[name]]
-
-    def _entry(self, change: ChangelogEntry) -> Markdown:
-        rule = Markdown(f"[{code(change.rule)}]({docs.relative(self.path, self.rules)}#{change.rule})")
-        parts = [Markdown(f"**{change.severity}**, {rule}: {quoting(change.message)}")]
-        if len(change.methods) > 1:
-            parts.append(Markdown(f"In {_some([self._method(name) for name in change.methods])}."))
-        if len(change.methods) <= _EVERYWHERE and change.places:
-            parts.append(Markdown(f"At {_some([code(place) for place in change.places])}."))
-        types: Mapping[str, str] = {} if self.places is None else self.places.types
-        links = [self._link(name, types[name]) for name in change.types if name in types]
-        if links:
-            parts.append(Markdown(f"See {_some(links)}."))
-        return join_markdown(parts, " ")
-
-    def _method(self, name: str) -> Markdown:
-        return self._link(name, None if self.places is None else self.places.methods.get(name))
-
-    def _link(self, name: str, page: str | None) -> Markdown:
-        if page is None or self.version is None or self.places is None:
-            return code(name)
-        return Markdown(f"[{code(name)}]({docs.relative(self.path, self.version.path(self.places.address(page)))})")
-
-
-def _some(items: Sequence[Markdown]) -> Markdown:
-    """The first few, and whether there are more."""
-    shown = join_markdown(items[:FEW])
-    return shown if len(items) <= FEW else Markdown(f"{shown} and others")

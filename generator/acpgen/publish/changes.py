@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from acpgen.diagnostics.markup import Markdown
 from acpgen.publish.channels import VersionPaths
 from acpgen.publish.version_comparison import matching_pages, same_method
 from acpgen.publish.versions import Version
-from acpgen.targets import docs
+from acpgen.targets.docs.templates import lay_out, relative
 
 
 def name(old: Version, new: Version) -> str:
@@ -17,11 +18,11 @@ def page(old: Version, new: Version, path: str, guide: str, version_paths: Versi
     """The methods and types of two versions beside one another; `guide` is the page that says what takes the place of what is gone."""
     before, after = version_paths[old.protocol.name], version_paths[new.protocol.name]
 
-    def of_old(page: str) -> docs.Markdown:
-        return docs.relative(path, old.path(before.address(page)))
+    def of_old(page: str) -> Markdown:
+        return relative(path, old.path(before.address(page)))
 
-    def of_new(page: str) -> docs.Markdown:
-        return docs.relative(path, new.path(after.address(page)))
+    def of_new(page: str) -> Markdown:
+        return relative(path, new.path(after.address(page)))
 
     pairs = {there: found for there, found in matching_pages(old, new) if found[0] is not None}
     methods = [
@@ -37,10 +38,10 @@ def page(old: Version, new: Version, path: str, guide: str, version_paths: Versi
     kept = {row[2] for row in methods}
     types = {name: found for name in old.protocol.definitions if (found := pairs.get(before.types[name]))}
     reached = {found[0] for found in types.values()}
-    return docs.lay_out(
+    return lay_out(
         "changes",
         path=path,
-        guide=docs.relative(path, guide),
+        guide=relative(path, guide),
         old=old.protocol.name,
         new=new.protocol.name,
         methods=methods,

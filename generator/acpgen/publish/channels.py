@@ -9,9 +9,10 @@ from typing import TypeAlias
 from acpgen import ir
 from acpgen.publish.versions import Version, extended
 from acpgen.targets import docs
-from acpgen.targets.docs import PagePaths
-from acpgen.targets.docs.page_paths import ERRORS, MESSAGES
+from acpgen.targets.docs.page_paths import ERRORS, MESSAGES, PagePaths, with_replacements, with_types_in_areas
+from acpgen.targets.docs.scenarios import Scenario, scenarios
 from acpgen.targets.docs.usages import reachable_types
+from acpgen.targets.docs.version_docs import about_errors, about_messages
 
 VersionPaths: TypeAlias = Mapping[str, PagePaths]
 """The places of each version, by its name."""
@@ -24,11 +25,11 @@ def find_page_paths(versions: Sequence[Version], *, for_site: bool) -> VersionPa
         whole = docs.page_paths(version.protocol, version.bundle)
         stable = extended(version, versions)
         if stable is not None:
-            found[version.protocol.name] = docs.with_replacements(
+            found[version.protocol.name] = with_replacements(
                 whole, stable.protocol.name, dict(_equal_pages(version, stable, whole))
             )
         else:
-            found[version.protocol.name] = whole if for_site else docs.with_types_in_areas(whole)
+            found[version.protocol.name] = whole if for_site else with_types_in_areas(whole)
     return found
 
 
@@ -47,10 +48,10 @@ def _equal_pages(version: Version, stable: Version, places: PagePaths) -> Iterat
     own = {places.area_of[name] for name in protocol.definitions if name not in types}
     own |= {places.area_of.get(m.params or m.result or "", "") for m in protocol.methods if m.name not in methods}
     yield from ((page, other(there.areas[area])) for area, page in places.areas.items() if area not in own)
-    steps = {plan.name: _outline(plan) for plan in docs.scenarios(stable.protocol)}
-    alike = [plan.name for plan in docs.scenarios(protocol) if steps.get(plan.name) == _outline(plan)]
+    steps = {plan.name: _outline(plan) for plan in scenarios(stable.protocol)}
+    alike = [plan.name for plan in scenarios(protocol) if steps.get(plan.name) == _outline(plan)]
     yield from ((places.conversations[name], other(there.conversations[name])) for name in alike)
-    for page, about in ((ERRORS, docs.about_errors), (MESSAGES, _about_messages)):
+    for page, about in ((ERRORS, about_errors), (MESSAGES, _about_messages)):
         content = about(protocol)
         named = {part.name for part in content.values() if isinstance(part, ir.Definition)}
         if content == about(stable.protocol) and types.issuperset(named):
@@ -76,8 +77,8 @@ def _methods(name: str, protocol: ir.Protocol) -> list[tuple[ir.Method, str]]:
 
 def _about_messages(protocol: ir.Protocol) -> Mapping[str, object]:
     framing = {"envelope": protocol.envelope, "stream": protocol.stream, "batch": protocol.batch}
-    return {**framing, **docs.about_messages(protocol)}
+    return {**framing, **about_messages(protocol)}
 
 
-def _outline(plan: docs.Scenario) -> list[tuple[str, bool, tuple[str, ...]]]:
+def _outline(plan: Scenario) -> list[tuple[str, bool, tuple[str, ...]]]:
     return [(step.method.name, step.is_answer, step.carries) for step in plan.steps]

@@ -12,19 +12,18 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from acpgen import ir
-from acpgen.publish.history import History, Past
 from acpgen.publish.release_contents import Kind, TypeContents, is_own, members, variants
+from acpgen.publish.release_verdicts import History, Past
 from acpgen.publish.versions import Version
-from acpgen.targets.docs.availability import Availability, Member
+from acpgen.targets.docs.page_notes import Availability, Member
 
 UNRELEASED: Final = "not in a schema release yet"
 
 
-def find_availability(version: Version, history: History | None) -> Availability:
-    """How old everything in a version is; nothing without a history."""
-    if history is None:
+def find_availability(version: Version, releases: History | None) -> Availability:
+    """How old everything in a version is; nothing without releases."""
+    if releases is None:
         return Availability()
-    releases = history.releases
     methods: dict[str, str] = {}
     for method in version.protocol.methods:
         since = _since(releases, [published_method(method, past) is not None for past in releases])
@@ -75,14 +74,15 @@ def _since(releases: Sequence[Past], present: Sequence[bool | None]) -> str | No
 
 def published_type(version: Version, name: str, past: Past) -> TypeContents | None:
     """The same type in a release."""
-    there = past.contents
-    if name in there.own and is_own(name, version.bundle.origins.get(name, "")):
-        return there.types[name]
+    types = past.verdict.types
+    same = types.get(name)
+    if same is not None and same.named and is_own(name, version.bundle.origins.get(name, "")):
+        return same
     for method in version.protocol.methods:
         if name in (method.params, method.result):
             params, result = published_method(method, past) or (None, None)
             found = params if name == method.params else result
-            return there.types[found] if found else None
+            return types[found] if found else None
     return None
 
 
@@ -94,7 +94,8 @@ def _as_variant(version: Version, unions: Iterable[tuple[str, str]], past: Past)
 
 def published_method(method: ir.Method, past: Past) -> tuple[str | None, str | None] | None:
     """The params and result of the method of this very name in a release; `None` where there is none."""
-    return past.contents.methods.get((method.name, method.kind))
+    verdict = past.verdict
+    return (verdict.request if method.kind == "request" else verdict.notification).get(method.name)
 
 
 def _has(there: TypeContents | None, kind: Kind, name: str) -> bool | None:

@@ -12,7 +12,8 @@ from acpgen.diagnostics.markup import Markdown, html
 from acpgen.meaning import envelopes
 from acpgen.meaning.contract import method_row
 from acpgen.publish.versions import Version
-from acpgen.targets import docs, typescript
+from acpgen.targets import typescript
+from acpgen.targets.docs.templates import lay_out
 
 PAGE: Final = "judge.md"
 RULES: Final = (
@@ -44,7 +45,7 @@ def page(versions: Sequence[Version], monitored: Mapping[str, str]) -> str:
         {"name": each.protocol.name, "version": each.protocol.version, "script": _script(each)}
         for each in supported(versions)
     ]
-    return docs.lay_out(
+    return lay_out(
         "judge",
         path=PAGE,
         protocols=Markdown(html(json.dumps(known))),

@@ -11,7 +11,7 @@ from acpgen import resources
 from acpgen.diagnostics.markup import Markdown, fenced
 from acpgen.input.load import decode, parse_json, read_bytes
 from acpgen.lint import RULES, rule_id
-from acpgen.targets import docs
+from acpgen.targets.docs.templates import lay_out
 
 PAGE: Final = "lint.md"
 
@@ -23,7 +23,7 @@ def page() -> str:
         subject = (getdoc(sys.modules[rule.__module__]) or "").split("\n")[0]
         told = {"id": rule_id(rule), "doc": getdoc(rule) or "", "example": examples()[rule_id(rule)]}
         groups.setdefault(subject, []).append(told)
-    return docs.lay_out("lint", path=PAGE, groups=list(groups.items()), difference=_difference)
+    return lay_out("lint", path=PAGE, groups=list(groups.items()), difference=_difference)
 
 
 @cache

@@ -11,22 +11,25 @@ says so.
 
 from __future__ import annotations
 
-import posixpath
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from typing import Final
 
 from acpgen.bundle.bundle import Moved
+from acpgen.compat.diff.renames import renamed_methods
 from acpgen.compat.findings import Reach
 from acpgen.compat.protocol.check.check import check
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.compat.report_cache import find_or_make
-from acpgen.diagnostics.markup import code, identifier, plain
+from acpgen.diagnostics.markup import Markdown, identifier, plain
 from acpgen.files.cache import NO_CACHE, Cache
 from acpgen.files.serialization import to_json
 from acpgen.input.numbers import dumps
 from acpgen.naming.identifiers import assign
 from acpgen.publish import migration_entries, migration_methods, migration_notes, migration_types
+from acpgen.targets.docs.templates import lay_out, relative
 
 EVERY_MESSAGE: Final = "Every message"
 CAPABILITIES: Final = "Capabilities"
@@ -38,13 +41,13 @@ def first_page(old: str, new: str) -> str:
     return f"migration-{old.rpartition('/')[2]}-{new.rpartition('/')[2]}.md"
 
 
-def guide(old: SchemaRevision, new: SchemaRevision, cache: Cache = NO_CACHE) -> Mapping[str, str]:
-    """The pages of the guide from one version to the next, as Markdown, the first page first. Raises `Faults` for a message that its
-    version refuses.
+def guide(old: SchemaRevision, new: SchemaRevision, cache: Cache = NO_CACHE) -> Mapping[str, tuple[str, str]]:
+    """The pages of the guide from one version to the next, the first page first: the area that each is about, and Markdown. Raises `Faults`
+    for a message that its version refuses.
     """
     migration_notes.require_valid(old, new)
     findings = _check_facts(old, new, cache)
-    return {path: "\n".join(lines).rstrip() + "\n" for path, lines in _Guide(old, new, findings).pages()}
+    return dict(_Guide(old, new, findings).pages())
 
 
 def _check_facts(old: SchemaRevision, new: SchemaRevision, cache: Cache) -> tuple[Reach, ...]:
@@ -69,67 +72,66 @@ class _Guide:
         self.paths = {title: f"{folder}/{names[title]}.md" for title in titles}
         self.about = {move.title: area for area, found in self.moves.items() for _, move in found}
 
-    def pages(self) -> Iterator[tuple[str, list[str]]]:
-        further = {
-            EVERY_MESSAGE: list(
-                migration_entries.entries([e for e in self.relevant if e.method is None], self.old, self.new)
-            ),
-            CAPABILITIES: list(migration_types.capabilities(self.old, self.new)),
-            TYPES: list(migration_types.types(self.old, self.new)),
-        }
-        sections = {title: [*self._area(title), *further.get(title, ())] for title in self.paths}
-        sections = {title: lines for title, lines in sections.items() if lines}
-        yield self.first, list(self._first(list(sections)))
-        between = f"{plain(self.old.protocol.name)} to {plain(self.new.protocol.name)}"
-        for title, lines in sections.items():
-            more = "the checklists and " if migration_notes.readers(self.new) else ""
-            back = f"[The migration guide](../{self.first}), with {more}the other areas.\n"
-            yield self.paths[title], [f"# {plain(title)}: {between}\n", back, *lines]
-
-    def _first(self, titles: list[str]) -> Iterator[str]:
+    def pages(self) -> Iterator[tuple[str, tuple[str, str]]]:
         old, new = self.old, self.new
-        yield f"# Migration guide: {plain(old.protocol.name)} to {plain(new.protocol.name)}\n"
-        where = "where each thing went, and " if self.moves else ""
-        where = f"checklists by role, {where}" if migration_notes.readers(new) else where
-        yield (
-            f"How to move an implementation from {code(old.protocol.name)} to {code(new.protocol.name)}: {where}every difference between "
-            "the two schemas. Every message in this guide was checked against the schema of its version.\n"
+        everywhere = [each for each in self.relevant if each.method is None]
+        further: Mapping[str, Mapping[str, Sequence[object]]] = {
+            EVERY_MESSAGE: {"everywhere": list(migration_entries.entries(everywhere, old, new))},
+            CAPABILITIES: {"capabilities": migration_types.capabilities(old, new)},
+            TYPES: {"types": migration_types.types(old, new)},
+        }
+        shown = {
+            title: path
+            for title, path in self.paths.items()
+            if title in self.moves or title in self.methods or any(further.get(title, {}).values())
+        }
+        yield self.first, ("", self._first(shown))
+        for title, path in shown.items():
+            methods = (
+                migration_methods.section(name, [each for each in self.relevant if each.method == name], old, new)
+                for name in self.methods.get(title, ())
+            )
+            text = lay_out(
+                "guide-area",
+                title=title,
+                old=old,
+                new=new,
+                first=self.first,
+                has_tasks=any(move.does for move in new.bundle.moves.values()),
+                moves=self.moves.get(title, ()),
+                methods=list(methods),
+                href=partial(self._href, path),
+                **{"everywhere": (), "capabilities": (), "types": (), **further.get(title, {})},
+            )
+            yield path, (plain(title), text)
+
+    def _first(self, shown: Mapping[str, str]) -> str:
+        checklists = migration_notes.checklists(self.new, self.about)
+        return lay_out(
+            "guide",
+            old=self.old,
+            new=self.new,
+            contents=[*checklists, "Methods", "Details"],
+            anchor=_anchor,
+            checklists=checklists,
+            href=partial(self._href, self.first),
+            changes=migration_methods.changes(self.old, self.new, self.findings),
+            renamed=renamed_methods(self.old, self.new),
+            areas=[
+                (title, path, [move for _, move in self.moves.get(title, ())], self.methods.get(title, ()))
+                for title, path in shown.items()
+            ],
         )
-        titles_here = [*map(migration_notes.heading, migration_notes.readers(new)), "Methods", "Details"]
-        yield f"On this page: {', '.join(f'[{title}](#{migration_notes.anchor(title)})' for title in titles_here)}.\n"
-        yield from migration_notes.checklists(new, self.about, self._href(self.first))
-        yield "\n## Methods\n"
-        yield from migration_methods.overview(old, new, self.findings)
-        yield "\n## Details\n"
-        if not titles:
-            yield "The schemas of the two versions do not differ.\n"
-            return
-        yield "All differences between the schemas of the two versions. They are computed, so none is left out.\n"
-        for title in titles:
-            inside = [plain(move.title) for _, move in self.moves.get(title, ())]
-            inside += [code(name) for name in self.methods.get(title, ())]
-            yield f"- [{plain(title)}]({self.paths[title]}){': ' if inside else ''}{', '.join(inside)}"
 
-    def _area(self, title: str) -> Iterator[str]:
-        here = self._href(self.paths[title])
-        if title in self.moves:
-            yield "## What moved, and why"
-            yield from migration_notes.lines(self.moves[title], self.old, self.new)
-        if title in self.methods:
-            yield "\n## Methods"
-        for name in self.methods.get(title, ()):
-            findings = [each for each in self.relevant if each.method == name]
-            yield from migration_methods.section(name, findings, self.old, self.new, here)
+    def _href(self, page: str, title: str) -> Markdown:
+        """The address of a move by its title, as seen from a page."""
+        there = self.paths[self.about[title]]
+        return Markdown(f"{'' if there == page else relative(page, there)}#{_anchor(title)}")
 
-    def _href(self, page: str) -> Callable[[str], str]:
-        """What turns the title of a move into its address as seen from a page."""
 
-        def href(title: str) -> str:
-            there = self.paths[self.about[title]]
-            path = "" if there == page else posixpath.relpath(f"/{there}", posixpath.dirname(f"/{page}"))
-            return f"{path}#{migration_notes.anchor(title)}"
-
-        return href
+def _anchor(title: str) -> Markdown:
+    """The address of a heading, as the site generator and GitHub make it."""
+    return Markdown(re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-"))
 
 
 def _slug(title: str) -> str:

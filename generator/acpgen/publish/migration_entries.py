@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias
 from acpgen import ir
 from acpgen.compat.findings import Reach
 from acpgen.compat.protocol.revision import SchemaRevision
-from acpgen.diagnostics.markup import code, plain, prose, quoting
+from acpgen.diagnostics.markup import Markdown, code, plain, prose, quoting
 from acpgen.pointers import place_parts
 
 Actor: TypeAlias = Literal["sender", "receiver", "both"]
@@ -112,14 +112,16 @@ def actor(each: Reach) -> str:
     return "both sides" if who == "both" or not receiver else f"the {sender if who == 'sender' else receiver}"
 
 
-def entries(found: Iterable[Reach], old: SchemaRevision, new: SchemaRevision) -> Iterator[str]:
+def entries(found: Iterable[Reach], old: SchemaRevision, new: SchemaRevision) -> Iterator[Markdown]:
     """An entry for each thing that is to be done; findings that ask the same in several places share one."""
     groups: dict[tuple[str, str], list[Reach]] = {}
     for each in found:
         groups.setdefault((_who(each), _says(each, _nameless(each), old, new)), []).append(each)
     for (who, says), group in groups.items():
-        told = says if len(group) > 1 else _says(group[0], group[0].message, old, new)
-        yield f"- {', '.join(dict.fromkeys(code(each.location) for each in group))} ({who}): {told}".rstrip()
+        sentence = says if len(group) > 1 else _says(group[0], group[0].message, old, new)
+        yield Markdown(
+            f"{', '.join(dict.fromkeys(code(each.location) for each in group))} ({who}): {sentence}".rstrip()
+        )
 
 
 def _nameless(each: Reach) -> str:

@@ -6,9 +6,8 @@ versions, which are checked here.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Any
 
 from acpgen import ir
 from acpgen.bundle.bundle import Moved
@@ -16,67 +15,21 @@ from acpgen.compat.protocol.check.message_pairs import envelope_parts
 from acpgen.compat.protocol.definition_coverage import closure
 from acpgen.compat.protocol.messages import Route, message_schema
 from acpgen.compat.protocol.revision import SchemaRevision
-from acpgen.diagnostics.markup import blocks, code, plain, prose
 from acpgen.errors import Fault, Faults
 from acpgen.input.schema_validator import Validator
 from acpgen.input.walk import Schema, references
 from acpgen.pointers import plain_pointer
 from acpgen.targets.faults import INVALID_EXAMPLE
 
-_BECAME: Final = {
-    "changed": "Changed",
-    "moved": "Moved",
-    "removed": "Removed",
-    "renamed": "Renamed",
-    "replaced": "Replaced",
-}
 
-
-def lines(moves: Iterable[tuple[str, Moved]], old: SchemaRevision, new: SchemaRevision) -> Iterator[str]:
-    """What each of these says of a thing of the old version, with messages of both."""
-    for of, move in moves:
-        yield f"\n### {plain(move.title)}\n"
-        there = f" → {', '.join(map(code, move.to))}" if move.to else ""
-        yield f"{_BECAME[move.change]}: {code(of)}{there}. {prose(move.says)}\n"
-        yield f"Why: {prose(move.why)}\n"
-        for side, shown in ((old, move.before), (new, move.after)):
-            if shown:
-                yield f"In {code(side.protocol.name)}:\n\n{blocks(shown)}\n"
-
-
-def readers(new: SchemaRevision) -> list[str]:
-    """The kinds of readers for whom the new version says what to do."""
-    return list(dict.fromkeys(reader for move in new.bundle.moves.values() for reader in move.does))
-
-
-def heading(reader: str) -> str:
-    """The title of the checklist of a kind of reader."""
-    return f"Checklist for {plain(reader)}"
-
-
-def checklists(new: SchemaRevision, areas: Mapping[str, str], href: Callable[[str], str]) -> Iterator[str]:
-    """A checklist for each kind of reader, by area; `areas` and `href` are where a move is described, by its title."""
-    for reader in readers(new):
-        yield f"\n## {heading(reader)}\n"
-        tasks: dict[str, list[str]] = {}
-        for move in new.bundle.moves.values():
-            if reader in move.does:
-                task = f"- **[{plain(move.title)}]({href(move.title)})**: {prose(move.does[reader])}"
-                tasks.setdefault(areas[move.title], []).append(task)
-        for area, found in tasks.items():
-            yield f"**{plain(area)}**\n"
-            yield from found
-            yield ""
-
-
-def anchor(title: str) -> str:
-    """The address of a heading, as the site generator and GitHub make it."""
-    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
-
-
-def about(method: str, new: SchemaRevision) -> list[str]:
-    """The titles of the sections in which a method is named: as what moved, or as what takes its place."""
-    return [move.title for of, move in new.bundle.moves.items() if method in (of, *move.to)]
+def checklists(new: SchemaRevision, areas: Mapping[str, str]) -> Mapping[str, Mapping[str, list[tuple[Moved, str]]]]:
+    """By the title of the checklist of each kind of reader and by area, what moved and what to do; `areas` are those of moves, by title."""
+    found: dict[str, dict[str, list[tuple[Moved, str]]]] = {}
+    for move in new.bundle.moves.values():
+        for reader, does in move.does.items():
+            tasks = found.setdefault(f"Checklist for {reader}", {})
+            tasks.setdefault(areas[move.title], []).append((move, does))
+    return found
 
 
 def require_valid(old: SchemaRevision, new: SchemaRevision) -> None:

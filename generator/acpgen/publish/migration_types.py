@@ -10,27 +10,24 @@ from typing import assert_never
 from acpgen import ir
 from acpgen.compat.diff.renames import renamed_definitions, renamed_methods
 from acpgen.compat.protocol.revision import SchemaRevision
-from acpgen.diagnostics.markup import code, plain, prose
+from acpgen.diagnostics.markup import Markdown, code, prose
 from acpgen.targets.docs.type_text import references
 
 
-def capabilities(old: SchemaRevision, new: SchemaRevision) -> Iterator[str]:
-    """Every marker of both versions and what advertises it, those of one name beside one another."""
-    rows: list[tuple[str, str, str]] = []
-    lacks = f"none in {code(old.protocol.name)}"
+def capabilities(old: SchemaRevision, new: SchemaRevision) -> list[tuple[str, Markdown, Markdown]]:
+    """Every marker of both versions by its side, with what advertises it, those of one name beside one another."""
+    rows: list[tuple[str, Markdown, Markdown]] = []
+    lacks = Markdown(f"none in {code(old.protocol.name)}")
     for side in dict.fromkeys((*old.protocol.sides, *new.protocol.sides)):
         before, after = (dict(_markers(revised, side)) for revised in (old, new))
         matches = _matching_capabilities(tuple(before), tuple(after))
         for path, sign in before.items():
             match = matches.get(path)
             there = f"{code(match)} {after[match]}" if match else _covered(f"{side}:{path}", old, new)
-            rows.append((side, f"{code(path)} {sign}", there))
+            rows.append((side, Markdown(f"{code(path)} {sign}"), Markdown(there)))
         matched = set(matches.values())
-        rows += [(side, lacks, f"{code(path)} {sign}") for path, sign in after.items() if path not in matched]
-    if rows:
-        yield "What each side can advertise in its part of `initialize`, and by which value: `true`, or an object, which may be empty.\n"
-        yield f"| Side | {code(old.protocol.name)} | {code(new.protocol.name)} |\n| --- | --- | --- |"
-        yield from (f"| {plain(side)} | {was} | {now} |" for side, was, now in rows)
+        rows += [(side, lacks, Markdown(f"{code(path)} {sign}")) for path, sign in after.items() if path not in matched]
+    return rows
 
 
 def _covered(gate: str, old: SchemaRevision, new: SchemaRevision) -> str:
@@ -102,21 +99,19 @@ def _tail(path: str, names: int) -> tuple[str, ...]:
     return ("", *path.split(".")[1:])[-names:]
 
 
-def types(old: SchemaRevision, new: SchemaRevision) -> Iterator[str]:
+def types(old: SchemaRevision, new: SchemaRevision) -> list[tuple[str, list[Markdown]]]:
     """The types that only one version has, with what the new ones hold, and those that have another name."""
     before, after = _own(old), _own(new)
     renames = renamed_definitions(old.definitions, new)
     renamed = {was: name for was, name in renames.items() if was in before and name in after}
     gone = [name for name in before if name not in after and name not in renamed]
     added = [name for name in after if name not in before and name not in renamed.values()]
-    for heading, found in (
-        ("Renamed", [f"{code(was)} is {code(name)}" for was, name in renamed.items()]),
-        ("Gone", [f"{code(name)}{_replacement(name, new)}" for name in gone]),
-        ("New", [f"{code(name)}{_members(new.definitions[name])}" for name in added]),
-    ):
-        if found:
-            yield f"\n## {heading} types\n"
-            yield from (f"- {entry}" for entry in sorted(found))
+    found = (
+        ("Renamed", [Markdown(f"{code(was)} is {code(name)}") for was, name in renamed.items()]),
+        ("Gone", [Markdown(f"{code(name)}{_replacement(name, new)}") for name in gone]),
+        ("New", [Markdown(f"{code(name)}{_members(new.definitions[name])}") for name in added]),
+    )
+    return [(heading, sorted(entries)) for heading, entries in found if entries]
 
 
 def _replacement(name: str, new: SchemaRevision) -> str:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 from acpgen import embedded, resources
 from acpgen.diagnostics.markup import identifier
 from acpgen.input.load import decode, parse_json, read_bytes
+from acpgen.publish.pages import Page
 from acpgen.publish.versions import Version
-from acpgen.targets import docs
-from acpgen.targets.docs import code, join_markdown
+from acpgen.targets.docs.templates import lay_out
 
 if TYPE_CHECKING:
     from acp_monitor import Rule
@@ -56,30 +56,33 @@ def paths(*, for_site: bool = True) -> Mapping[str, str]:
     return {name: path(rule) if for_site else PAGE for name, rule in rules().items()}
 
 
-def navigation() -> list[tuple[str, str]]:
-    """The title and page of each subject."""
-    return [(subject.partition(": ")[0], page) for page, (subject, _) in _subjects().items()]
-
-
 Requirements: TypeAlias = Mapping[int | str, tuple[str, str]]
 """The words and the address of each requirement of a project, by its id."""
 
 
-def pages(versions: Sequence[Version], requirements: Requirements, *, for_site: bool = True) -> Mapping[str, str]:
+def pages(versions: Sequence[Version], requirements: Requirements, *, for_site: bool = True) -> list[Page]:
     """The page of all rules, which has the anchor of each, and for a site a page for each subject with what its rules say, how severe that
     is, what they check and in which protocols.
     """
     known = [version for version in versions if is_known(version)]
     subjects = _subjects()
-    files = {
-        PAGE: docs.lay_out(
-            "monitor", path=PAGE, subjects=subjects, levels=LEVELS, remarks=embedded.monitor.REMARKS, linked=for_site
+    text = lay_out(
+        "monitor", path=PAGE, subjects=subjects, levels=LEVELS, remarks=embedded.monitor.REMARKS, linked=for_site
+    )
+    group = ("Rules", "Monitor rules")
+    found = [Page(PAGE, text, (*group, "All rules"), about="The rules of the monitor")]
+    for page, (subject, rules_) in subjects.items() if for_site else ():
+        text = lay_out(
+            "monitor-of",
+            path=page,
+            subject=subject,
+            rules=[(rule, protocols(rule, known)) for rule in rules_],
+            requirements=requirements,
+            examples=examples(),
+            home=PAGE,
         )
-    }
-    for page, (subject, group) in subjects.items() if for_site else ():
-        details = [_rule_details(rule, known, requirements) for rule in group]
-        files[page] = docs.lay_out("monitor-of", path=page, subject=subject, rules=details, home=PAGE)
-    return files
+        found.append(Page(page, text, (*group, subject.partition(": ")[0])))
+    return found
 
 
 def _subjects() -> Mapping[str, tuple[str, Sequence[Rule]]]:
@@ -90,21 +93,6 @@ def _subjects() -> Mapping[str, tuple[str, Sequence[Rule]]]:
         subject = " ".join(doc.split())
         found.setdefault(path(rule), (subject, []))[1].append(rule)
     return found
-
-
-def _rule_details(rule: Rule, known: Sequence[Version], requirements: Requirements) -> Mapping[str, Any]:
-    return {
-        "id": rule.id,
-        "doc": rule.doc,
-        "level": rule.level,
-        "requirements": [
-            (says, docs.relative("monitor/", address))
-            for says, address in (requirements[each] for each in rule.requirements if each in requirements)
-        ],
-        "protocols": join_markdown(code(name) for name in protocols(rule, known)),
-        "methods": join_markdown(code(method) for method in rule.methods),
-        "example": examples()[rule.id],
-    }
 
 
 def protocols(rule: Rule, versions: Sequence[Version]) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from acpgen.publish.requirements import addresses, checks
 from acpgen.publish.table import PEERS, Requirement, Table
 from acpgen.publish.versions import Version
 from acpgen.targets import docs
-from acpgen.targets.docs.requirement_notes import RequirementNote, RequirementNotes
+from acpgen.targets.docs.page_notes import RequirementNote, RequirementNotes
 
 _NAMED: Final = re.compile(r"`([^`]+)`")
 

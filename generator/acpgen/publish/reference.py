@@ -10,16 +10,20 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
+from pathlib import Path
 from typing import Final, TypeAlias
 
 from acpgen.config.faults import BAD_MATERIAL
 from acpgen.diagnostics.markup import Markdown, code, fenced, identifier, prose
 from acpgen.errors import Fault, Faults
-from acpgen.publish.pages import Entry
-from acpgen.targets import docs
+from acpgen.input.load import decode, place, read_bytes
+from acpgen.publish.faults import SITE_NOT_BUILT
+from acpgen.publish.pages import Page
+from acpgen.targets.docs.page_paths import join_markdown
+from acpgen.targets.docs.templates import lay_out, relative
 
 FOLDER: Final = "api"
 INDEX: Final = f"{FOLDER}/index.md"
@@ -195,6 +199,39 @@ class Library:
 NOTHING: Final = Library({})
 
 
+def read_sources(root: Path, named: Sequence[str]) -> tuple[PythonSource, ...]:
+    """The modules in these files and folders, each once, by name. Raises `Faults`."""
+    found: dict[str, PythonSource] = {}
+    for each in named:
+        files = [*_files(root / each)]
+        if not files:
+            reason, remedy = "no Python is there", "Correct [tool.acpgen.site] python, or generate it first"
+            raise Faults([SITE_NOT_BUILT(at=place(root / each), reason=reason, remedy=remedy)])
+        for file in files:
+            name, is_package = _name(file), file.name == "__init__.py"
+            at = file.relative_to(root).as_posix()
+            text, is_named = decode(read_bytes(file), place(file)), file == root / each
+            found.setdefault(name, PythonSource(name, at, text, is_package, is_named))
+    return tuple(found[name] for name in sorted(found))
+
+
+def _files(path: Path) -> Iterator[Path]:
+    if path.is_dir():
+        yield from sorted(each for each in path.rglob("*.py") if each.is_file())
+    elif path.is_file() and path.suffix == ".py":
+        yield path
+
+
+def _name(file: Path) -> str:
+    """The dotted name by which a file is imported: folders above it are packages as long as they hold `__init__.py`."""
+    parts = [] if file.name == "__init__.py" else [file.stem]
+    folder = file.parent
+    while (folder / "__init__.py").is_file() and folder != folder.parent:
+        parts.insert(0, folder.name)
+        folder = folder.parent
+    return ".".join(parts)
+
+
 def read(sources: Sequence[PythonSource]) -> Library:
     """The modules of these sources. Raises `Faults` for those that are not Python."""
     found: dict[str, Module] = {}
@@ -211,28 +248,25 @@ def read(sources: Sequence[PythonSource]) -> Library:
     return Library(found)
 
 
-def pages(library: Library) -> Mapping[str, str]:
-    """The page of each public module, and one that lists them; none without a module."""
+def pages(library: Library) -> list[Page]:
+    """One that lists all public modules, and the page of each below its package; none without a module."""
     modules = _public(library)
     if not modules:
-        return {}
-    rows = [(Markdown(f"[{code(each.name)}]({docs.relative(INDEX, each.path)})"), _first(each)) for each in modules]
-    index = docs.lay_out("api-index", path=INDEX, rows=rows)
-    return {INDEX: index, **{each.path: "\n".join(_module(library, each)).rstrip() + "\n" for each in modules}}
+        return []
+    rows = [(Markdown(f"[{code(each.name)}]({relative(INDEX, each.path)})"), _first(each)) for each in modules]
+    text, about = lay_out("api-index", path=INDEX, rows=rows), "The Python API, module by module"
+    found = [Page(INDEX, text, ("Python API", "All modules"), about=about)]
+    for each in modules:
+        text = "\n".join(_module(library, each)).rstrip() + "\n"
+        place = ("Python API", each.name.partition(".")[0], each.name)
+        found.append(Page(each.path, text, place, source=each.source.at))
+    return found
 
 
-def navigation(library: Library) -> list[Entry]:
-    """The entries of these pages: the modules of each package below its name."""
-    packages: dict[str, list[Entry]] = {}
-    for each in _public(library):
-        packages.setdefault(each.name.partition(".")[0], []).append((each.name, each.path))
-    below: list[Entry] = [("All modules", INDEX), *packages.items()]
-    return [("Python API", below)] if packages else []
-
-
-def sources(library: Library) -> Mapping[str, str]:
-    """The file that each page is made from."""
-    return {each.path: each.source.at for each in _public(library)}
+def with_links(library: Library, page: Page) -> Page:
+    """A page with links to what the Python in it imports at its end."""
+    links = link_imports(library, page.text, page.path)
+    return page if links is None else replace(page, text=f"{page.text}\n{links}")
 
 
 def link_imports(library: Library, text: str, path: str) -> Markdown | None:
@@ -246,7 +280,7 @@ def link_imports(library: Library, text: str, path: str) -> Markdown | None:
                 _note(links, library, path, whole, "")
     if not links:
         return None
-    return Markdown(f"## Python API\n\nThe Python on this page uses {docs.join_markdown([*links.values()])}.\n")
+    return Markdown(f"## Python API\n\nThe Python on this page uses {join_markdown([*links.values()])}.\n")
 
 
 def _note(links: dict[str, Markdown], library: Library, path: str, module: str, name: str) -> None:
@@ -258,9 +292,7 @@ def _note(links: dict[str, Markdown], library: Library, path: str, module: str, 
     if address is not None:
         page, _, anchor = address.partition("#")
         shown = name or module
-        links.setdefault(
-            shown, Markdown(f"[{code(shown)}]({docs.relative(path, page)}{'#' if anchor else ''}{anchor})")
-        )
+        links.setdefault(shown, Markdown(f"[{code(shown)}]({relative(path, page)}{'#' if anchor else ''}{anchor})"))
 
 
 def _public(library: Library) -> list[Module]:
@@ -292,14 +324,14 @@ def _offered(library: Library, module: Module, name: str) -> Iterator[str]:
         origin = module.imported.get(name)
         below = library.modules.get(".".join(origin)) if origin is not None else None
         if below is not None and library.is_public(below) and below.public:
-            yield f"The module [{code(below.name)}]({docs.relative(module.path, below.path)}).\n"
+            yield f"The module [{code(below.name)}]({relative(module.path, below.path)}).\n"
             return
         yield f"From {code(origin[0])}.\n" if origin is not None else "Made when the module is loaded.\n"
         return
     address = library.page(module.name, name) or ""
     page, _, anchor = address.partition("#")
     if page and page != module.path:
-        yield f"From [{code(found[0].name)}]({docs.relative(module.path, page)}#{anchor}).\n"
+        yield f"From [{code(found[0].name)}]({relative(module.path, page)}#{anchor}).\n"
         yield from _docstring((found[0].said_of(found[1]) or "").partition("\n\n")[0])
     else:
         yield from _body(library, found[0], name, found[1])

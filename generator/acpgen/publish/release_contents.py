@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Literal, TypeAlias, assert_never
+from typing import Any, Literal, TypeAlias, assert_never
+
+from msgspec import Struct
 
 from acpgen import ir
 from acpgen.compat.protocol.revision import SchemaRevision
@@ -12,56 +13,51 @@ from acpgen.compat.protocol.revision import SchemaRevision
 Kind: TypeAlias = Literal["field", "variant", "value"]
 
 
-@dataclass(frozen=True, slots=True)
-class TypeContents:
-    """A type: what its members are, `None` for what has none, and their names.
+class TypeContents(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A type: what its members are, `None` for what has none, whether the release names it itself, and the names of its members.
 
     `fields` are those of the records of a union, by tag: whether they stand in the record or beside its reference, they are the same on
     the wire.
     """
 
-    kind: Kind | None
-    members: frozenset[str] = frozenset()
-    fields: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+    kind: Kind | None = None
+    named: bool = False
+    members: tuple[str, ...] = ()
+    fields: dict[str, tuple[str, ...]] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class ReleaseContents:
-    """The types by name: those that the release names itself, `own`, and the params and results of its methods, by name and kind."""
-
-    types: Mapping[str, TypeContents] = field(repr=False)
-    methods: Mapping[tuple[str, str], tuple[str | None, str | None]] = field(repr=False)
-    own: frozenset[str] = field(repr=False)
-
-
-def summarize_release(release: SchemaRevision) -> ReleaseContents:
-    """What a release contains."""
-    methods: dict[tuple[str, str], tuple[str | None, str | None]] = {
-        (each.name, each.kind): (each.params, each.result) for each in reversed(release.protocol.methods)
+def summarize_release(release: SchemaRevision) -> dict[str, Any]:
+    """What a release contains: the params and results of its requests and of its notifications, and the types that it names itself and
+    those of its methods.
+    """
+    methods = {
+        kind: {
+            each.name: (each.params, each.result) for each in reversed(release.protocol.methods) if each.kind == kind
+        }
+        for kind in ("request", "notification")
     }
     origins = release.bundle.origins.items()
-    own = frozenset(name for name, at in origins if is_own(name, at) and name in release.definitions)
-    named = own.union(name for told in methods.values() for name in told if name is not None)
-    return ReleaseContents(
-        types={name: summarize_type(release.definitions[name], release.definitions) for name in sorted(named)},
-        methods=methods,
-        own=own,
-    )
+    own = {name for name, at in origins if is_own(name, at) and name in release.definitions}
+    held = {name for by_name in methods.values() for pair in by_name.values() for name in pair if name is not None}
+    types = {name: _summarize_type(name, release.definitions, own) for name in sorted(own | held)}
+    return {**methods, "types": types}
 
 
-def summarize_type(definition: ir.Definition, definitions: Mapping[str, ir.Definition]) -> TypeContents:
+def _summarize_type(name: str, definitions: Mapping[str, ir.Definition], own: set[str]) -> TypeContents:
     """What a type contains."""
     kinds: Mapping[type[ir.Definition], Kind] = {ir.Record: "field", ir.TaggedUnion: "variant", ir.Enum: "value"}
-    records = {tag: definitions[name] for tag, name in variants(definition)}
+    definition = definitions[name]
+    records = {tag: definitions[type_] for tag, type_ in sorted(variants(definition))}
     return TypeContents(
         kinds.get(type(definition)),
-        frozenset(name for _, name in members(definition)),
-        {
-            tag: frozenset(name for _, name in members(each))
-            for tag, each in records.items()
-            if isinstance(each, ir.Record)
-        },
+        name in own,
+        _names(definition),
+        {tag: _names(each) for tag, each in records.items() if isinstance(each, ir.Record)},
     )
+
+
+def _names(definition: ir.Definition) -> tuple[str, ...]:
+    return tuple(sorted({name for _, name in members(definition)}))
 
 
 def variants(definition: ir.Definition) -> Iterator[tuple[str, str]]:

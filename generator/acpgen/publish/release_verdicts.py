@@ -7,124 +7,108 @@ data reads and compares no release. A verdict holds for the bytes of two release
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final, TypeAlias
+
+import msgspec
+from msgspec import Meta, Struct
 
 from acpgen.adopt import layout
 from acpgen.compat.findings import SEVERITIES, Reach, Severity
 from acpgen.compat.rules import VERSION
-from acpgen.config.docs_inputs import RELEASES, VERDICTS, Files, Release, Releases, parsed
+from acpgen.config.docs_inputs import RELEASES, VERDICTS, Files, Material, Release, Releases, parsed
 from acpgen.config.faults import BAD_MATERIAL
-from acpgen.errors import Faults
+from acpgen.errors import Fault, Faults
 from acpgen.files import Change, Tree, is_behind_link
 from acpgen.input.faults import LINK_REFUSED
-from acpgen.input.load import decode, parse_json, place
+from acpgen.input.load import Documents, decode, parse_json, place
 from acpgen.input.walk import is_object
-from acpgen.pointers import place_parts, pointer
-from acpgen.publish.release_contents import ReleaseContents, TypeContents, summarize_release
+from acpgen.pointers import place_parts, plain_pointer
+from acpgen.publish.release_contents import TypeContents, summarize_release
+from acpgen.publish.versions import Version
 
 FEW: Final = 6
 """As many places, types or methods are named of a change that has more. How many more is not said: a number that grows with each
 addition would be wrong where two of them are merged."""
 
-_TEXT: Final = {"type": "string"}
-_DIGEST: Final = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
-_TEXTS: Final = {"type": "array", "items": _TEXT}
-_SEVERITY: Final = {"enum": [*SEVERITIES]}
-_REFERENCE: Final = {"type": ["string", "null"]}
-_METHODS: Final = {
-    "additionalProperties": {
-        "anyOf": [{"type": "array", "items": _REFERENCE, "minItems": 2, "maxItems": 2}, {"type": "null"}]
-    }
-}
-_TYPE: Final = {
-    "type": ["object", "null"],
-    "properties": {
-        "kind": {"enum": ["field", "variant", "value"]},
-        "named": {"const": True},
-        "members": _TEXTS,
-        "fields": {"type": "object", "additionalProperties": _TEXTS},
-    },
-    "additionalProperties": False,
-}
-_CHANGE: Final = {
-    "type": "object",
-    "properties": {
-        "severity": _SEVERITY,
-        "rule": {"type": "string", "pattern": "^[a-z]+(-[a-z]+)*$"},
-        "message": _TEXT,
-        "methods": _TEXTS,
-        "places": _TEXTS,
-        "types": _TEXTS,
-    },
-    "required": ["severity", "rule", "message"],
-    "additionalProperties": False,
-}
-_FORM: Final[Mapping[str, Any]] = {
-    "type": "object",
-    "properties": {
-        "rules": {"type": "integer"},
-        "releases": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "version": _TEXT,
-                    "sha256": _DIGEST,
-                    "after": _DIGEST,
-                    "failure": _TEXT,
-                    "severities": {"type": "array", "items": _SEVERITY},
-                    "changes": {"type": "array", "items": _CHANGE},
-                    "request": {"type": "object", **_METHODS},
-                    "notification": {"type": "object", **_METHODS},
-                    "types": {"type": "object", "additionalProperties": _TYPE},
-                },
-                "required": ["version", "sha256"],
-                "additionalProperties": False,
-            },
-        },
-    },
-    "required": ["rules", "releases"],
-    "additionalProperties": False,
-}
-
-_REMEDY: Final = "Restore the file, or delete it and run acpgen generate"
+Digest: TypeAlias = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+Methods: TypeAlias = dict[str, tuple[str | None, str | None] | None]
+"""The params and the result of methods by name."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChangelogEntry:
+class ChangelogEntry(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """One rule's findings with the same words: the methods, the places in messages and the types in which they stand, one more than are
     named where there are more.
     """
 
     severity: Severity
-    rule: str
+    rule: Annotated[str, Meta(pattern="^[a-z]+(-[a-z]+)*$")]
     message: str
     methods: tuple[str, ...] = ()
     places: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ChangelogStep:
+class ChangelogStep(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """What a revision changes for peers of the one before it: the severities of all findings, and the changes that a message shows,
     worst first. `failure` says why the two cannot be compared.
     """
 
+    failure: str = ""
     severities: tuple[Severity, ...] = ()
     changes: tuple[ChangelogEntry, ...] = ()
-    failure: str = ""
+
+
+class ReleaseVerdict(ChangelogStep, frozen=True, kw_only=True):
+    """What is known of a release: a hash of its bytes and of those of the release before it, the step from that one, and its names: the
+    params and results of its requests and notifications, and its types. In the file, a row has the names that differ from those of the
+    row before it; `None` is what is gone.
+    """
+
+    version: str
+    sha256: Digest
+    after: Digest | None = None
+    request: Methods = {}
+    notification: Methods = {}
+    types: dict[str, TypeContents | None] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class ReleaseVerdict:
-    """What is known of a release: a hash of its bytes, its outline, and the step from the release before it."""
+class Past:
+    """A release: its names, the step from the release before it, and its date (`YYYY-MM-DD`), where it is known."""
 
-    digest: str
-    contents: ReleaseContents
-    step: ChangelogStep
+    verdict: ReleaseVerdict
+    release: Release = field(repr=False)
+    date: str = ""
+
+    @property
+    def title(self) -> str:
+        return self.release.title or self.release.version
+
+    @property
+    def documents(self) -> Documents:
+        """Its files, read now. Raises `Faults`."""
+        return self.release.documents
+
+
+History: TypeAlias = "tuple[Past, ...]"
+"""The releases of a protocol that are kept, oldest first."""
+
+
+class _File(Struct, forbid_unknown_fields=True):
+    rules: int
+    releases: list[ReleaseVerdict]
+
+
+_HEAD: Final = ("version", "sha256", "after")
+_NAMES: Final = ("request", "notification", "types")
+"""The members of a row: those that say of which release it is, and its names."""
+
+_REMEDY: Final = "Restore the file, or delete it and run acpgen generate"
 
 
 def summarize(findings: Iterable[Reach], *, is_joined: bool = True) -> ChangelogStep:
@@ -138,8 +122,8 @@ def summarize(findings: Iterable[Reach], *, is_joined: bool = True) -> Changelog
             groups.setdefault((each.severity, each.rule, each.message, place), []).append(each)
     changes = [ChangelogEntry(*key[:3], *_places(group)) for key, group in groups.items()]
     return ChangelogStep(
-        tuple(each for each in SEVERITIES if each in severities),
-        tuple(sorted(changes, key=lambda change: SEVERITIES.index(change.severity))),
+        severities=tuple(each for each in SEVERITIES if each in severities),
+        changes=tuple(sorted(changes, key=lambda change: SEVERITIES.index(change.severity))),
     )
 
 
@@ -161,6 +145,28 @@ def _type(at: str) -> str:
 # --- completing ------------------------------------------------------------------------------------------------------
 
 
+def histories(versions: Sequence[Version], material: Material) -> Mapping[str, History]:
+    """The history of each protocol of which releases are kept, and of each family whose versions are. Raises `Faults`."""
+    found: dict[str, History] = {}
+    faults: list[Fault] = []
+    for name in dict.fromkeys(name for version in versions for name in (version.protocol.name, version.family)):
+        given = material.releases.get(name)
+        if given is None or not given.releases:
+            continue
+        try:
+            known = evaluate(given)
+        except Faults as caught:
+            faults.extend(caught.faults)
+            continue
+        found[name] = tuple(
+            Past(each, release, given.dates.get(release.version, ""))
+            for each, release in zip(known, given.releases, strict=True)
+        )
+    if faults:
+        raise Faults(faults)
+    return found
+
+
 def evaluate(releases: Releases, recomputed: int | None = None) -> tuple[ReleaseVerdict, ...]:
     """Read the verdicts on releases, oldest first, and compute those that are not known, and the one of the number `recomputed`.
 
@@ -170,11 +176,13 @@ def evaluate(releases: Releases, recomputed: int | None = None) -> tuple[Release
     sides = _Sides(releases.releases)
     verdicts: list[ReleaseVerdict] = []
     for number, release in enumerate(releases.releases):
-        digest = _digest(release)
-        verdict = known.get((verdicts[-1].digest if verdicts else "", digest)) if number != recomputed else None
+        digest, before = hashlib.sha256(release.content).hexdigest(), verdicts[-1].sha256 if verdicts else None
+        verdict = known.get((before, digest)) if number != recomputed else None
         if verdict is None:
-            verdict = ReleaseVerdict(digest, summarize_release(sides[number].meaning), _compare(sides, number))
-        verdicts.append(verdict)
+            changes, names = _compare(sides, number), summarize_release(sides[number].meaning)
+            step = {name: getattr(changes, name) for name in ChangelogStep.__struct_fields__}
+            verdict = ReleaseVerdict(version=release.version, sha256=digest, after=before, **step, **names)
+        verdicts.append(msgspec.structs.replace(verdict, version=release.version))
     return tuple(verdicts)
 
 
@@ -189,7 +197,7 @@ def complete(files: Files, seed: bytes = b"") -> Files:
     for name, each in releases.items():
         if each.releases:
             verdicts = evaluate(each, recomputed[1] if recomputed is not None and recomputed[0] == name else None)
-            texts[f"{RELEASES}/{name}/{VERDICTS}"] = _serialize(each.releases, verdicts).encode()
+            texts[f"{RELEASES}/{name}/{VERDICTS}"] = _serialize(verdicts).encode()
     return replace(files, files=tuple(sorted(texts.items())))
 
 
@@ -241,14 +249,10 @@ def _compare(sides: _Sides, number: int) -> ChangelogStep:
         return ChangelogStep(failure=" ".join(dict.fromkeys(map(str, caught.faults))))
 
 
-def _digest(release: Release) -> str:
-    return hashlib.sha256(release.content).hexdigest()
+# --- the file --------------------------------------------------------------------------------------------------------
 
 
-# --- reading ---------------------------------------------------------------------------------------------------------
-
-
-def _read(releases: Releases) -> Mapping[tuple[str, str], ReleaseVerdict]:
+def _read(releases: Releases) -> Mapping[tuple[str | None, str], ReleaseVerdict]:
     """The verdicts that are kept and hold for the rules of today, by the hashes of both releases. Raises `Faults`."""
     if releases.verdicts is None:
         return {}
@@ -256,113 +260,39 @@ def _read(releases: Releases) -> Mapping[tuple[str, str], ReleaseVerdict]:
     value: Any = parse_json(decode(content, at), at)
     if is_object(value) and type(value.get("rules")) is int and value["rules"] != VERSION:
         return {}
-    _require_form(value, at)
-    types: dict[str, Any] = {}
-    methods: dict[tuple[str, str], Any] = {}
-    found: dict[tuple[str, str], ReleaseVerdict] = {}
-    before = ""
-    rows: list[dict[str, Any]] = value["releases"]
+    try:
+        rows = msgspec.convert(value, _File).releases
+    except msgspec.ValidationError as error:
+        reason, _, path = str(error).partition(" - at `$")
+        keys = takewhile(lambda key: key != "[...]", re.findall(r"\[\.{3}\]|\w+", path))
+        raise Faults([BAD_MATERIAL(at=f"{at}#{plain_pointer(*keys)}", reason=reason, remedy=_REMEDY)]) from None
+    found: dict[tuple[str | None, str], ReleaseVerdict] = {}
+    names: dict[str, dict[str, Any]] = {name: {} for name in _NAMES}
+    before: str | None = None
     for row in rows:
-        if row.get("after", "") != before:
+        if row.after != before:
             break  # a row says what differs from the one before it: behind a gap, nothing is known
-        types = _apply(types, row.get("types", {}))
-        changes = {(name, kind): types_ for kind in _KINDS for name, types_ in row.get(kind, {}).items()}
-        methods = _apply(methods, changes)
-        step_ = ChangelogStep(
-            tuple(row.get("severities", ())),
-            tuple(
-                ChangelogEntry(
-                    each["severity"],
-                    each["rule"],
-                    each["message"],
-                    *(tuple(each.get(key, ())) for key in ("methods", "places", "types")),
-                )
-                for each in row.get("changes", ())
-            ),
-            row.get("failure", ""),
-        )
-        found[before, row["sha256"]] = ReleaseVerdict(row["sha256"], _outline(types, methods), step_)
-        before = row["sha256"]
+        changed = {name: names[name] | getattr(row, name) for name in _NAMES}
+        names = {name: {key: each for key, each in all_.items() if each is not None} for name, all_ in changed.items()}
+        found[before, row.sha256] = msgspec.structs.replace(row, **names)
+        before = row.sha256
     return found
 
 
-def _require_form(value: Any, at: str) -> None:
-    """Refuse what is no file of verdicts. Raises `Faults`."""
-    from acpgen.input.schema_validator import Validator
-
-    error = next(Validator(_FORM).errors(value), None)
-    if error is not None:
-        where = pointer(*map(str, error.instance_path))
-        reason = f"no such value can stand in a file of verdicts: {error.message[:200]}"
-        raise Faults([BAD_MATERIAL(at=f"{at}{where}", reason=reason, remedy=_REMEDY)])
-
-
-def _apply(before: Mapping[Any, Any], changes: Mapping[Any, Any]) -> dict[Any, Any]:
-    """Apply changes, in which `null` removes a key."""
-    return {key: value for key, value in {**before, **changes}.items() if value is not None}
-
-
-def _outline(types: Mapping[str, Any], methods: Mapping[tuple[str, str], Any]) -> ReleaseContents:
-    return ReleaseContents(
-        {
-            name: TypeContents(
-                each.get("kind"),
-                frozenset(each.get("members", ())),
-                {tag: frozenset(names) for tag, names in each.get("fields", {}).items()},
-            )
-            for name, each in types.items()
-        },
-        {key: (each[0], each[1]) for key, each in methods.items()},
-        frozenset(name for name, each in types.items() if "named" in each),
-    )
-
-
-# --- writing ---------------------------------------------------------------------------------------------------------
-
-_KINDS: Final = ("request", "notification")
-
-
-def _serialize(releases: Sequence[Release], verdicts: Sequence[ReleaseVerdict]) -> str:
+def _serialize(verdicts: Iterable[ReleaseVerdict]) -> str:
     """The file: a row for each release, with what differs from the row before it, which it names: a merge may part the two."""
     rows: list[Any] = []
-    before: tuple[Mapping[Any, Any], Mapping[Any, Any]] = ({}, {})
-    for release, each in zip(releases, verdicts, strict=True):
-        types, methods = _types(each.contents), {key: [*names] for key, names in each.contents.methods.items()}
-        changed = _diff(before[1], methods)
-        row: dict[str, Any] = {
-            "version": release.version,
-            "sha256": each.digest,
-            "after": rows[-1]["sha256"] if rows else "",
-            "failure": each.step.failure,
-            "severities": [*each.step.severities],
-            "changes": [_row(change) for change in each.step.changes],
-            **{kind: {key[0]: names for key, names in changed.items() if key[1] == kind} for kind in _KINDS},
-            "types": _diff(before[0], types),
-        }
-        rows.append({key: value for key, value in row.items() if value})
-        before = types, methods
+    before: Mapping[str, Mapping[str, Any]] = {name: {} for name in _NAMES}
+    for each in verdicts:
+        names = {name: getattr(each, name) for name in _NAMES}
+        changed = {name: _diff(before[name], names[name]) for name in _NAMES}
+        row = msgspec.json.decode(msgspec.json.encode(msgspec.structs.replace(each, **changed)))
+        rows.append({key: row[key] for key in _HEAD if key in row} | row)
+        before = names
     return layout.text({"rules": VERSION, "releases": rows})
 
 
-def _row(change: ChangelogEntry) -> Mapping[str, Any]:
-    lists = {"methods": [*change.methods], "places": [*change.places], "types": [*change.types]}
-    present = {key: value for key, value in lists.items() if value}
-    return {"severity": change.severity, "rule": change.rule, "message": change.message, **present}
-
-
-def _types(contents: ReleaseContents) -> Mapping[str, Any]:
-    return {
-        name: {
-            **({"kind": each.kind} if each.kind is not None else {}),
-            **({"named": True} if name in contents.own else {}),
-            **({"members": sorted(each.members)} if each.members else {}),
-            **({"fields": {tag: sorted(names) for tag, names in sorted(each.fields.items())}} if each.fields else {}),
-        }
-        for name, each in contents.types.items()
-    }
-
-
-def _diff(before: Mapping[Any, Any], after: Mapping[Any, Any]) -> Mapping[Any, Any]:
-    """What differs from what was there before; `null` is what is gone."""
+def _diff(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    """What differs from what was there before; `None` is what is gone."""
     changed = {key: value for key, value in after.items() if before.get(key) != value}
     return dict(sorted({**changed, **dict.fromkeys(before.keys() - after.keys())}.items()))

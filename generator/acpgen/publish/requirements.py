@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from acpgen.config.faults import BAD_MATERIAL
@@ -15,6 +16,7 @@ from acpgen.input.faults import UNKNOWN_NAME
 from acpgen.input.walk import is_array, is_object
 from acpgen.pointers import pointer_parts, resolve
 from acpgen.publish.channels import VersionPaths
+from acpgen.publish.pages import Page
 from acpgen.publish.table import (
     CHECKERS,
     KEEPERS,
@@ -27,8 +29,8 @@ from acpgen.publish.table import (
     slug,
 )
 from acpgen.publish.versions import Version
-from acpgen.targets import docs
-from acpgen.targets.docs.page_paths import TYPES, PagePaths
+from acpgen.targets.docs.page_paths import TYPES
+from acpgen.targets.docs.templates import lay_out
 
 __all__ = ["PAGE", "addresses", "areas", "checks", "pages", "parse", "path", "words_by_id"]
 
@@ -55,8 +57,8 @@ def pages(
     rules: Mapping[str, str],
     *,
     for_site: bool = True,
-) -> Mapping[str, str]:
-    """The pages of a table by path: at `PAGE` the areas, and a page for each with the requirements of its documents, and links to the
+) -> list[Page]:
+    """The pages of a table: at `PAGE` the areas, and a page for each with the requirements of its documents, and links to the
     types and the rules of the monitor that check each; for a site, to the tests that show it.
 
     `version_paths` are the places of the versions that have pages. `rules` are the pages that tell of each rule of the monitor; none where
@@ -65,14 +67,12 @@ def pages(
     faults = list(_unfounded(table, versions, rules))
     if faults:
         raise Faults(faults)
-    found = {version.protocol.name: version for version in versions}
-    documented = {name: _DocumentedVersion(found[name], places) for name, places in version_paths.items()}
-    titles = {page: title for title, page in areas(table).items()}
-    grouped: dict[Markdown, list[_DocumentView]] = {page: [] for page in titles}
+    writer = _Writer({version.protocol.name: version for version in versions}, version_paths, rules, for_site)
     known = addresses(table)
-    for document in table.documents:
-        sections = _sections(table, document, known, documented, rules, for_site=for_site)
-        grouped[path(document)].append(_DocumentView(document, path(document), sections))
+    by_area = {
+        title: (page, [each for each in table.documents if path(each) == page]) for title, page in areas(table).items()
+    }
+    of_document = {each.id: [rule for rule in table.rules if rule.document == each.id] for each in table.documents}
     checkers = [
         (
             title,
@@ -82,25 +82,36 @@ def pages(
         )
         for key, title in CHECKERS.items()
     ]
-    files = {
-        PAGE: docs.lay_out(
-            "requirements",
-            areas=[(title, page, _count(grouped[page]), grouped[page]) for page, title in titles.items()],
-            documents=len(table.documents),
-            count=len(table.rules),
-            checked=sum(bool(rule.checkers) for rule in table.rules),
-            checkers=checkers,
+    text = lay_out(
+        "requirements",
+        areas=[
+            (title, page, [rule for each in found for rule in of_document[each.id]], found)
+            for title, (page, found) in by_area.items()
+        ],
+        documents=len(table.documents),
+        rules=table.rules,
+        checkers=checkers,
+    )
+    group, about = ("Rules", "Requirements"), "The requirements of the documents, and what checks each"
+    made = [Page(PAGE, text, (*group, "All requirements"), about=about)]
+    for title, (page, found) in by_area.items():
+        text = lay_out(
+            "requirements-of",
+            title=title,
+            documents=found,
+            rules=of_document,
+            anchors={rule: Markdown(address.partition("#")[2]) for rule, address in known.items()},
+            peers=PEERS,
+            checks=checks,
+            slug=slug,
+            lines=writer.lines,
+            sections=_sections,
+            words=_words,
+            verbatim=Markdown,
+            for_site=for_site,
         )
-    }
-    return files | {
-        page: docs.lay_out("requirements-of", title=titles[page], documents=views) for page, views in grouped.items()
-    }
-
-
-def _count(documents: Sequence[_DocumentView]) -> tuple[int, int]:
-    """How many requirements these documents have, and how many of them something checks or keeps."""
-    rules = [view.rule for document in documents for section in document.sections for view in section.rules]
-    return len(rules), sum(bool(rule.checkers) for rule in rules)
+        made.append(Page(page, text, (*group, title)))
+    return made
 
 
 def path(document: NormativeDocument) -> Markdown:
@@ -116,7 +127,7 @@ def areas(table: Table) -> Mapping[str, Markdown]:
 def addresses(table: Table) -> Mapping[int | str, Markdown]:
     """The page and anchor of each requirement by its id. An anchor is made of the first words of the requirement."""
     documents = {document.id: path(document) for document in table.documents}
-    words = {rule.id: re.findall(r"[a-z0-9]+", rule.says.lower()) for rule in table.rules}
+    words = {rule.id: _words(rule.says).split("-") for rule in table.rules}
     taken = Counter(tuple(each[:_WORDS]) for each in words.values())
     return {
         rule.id: Markdown(f"{documents[rule.document]}#req-{'-'.join(_anchor_words(words[rule.id], taken))}")
@@ -128,6 +139,19 @@ def words_by_id(table: Table) -> Mapping[int | str, tuple[str, Markdown]]:
     """The words and the address of each requirement by its id."""
     known = addresses(table)
     return {rule.id: (rule.says, known[rule.id]) for rule in table.rules}
+
+
+def _words(text: str) -> str:
+    """The words of a text as an anchor."""
+    return "-".join(re.findall(r"[a-z0-9]+", text.lower()))
+
+
+def _sections(rules: Iterable[Requirement]) -> list[tuple[str, list[Requirement]]]:
+    """The sections of a document in the order of their first rules."""
+    found: dict[str, list[Requirement]] = {}
+    for rule in rules:
+        found.setdefault(rule.section, []).append(rule)
+    return [*found.items()]
 
 
 def _anchor_words(words: Sequence[str], taken: Mapping[tuple[str, ...], int]) -> Sequence[str]:
@@ -174,115 +198,6 @@ def _contradicted(place: SchemaPlaces, where: str, schemas: Mapping[str, Any]) -
     return f"{where} has {', '.join(map(shown, present))}" if present else None
 
 
-# --- the page --------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _DocumentedVersion:
-    """A version and its pages."""
-
-    version: Version
-    places: PagePaths
-
-
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """What checks or keeps a requirement, or shows that: a word, and phrases."""
-
-    title: str
-    phrases: tuple[Markdown, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _View:
-    """A requirement as the pages show it; `narrowed` are the protocols where they are not all of its document's."""
-
-    rule: Requirement
-    anchor: Markdown
-    who: str
-    narrowed: str
-    checks: str
-    lines: tuple[_Line, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _SectionView:
-    """A section of a document. `target` is where it is published; `None` if the document's address is not known. `mark` gives its heading
-    an anchor of its own on a site, where sections of several documents on one page may have the same title.
-    """
-
-    title: str
-    mark: Markdown
-    target: Markdown | None
-    rules: Sequence[_View]
-
-
-@dataclass(frozen=True, slots=True)
-class _DocumentView:
-    document: NormativeDocument
-    page: Markdown
-    sections: Sequence[_SectionView]
-
-    @property
-    def address(self) -> Markdown | None:
-        return Markdown(self.document.url) if self.document.url is not None else None
-
-
-def _sections(
-    table: Table,
-    document: NormativeDocument,
-    known: Mapping[int | str, Markdown],
-    documented: Mapping[str, _DocumentedVersion],
-    rules: Mapping[str, str],
-    *,
-    for_site: bool,
-) -> list[_SectionView]:
-    """The sections of a document in the order of their first rules."""
-    found: dict[str, list[_View]] = {}
-    for rule in table.rules:
-        if rule.document == document.id:
-            anchor = Markdown(known[rule.id].partition("#")[2])
-            view = _view(rule, anchor, document, documented, rules, with_tests=for_site)
-            found.setdefault(rule.section, []).append(view)
-    return [
-        _SectionView(
-            title,
-            Markdown(f" {{ #{'-'.join(re.findall('[a-z0-9]+', f'{document.id} {title}'.lower()))} }}" * for_site),
-            Markdown(f"{document.url}#{slug(title)}") if document.url is not None else None,
-            views,
-        )
-        for title, views in found.items()
-    ]
-
-
-def _view(
-    rule: Requirement,
-    anchor: Markdown,
-    document: NormativeDocument,
-    documented: Mapping[str, _DocumentedVersion],
-    rules: Mapping[str, str],
-    *,
-    with_tests: bool,
-) -> _View:
-    details: Mapping[str, Iterable[Markdown]] = {
-        "schema": (phrase for place in rule.schema for phrase in _places(place, documented)),
-        "validator": (Markdown(f"refuses by {_listed(rule.validator)}"),) if rule.validator else (),
-        "lint": map(code, rule.lint),
-        "monitor": (_rule_link(name, rules) for name in rule.monitor),
-        "probe": map(code, rule.probe),
-        "bindings": (code(name.replace(":", ".")) for name in rule.bindings),
-        "functions": (code(name.replace(":", ".")) for name in rule.functions),
-    }
-    lines = [
-        _Line("Methods", tuple(_method_links(rule, documented))),
-        *(_Line(title, tuple(details[key])) for key, title in CHECKERS.items()),
-        _Line("Shown by", tuple(map(code, rule.tests)) if with_tests else ()),
-    ]
-    narrowed = ", ".join(rule.protocols) if rule.protocols != document.protocols else ""
-    shown = tuple(line for line in lines if line.phrases)
-    return _View(rule, anchor, PEERS[rule.who], narrowed, checks(rule), shown)
-
-
 def checks(rule: Requirement) -> str:
     """What checks or keeps a requirement, in words; empty if nothing does."""
     keys = {"checked by": [key for key in rule.checkers if key not in KEEPERS]}
@@ -292,22 +207,7 @@ def checks(rule: Requirement) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _method_links(rule: Requirement, documented: Mapping[str, _DocumentedVersion]) -> Iterator[Markdown]:
-    """The methods that a rule is about, each linked to its page in each protocol."""
-    for name in rule.methods:
-        links = [
-            f"[{prose(protocol)}](../{at.version.path(at.places.address(at.places.methods[name]))})"
-            for protocol, at in documented.items()
-            if protocol in rule.protocols and name in at.places.methods
-        ]
-        yield Markdown(f"{code(name)} ({', '.join(links)})" if links else code(name))
-
-
-def _rule_link(entry: str, rules: Mapping[str, str]) -> Markdown:
-    """A rule of the monitor, and the word that narrows it."""
-    name, _, word = entry.partition(":")
-    found = f"[{code(name)}](../{rules[name]}#{name})" if name in rules else code(name)
-    return Markdown(f"{found} about {code(word)}" if word else found)
+# --- what checks each ------------------------------------------------------------------------------------------------
 
 
 _PHRASES: Final = {
@@ -323,38 +223,79 @@ _PHRASES: Final = {
 """What a place has or lacks, by the last key of its pointer: of one thing, of several, and how what holds it is joined on."""
 
 
-def _places(place: SchemaPlaces, documented: Mapping[str, _DocumentedVersion]) -> Iterator[Markdown]:
-    """What a schema has or lacks, a phrase for each kind of place; the same place in several protocols is told once."""
-    kinds: dict[tuple[str, str], dict[str, list[Markdown]]] = {}
-    for where in place.at:
-        protocol, _, fragment = where.partition("#")
-        parts = list(pointer_parts(fragment))
-        kind = parts.pop() if len(parts) in (1, 3) and (parts[-1], True) in _PHRASES else ""
-        below = ".".join(part for part in parts[2:] if part != "properties")
-        types = kinds.setdefault((kind, below), {})
-        types.setdefault("".join(parts[1:2]), []).append(
-            _type_link(documented[protocol], parts) if protocol in documented else prose(protocol)
-        )
-    for (kind, below), types in kinds.items():
-        one, several, joint = _PHRASES[kind, bool(place.has)]
-        words = place.has or place.lacks
-        what = (one if len(words) == 1 else several).format(_listed(words))
-        holders = [f"{code(name)} ({', '.join(links)})" if name else ", ".join(links) for name, links in types.items()]
-        member = f"{code(below)} of " if below else ""
-        yield Markdown(f"{what} {joint} {member}{', '.join(holders)}")
+@dataclass(frozen=True, slots=True)
+class _Writer:
+    """Puts into words what checks or keeps a requirement, with links to the pages of `paths` and of the monitor's `rules`."""
 
+    versions: Mapping[str, Version]
+    paths: VersionPaths
+    rules: Mapping[str, str]
+    with_tests: bool
 
-def _type_link(documented: _DocumentedVersion, parts: Sequence[str]) -> Markdown:
-    """A protocol, linked to the page of the type at `parts` of its schema, and to the field if they lead to one."""
-    version, places = documented.version, documented.places
-    match parts:
-        case ["$defs", name, "properties", member, *_] if name in places.types:
-            target = places.address(places.types[name], f"field-{identifier(member)}")
-        case ["$defs", name, *_] if name in places.types:
-            target = places.address(places.types[name])
-        case _:
-            target = places.address(TYPES)
-    return Markdown(f"[{prose(version.protocol.name)}](../{version.path(target)})")
+    def lines(self, rule: Requirement) -> list[tuple[str, list[Markdown]]]:
+        """What checks or keeps a requirement, or shows that: words, each with phrases."""
+        details: Mapping[str, Iterable[Markdown]] = {
+            "Methods": map(partial(self._method, rule), rule.methods),
+            CHECKERS["schema"]: (phrase for place in rule.schema for phrase in self._places(place)),
+            CHECKERS["validator"]: [Markdown(f"refuses by {_listed(rule.validator)}")] * bool(rule.validator),
+            CHECKERS["lint"]: map(code, rule.lint),
+            CHECKERS["monitor"]: map(self._rule, rule.monitor),
+            CHECKERS["probe"]: map(code, rule.probe),
+            CHECKERS["bindings"]: (code(name.replace(":", ".")) for name in rule.bindings),
+            CHECKERS["functions"]: (code(name.replace(":", ".")) for name in rule.functions),
+            "Shown by": map(code, rule.tests * self.with_tests),
+        }
+        return [(title, found) for title, phrases in details.items() if (found := [*phrases])]
+
+    def _method(self, rule: Requirement, name: str) -> Markdown:
+        """A method that a rule is about, linked to its page in each protocol."""
+        links = [
+            self._link(protocol, paths.methods[name])
+            for protocol, paths in self.paths.items()
+            if protocol in rule.protocols and name in paths.methods
+        ]
+        return Markdown(f"{code(name)} ({', '.join(links)})" if links else code(name))
+
+    def _rule(self, entry: str) -> Markdown:
+        """A rule of the monitor, and the word that narrows it."""
+        name, _, word = entry.partition(":")
+        found = f"[{code(name)}](../{self.rules[name]}#{name})" if name in self.rules else code(name)
+        return Markdown(f"{found} about {code(word)}" if word else found)
+
+    def _places(self, place: SchemaPlaces) -> Iterator[Markdown]:
+        """What a schema has or lacks, a phrase for each kind of place; the same place in several protocols is listed once."""
+        kinds: dict[tuple[str, str], dict[str, list[Markdown]]] = {}
+        for where in place.at:
+            protocol, _, fragment = where.partition("#")
+            parts = list(pointer_parts(fragment))
+            kind = parts.pop() if len(parts) in (1, 3) and (parts[-1], True) in _PHRASES else ""
+            below = ".".join(part for part in parts[2:] if part != "properties")
+            types = kinds.setdefault((kind, below), {})
+            types.setdefault("".join(parts[1:2]), []).append(self._type(protocol, parts))
+        for (kind, below), types in kinds.items():
+            one, several, joint = _PHRASES[kind, bool(place.has)]
+            words = place.has or place.lacks
+            what = (one if len(words) == 1 else several).format(_listed(words))
+            holders = [f"{code(name)} ({', '.join(at)})" if name else ", ".join(at) for name, at in types.items()]
+            member = f"{code(below)} of " if below else ""
+            yield Markdown(f"{what} {joint} {member}{', '.join(holders)}")
+
+    def _type(self, protocol: str, parts: Sequence[str]) -> Markdown:
+        """A protocol, linked to the page of the type at `parts` of its schema, and to the field if they lead to one."""
+        if protocol not in self.paths:
+            return prose(protocol)
+        types = self.paths[protocol].types
+        match parts:
+            case ["$defs", name, "properties", member, *_] if name in types:
+                return self._link(protocol, types[name], f"field-{identifier(member)}")
+            case ["$defs", name, *_] if name in types:
+                return self._link(protocol, types[name])
+            case _:
+                return self._link(protocol, TYPES)
+
+    def _link(self, protocol: str, page: str, anchor: str = "") -> Markdown:
+        address = self.versions[protocol].path(self.paths[protocol].address(page, anchor))
+        return Markdown(f"[{prose(protocol)}](../{address})")
 
 
 def _listed(names: Sequence[str]) -> Markdown:

@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from acpgen.diagnostics.markup import identifier
+from acpgen.publish.pages import Page
 from acpgen.publish.versions import Version
-from acpgen.targets import bundle, docs
+from acpgen.targets import bundle
+from acpgen.targets.docs.templates import lay_out
 from acpgen.targets.python.schema import schema_text
 
 PAGE: Final = "schemas.md"
@@ -19,32 +20,25 @@ STRICT: Final = "strict.json"
 """Beside the pages of a version: the schema by which the strict validators of the bindings judge."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Download:
-    """A file, and the name under which a browser stores it."""
-
-    path: str
-    saved: str
-    size: str
-    digest: str
-
-
-def pages(versions: Sequence[Version]) -> Mapping[str, str]:
+def pages(versions: Sequence[Version]) -> list[Page]:
     """The page, and beside the pages of each version its schema, its table of methods and its schema for strict validators."""
-    files: dict[str, str] = {}
+    files: list[Page] = []
     rows: list[Mapping[str, object]] = []
     for version in versions:
         made = {
             **bundle.render(version.protocol, version.bundle, version.settings),
             version.path(STRICT): schema_text(version.bundle),
         }
-        files |= made
+        files += (Page(path, text) for path, text in made.items())
         row = {path.rpartition("/")[2].partition(".")[0]: _download(version, path, text) for path, text in made.items()}
         rows.append({"name": version.protocol.name, "home": version.home(), **row})
-    return {PAGE: docs.lay_out("schemas", path=PAGE, rows=rows), **files}
+    text = lay_out("schemas", path=PAGE, rows=rows)
+    return [Page(PAGE, text, ("JSON Schemas",), about="Download the JSON Schemas"), *files]
 
 
-def _download(version: Version, path: str, text: str) -> _Download:
+def _download(version: Version, path: str, text: str) -> dict[str, str]:
+    """A file, and the name under which a browser stores it."""
     content = text.encode()
     saved = ".".join((*map(identifier, version.protocol.name.split("/")), path.rpartition("/")[2]))
-    return _Download(path, saved, f"{max(1, round(len(content) / 1000))} kB", hashlib.sha256(content).hexdigest())
+    size, digest = f"{max(1, round(len(content) / 1000))} kB", hashlib.sha256(content).hexdigest()
+    return {"path": path, "saved": saved, "size": size, "digest": digest}

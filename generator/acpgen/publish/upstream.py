@@ -21,11 +21,10 @@ from acpgen.input.load import Document, Documents
 from acpgen.input.walk import Schema, is_array, is_object, references
 from acpgen.pointers import pointer, target
 from acpgen.publish.first_releases import published_method, published_type
-from acpgen.publish.history import History
 from acpgen.publish.release_contents import Kind
+from acpgen.publish.release_verdicts import History
 from acpgen.publish.versions import Version
-from acpgen.targets.docs.availability import Member
-from acpgen.targets.docs.origin_notes import NO_ORIGINS, Divergence, Origins, Way, together
+from acpgen.targets.docs.page_notes import NO_ORIGINS, Divergence, Member, Origins, Way, together
 
 LENIENT: Final = ("x-null", "x-unknown")
 """Keywords of ours on a definition by which receivers take what upstream's schema refuses."""
@@ -85,7 +84,7 @@ class _Comparison:
         self.version = version
         self.typescript = given.typescript
         self.history = history
-        self.newest = history.releases[-1]
+        self.newest = history[-1]
         self.why = {place: reason.why for reason in given.differences or () for place in reason.at}
         self.explained: set[str] = set()
         sources = tuple(Document(path, value, "") for path, value in version.bundle.sources.items())
@@ -148,7 +147,7 @@ class _Comparison:
 
     def _methods(self) -> Iterator[tuple[str, Divergence]]:
         for method in self.version.protocol.methods:
-            present = [published_method(method, past) is not None for past in self.history.releases]
+            present = [published_method(method, past) is not None for past in self.history]
             if not present[-1]:
                 places = tuple(part for part in (method.params, method.result) if part is not None)
                 yield method.name, self._missing(present, places)
@@ -159,17 +158,13 @@ class _Comparison:
         return any(name in (method.params, method.result) for method in known)
 
     def _own(self, name: str) -> Divergence:
-        present = [published_type(self.version, name, past) is not None for past in self.history.releases]
+        present = [published_type(self.version, name, past) is not None for past in self.history]
         return self._missing(present, (name,))
 
     def _missing(self, present: Sequence[bool], places: Sequence[str]) -> Divergence:
         last = max((index for index, there in enumerate(present) if there), default=None)
         why = self._because(places)
-        return (
-            Divergence("added", why)
-            if last is None
-            else Divergence("kept", why, gone=self.history.releases[last].title)
-        )
+        return Divergence("added", why) if last is None else Divergence("kept", why, gone=self.history[last].title)
 
     def _because(self, places: Iterable[str]) -> str:
         """The reason that stands at the first of these places that has one."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import assert_never
 
 from acpgen import ir
@@ -12,16 +12,17 @@ from acpgen.input.numbers import dumps
 from acpgen.publish.channels import VersionPaths
 from acpgen.publish.versions import Version
 from acpgen.targets import docs
-from acpgen.targets.docs import OtherVersion, VersionDifference
+from acpgen.targets.docs.type_text import describe_type_as_text
+from acpgen.targets.docs.version_docs import OtherVersion, OtherVersions, VersionDifference
 
 
-def other_versions(version: Version, others: Sequence[Version], version_paths: VersionPaths) -> docs.OtherVersions:
+def other_versions(version: Version, others: Sequence[Version], version_paths: VersionPaths) -> OtherVersions:
     """For each page of a version, the page about the same thing in every other version."""
     found: dict[str, list[OtherVersion]] = {}
     for other in others:
         known, where = dict(matching_pages(version, other)), version_paths[other.protocol.name]
-        there = set(docs.pages(other.protocol, other.bundle))
-        for page in docs.pages(version.protocol, version.bundle):
+        there = _pages(other)
+        for page in _pages(version):
             target, differences = known.get(page, (page if page in there else None, None))
             found.setdefault(page, []).append(
                 OtherVersion(
@@ -32,6 +33,11 @@ def other_versions(version: Version, others: Sequence[Version], version_paths: V
                 )
             )
     return {page: tuple(counterparts) for page, counterparts in found.items()}
+
+
+def _pages(version: Version) -> Iterable[str]:
+    protocol, bundle = version.protocol, version.bundle
+    return docs.places(protocol, bundle, docs.page_paths(protocol, bundle))
 
 
 def matching_pages(
@@ -118,13 +124,13 @@ def _facts(definition: ir.Definition | None) -> Mapping[str, str]:
         case ir.Enum():
             return {"unknown values": definition.openness, **{str(item.value): "value" for item in definition.values}}
         case ir.Alias():
-            return {"type": docs.describe_type_as_text(definition.type)}
+            return {"type": describe_type_as_text(definition.type)}
         case _:
             assert_never(definition)
 
 
 def _field(field: ir.Field) -> str:
-    parts = [docs.describe_type_as_text(field.type), "required" if field.required else "optional"]
+    parts = [describe_type_as_text(field.type), "required" if field.required else "optional"]
     if field.null is not None:
         parts.append(f"null {field.null}" if field.null == "clears" else "null means omitted")
     if field.default is not None:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
+from acpgen.publish.pages import INDEX
 from acpgen.targets.interface import Settings
-
-INDEX: Final = "index.md"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

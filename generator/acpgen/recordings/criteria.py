@@ -13,9 +13,12 @@ from acpgen import config
 from acpgen.errors import Faults
 from acpgen.files.cache import all_code
 from acpgen.input.faults import UNKNOWN_NAME
-from acpgen.messages import validators
+from acpgen.messages import validate, validators
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from acpgen.messages.recording import Line
     from jsonrpc_bindings.strict import Strict
 
 
@@ -35,13 +38,21 @@ class Standard:
 
     def versions(self) -> list[Strict]:
         """The validators, made once in each process. Raises `Faults`, also for a sender that the protocol does not have."""
-        found = _versions(self.protocols, self.methods, self.references)
-        sides = found[0].contract.peers
+        versions = _versions(self.protocols, self.methods, self.references)
+        sides = versions[0].contract.peers
         if self.sender is not None and self.sender not in sides:
             raise Faults(
                 [UNKNOWN_NAME(at="--sender", kind="side", name=self.sender, hint=f"It is {' or '.join(sides)}.")]
             )
-        return found
+        return versions
+
+    def judge_lines(self, lines: Iterable[Line]) -> Iterator[validate.LineVerdict]:
+        """The verdict on each line, and in a conversation one at its end. Raises `Faults`."""
+        versions, fixed = self.versions(), bool(self.protocols)
+        if self.is_session:
+            return validate.conversation(lines, validators.monitor(versions, fixed=fixed))
+        by_version = {strict.contract.version: strict for strict in versions}
+        return validate.judge_lines(lines, by_version, self.sender, fixed=fixed)
 
     def digest(self) -> str:
         """A hash of all that a verdict depends on beside the recording: this, the schemas, and the code that judges."""

@@ -37,9 +37,9 @@ class MessageDiagnostics:
         """Take the verdict on a line of a file."""
         if verdict.is_judged and not verdict.problems:
             return
-        known = self._kinds.get(verdict.mark)
-        if known is not None:
-            self._kinds[verdict.mark] = [replace(each, count=each.count + verdict.count) for each in known]
+        earlier = self._kinds.get(verdict.mark)
+        if earlier is not None:
+            self._kinds[verdict.mark] = [replace(each, count=each.count + verdict.count) for each in earlier]
         else:
             self._keep(verdict.mark, [*self._of_line(file, verdict)])
 
@@ -58,7 +58,7 @@ class MessageDiagnostics:
     ) -> DiagnosticReport:
         """The report on all that was taken from these files, which have so many lines that are right, wrong and not judged."""
         verdict = "wrong" if wrong else "right" if is_judged else "not judged"
-        diagnostics = tuple(each for found in self._kinds.values() for each in found)
+        diagnostics = tuple(each for group in self._kinds.values() for each in group)
         summary = f"{counted(right, 'line')} right, {wrong} wrong, {not_judged} not judged"
         remarks = (f"Further lines that are wrong or were not judged: {self.left_out}.",) if self.left_out else ()
         data: dict[str, JSON] = {
@@ -82,9 +82,9 @@ class MessageDiagnostics:
             code=int(bool(wrong) or not (is_judged or self.allowed)),
         )
 
-    def _keep(self, kind: Hashable, found: list[Diagnostic]) -> None:
+    def _keep(self, kind: Hashable, group: list[Diagnostic]) -> None:
         if len(self._kinds) < MOST:
-            self._kinds[kind] = found
+            self._kinds[kind] = group
         else:
             self.left_out += 1
 
@@ -92,10 +92,10 @@ class MessageDiagnostics:
         who = " ".join(filter(None, (verdict.sender, verdict.kind, verdict.method)))
         place = SourceLocation(file, verdict.line)
         for each in verdict.problems:
-            made = self._make_diagnostic(each.rule, _SEVERITIES.get(each.level, "error"), each.sentence, place)
+            diagnostic = self._make_diagnostic(each.rule, _SEVERITIES.get(each.level, "error"), each.sentence, place)
             message = f"{each.pointer}: {each.sentence}" if each.pointer else each.sentence
-            properties = {**made.properties, "pointer": each.pointer}
-            yield replace(made, message=message, subject=who, details=_cited(each), properties=properties)
+            properties = {**diagnostic.properties, "pointer": each.pointer}
+            yield replace(diagnostic, message=message, subject=who, details=_cited(each), properties=properties)
         if verdict.note and all(each.sentence != verdict.note for each in verdict.problems):
             yield replace(self._make_diagnostic("not-judged", "not judged", verdict.note, place), subject=who)
 

@@ -12,7 +12,6 @@ from jiter import from_json
 from acpgen.errors import Faults, visible
 from acpgen.input.walk import is_object
 from acpgen.messages import validate
-from acpgen.messages import validators as validators
 from acpgen.messages.recording import Line, unrecorded
 from acpgen.recordings import stores
 from acpgen.recordings.criteria import Standard
@@ -35,14 +34,8 @@ def judge(recording: Recording | str, standard: Standard = ACP) -> Verdict:
     """
     if isinstance(recording, str):
         recording = Recording((File(recording),))
-    strict = standard.versions()
-    reading = _Reading(recording, strict[0].contract.peers)
-    if standard.is_session:
-        monitor = validators.monitor(strict, fixed=bool(standard.protocols))
-        verdicts = validate.conversation(reading.lines(), monitor)
-    else:
-        known = {one.contract.version: one for one in strict}
-        verdicts = validate.judge_lines(reading.lines(), known, standard.sender, fixed=bool(standard.protocols))
+    reading = _Reading(recording, standard.versions()[0].contract.peers)
+    verdicts = standard.judge_lines(reading.lines())
     gathered = _Gathered(reading)
     failure = ""
     try:

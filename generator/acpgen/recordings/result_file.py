@@ -86,7 +86,7 @@ class Results:
 
     def _take(self, row: Any, number: int) -> None:
         try:
-            files = tuple(File(*found) for found in row["files"])
+            files = tuple(File(*file) for file in row["files"])
             self._known[_key(Recording(files))] = Verdict.from_json(row["verdict"])
         except (KeyError, TypeError, ValueError):
             raise self._other(f"line {number + 1} holds no verdict") from None

@@ -186,21 +186,21 @@ class _Decompressed(_Plain):
         self.size = 0
 
     def _next(self, most: int) -> bytes:
-        found = self.content.read1(most)
-        self.size += len(found)
+        content = self.content.read1(most)
+        self.size += len(content)
         if self.size > max(ALWAYS, MOST_TIMES * self.stored.tell()):
             raise Faults([INFLATED(at=self.name, times=MOST_TIMES)])
-        return found
+        return content
 
 
 def _listed(name: str) -> tuple[list[File], bool]:
     """The files that a name means, and whether they were looked for rather than named."""
     system, path = _system(name)
     if _PATTERN.search(path) and not system.exists(path):
-        found = {at: row for at, row in system.glob(path, detail=True).items() if row["type"] != "directory"}
-        if not found:
+        rows = {at: row for at, row in system.glob(path, detail=True).items() if row["type"] != "directory"}
+        if not rows:
             raise FileNotFoundError
-        return _files(system, name, found), True
+        return _files(system, name, rows), True
     if system.isdir(path):
         return _files(system, name, system.find(path, detail=True)), True
     return _files(system, name, {path: system.info(path)}), False
@@ -208,12 +208,12 @@ def _listed(name: str) -> tuple[list[File], bool]:
 
 def _files(system: Any, name: str, rows: Mapping[str, Mapping[str, Any]]) -> list[File]:
     """Rows of a store's listing, named as the given name is: relative where it is, with its protocol where it has one."""
-    made = list[File]()
+    files = list[File]()
     for path, row in sorted(rows.items()):
         version = next((str(row[key]) for key in ("ETag", "etag", "md5", "mtime", "last_modified") if row.get(key)), "")
         shown = str(system.unstrip_protocol(path)) if _URL.match(name) else _shown(name, path)
-        made.append(File(shown, int(row.get("size") or 0), version))
-    return made
+        files.append(File(shown, int(row.get("size") or 0), version))
+    return files
 
 
 def _shown(name: str, path: str) -> str:
@@ -251,8 +251,8 @@ def _recording(parts: list[tuple[int, File]]) -> Recording:
 def _numbered(name: str) -> tuple[str, int]:
     """The first file of the recording that a name belongs to, and the number in it; 0 is that file itself."""
     ending = _ending(name)
-    found = _PIECE.fullmatch(name.removesuffix(ending)) if ending else None
-    return (f"{found['stem']}{ending}", int(found["number"])) if found else (name, 0)
+    piece = _PIECE.fullmatch(name.removesuffix(ending)) if ending else None
+    return (f"{piece['stem']}{ending}", int(piece["number"])) if piece else (name, 0)
 
 
 def _name(first: str, number: int) -> str:

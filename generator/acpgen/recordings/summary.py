@@ -82,8 +82,8 @@ class Summary:
     def as_json(self) -> dict[str, Any]:
         """The summary as an object of JSON, in an order of its own."""
         rules = [
-            {"rule": rule.name, "level": rule.level or None, "times": found.times, "recordings": found.recordings}
-            for rule, found in by_times(self)
+            {"rule": rule.name, "level": rule.level or None, "times": broken.times, "recordings": broken.recordings}
+            for rule, broken in by_times(self)
         ]
         agents = [{"agent": name or None} | asdict(share) for name, share in by_wrong(self)]
         return {
@@ -114,17 +114,17 @@ def summarise(verdicts: Iterable[Verdict | Summary]) -> Summary:
     others = Share()
     worst: list[Worst] = []
     for one in verdicts:
-        found = one if isinstance(one, Summary) else _of(one)
-        counts.update({name: getattr(found, name) for name in _COUNTS})
-        for rule, broken in found.rules.items():
+        summary = one if isinstance(one, Summary) else _of(one)
+        counts.update({name: getattr(summary, name) for name in _COUNTS})
+        for rule, broken in summary.rules.items():
             rules[rule] = rules.get(rule, Broken()) + broken
-        for agent, share in found.agents.items():
+        for agent, share in summary.agents.items():
             agents[agent] = agents.get(agent, Share()) + share
-        others += found.other_agents
+        others += summary.other_agents
         if len(agents) > 2 * MOST_PROGRAMS:
             agents, more = _bounded(agents)
             others += more
-        worst.extend(found.worst)
+        worst.extend(summary.worst)
         if len(worst) > 100 * MOST_WORST:
             worst = sorted(worst)[:MOST_WORST]
     agents, more = _bounded(agents)
@@ -177,8 +177,8 @@ def _bounded(agents: dict[str, Share]) -> tuple[dict[str, Share], Share]:
     were put together.
     """
     named = sorted(filter(None, agents), key=_hash)
-    kept = {name: agents[name] for name in ("", *named[:MOST_PROGRAMS]) if name in agents}
-    return kept, sum((agents[name] for name in named[MOST_PROGRAMS:]), Share())
+    counted = {name: agents[name] for name in ("", *named[:MOST_PROGRAMS]) if name in agents}
+    return counted, sum((agents[name] for name in named[MOST_PROGRAMS:]), Share())
 
 
 def _hash(name: str) -> bytes:

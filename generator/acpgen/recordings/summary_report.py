@@ -38,8 +38,8 @@ def run(
     total, done = sum(recording.size for recording in recordings), 0
     summary, share = Summary(), list[Verdict]()
     with contextlib.ExitStack() as stack:
-        kept = stack.enter_context(Results(results, standard.digest())) if results is not None else None
-        for recording, verdict in _reached(recordings, standard, jobs, kept):
+        result_file = stack.enter_context(Results(results, standard.digest())) if results is not None else None
+        for recording, verdict in _reached(recordings, standard, jobs, result_file):
             share.append(verdict)
             if len(share) == _SHARE:
                 summary, share = summarise([summary, *share]), []
@@ -50,20 +50,24 @@ def run(
 
 
 def _reached(
-    recordings: Sequence[Recording], standard: Standard, jobs: int, kept: Results | None
+    recordings: Sequence[Recording], standard: Standard, jobs: int, result_file: Results | None
 ) -> Iterator[tuple[Recording, Verdict]]:
     """Each recording with its verdict, as it is kept or reached now."""
-    known = {} if kept is None else {found.name: verdict for found in recordings if (verdict := kept.find(found))}
-    new = [recording for recording in recordings if recording.name not in known]
-    made = verdicts(new, standard, max(1, min(jobs, len(new))))
-    with contextlib.closing(made):
+    earlier = (
+        {}
+        if result_file is None
+        else {found.name: verdict for found in recordings if (verdict := result_file.find(found))}
+    )
+    new = [recording for recording in recordings if recording.name not in earlier]
+    results = verdicts(new, standard, max(1, min(jobs, len(new))))
+    with contextlib.closing(results):
         for recording in recordings:
-            if recording.name in known:
-                yield recording, known[recording.name]
+            if recording.name in earlier:
+                yield recording, earlier[recording.name]
                 continue
-            verdict = next(made)[1]
-            if kept is not None:
-                kept.keep(recording, verdict)
+            verdict = next(results)[1]
+            if result_file is not None:
+                result_file.keep(recording, verdict)
             yield recording, verdict
 
 
@@ -87,13 +91,13 @@ def as_text(verdict: Verdict) -> str:
         verdict.not_judged
     )
     of = f"of {lines} lines" if lines else "no line: nothing was judged"
-    told = [f"{verdict.recording}: {' and '.join(counts)} {of}".replace("  ", " ")]
+    rows = [f"{verdict.recording}: {' and '.join(counts)} {of}".replace("  ", " ")]
     for finding in verdict.findings[:TOLD]:
         at = "" if finding.file == verdict.recording else f"{finding.file}:"
-        told.append(f"  {at}{finding.text}")
+        rows.append(f"  {at}{finding.text}")
     more = len(verdict.findings) - TOLD
     if more > 0:
-        told.append(f"  … and {more} more kinds; --format json has them, or name this file alone")
+        rows.append(f"  … and {more} more kinds; --format json has them, or name this file alone")
     if verdict.failure:
-        told.append(f"  {verdict.failure}")
-    return "\n".join(told)
+        rows.append(f"  {verdict.failure}")
+    return "\n".join(rows)

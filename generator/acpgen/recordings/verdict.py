@@ -75,7 +75,7 @@ class Verdict:
         try:
             rules = tuple((RuleKey(row["rule"], row["level"] or ""), int(row["times"])) for row in value["rules"])
             findings = tuple(Finding(**row) for row in value["findings"])
-            known: dict[str, Any] = {**value, "rules": rules, "findings": findings}
-            return cls(**known)
+            members: dict[str, Any] = {**value, "rules": rules, "findings": findings}
+            return cls(**members)
         except (KeyError, TypeError) as error:
             raise ValueError(f"this is no verdict: {error!r}") from None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from acpgen.errors import FaultKind
 
-UNSUPPORTED = FaultKind("unsupported", "{subject} cannot be made: {reason}.", "{remedy}.")
 PATH_CLASH = FaultKind(
     "path-clash",
     "two protocols or targets need {path!q} for different content.",

@@ -36,9 +36,9 @@ class _Targets(Mapping[str, Target]):
             raise failed(places, name, "several packages have a target of this name. Remove all but one")
         for entry in entries:
             return of_package(entry)
-        found = programs()
-        if name in found:
-            return of_program(name, found[name])
+        paths = programs()
+        if name in paths:
+            return of_program(name, paths[name])
         raise KeyError(name)
 
     def __contains__(self, name: object) -> bool:
@@ -67,10 +67,10 @@ def hidden(name: str | None = None) -> Iterator[Faults]:
             yield failed(path, own, "acpgen has a target of this name, which is used")
 
 
-def with_options(name: str, settings: Settings, given: Mapping[str, object], at: str, key: str) -> Settings:
+def with_options(name: str, settings: Settings, values: Mapping[str, object], at: str, key: str) -> Settings:
     """The settings with a value for every option of a target. Raises `Faults` of what is given and does not fit."""
     faults: list[Fault] = []
-    options: Mapping[str, Value] = checked(TARGETS[name].options, given, at, key, faults)
+    options: Mapping[str, Value] = checked(TARGETS[name].options, values, at, key, faults)
     if faults:
         raise Faults(faults)
     return replace(settings, options=options)

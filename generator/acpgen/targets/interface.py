@@ -3,34 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
 from acpgen.errors import Faults
-from acpgen.targets.faults import UNSUPPORTED
-from acpgen.targets.options import Option, Value
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """How an output wants its files: the dotted package, the distribution around it, the folder for this protocol.
-
-    For docs, `package` and `module` are the Python package and the npm module that other outputs make of the protocol.
-
-    `version` and `license`, an SPDX expression, are those of the distribution. `options` has a value for each option that the target
-    declares.
-    """
-
-    package: str = ""
-    distribution: str | None = None
-    version: str | None = None
-    license: str | None = None
-    prefix: str = ""
-    module: str = ""
-    options: Mapping[str, Value] = field(default_factory=dict[str, Value], hash=False)
-
+from acpgen.meaning.faults import UNSUPPORTED
+from acpgen.targets.options import Option
+from acpgen.targets.settings import Settings as Settings
 
 Render: TypeAlias = Callable[[ir.Protocol, Bundle, Settings], Mapping[str, str]]
 """From a protocol to its files: text by relative path with forward slashes. Equal input gives equal bytes."""

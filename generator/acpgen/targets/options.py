@@ -14,7 +14,7 @@ from acpgen.input.faults import BAD_SETTING
 Kind: TypeAlias = Literal["text", "boolean", "integer", "texts"]
 """What an option holds; `texts` is a list of texts."""
 
-Value: TypeAlias = "str | bool | int | tuple[str, ...]"
+Value: TypeAlias = str | bool | int | tuple[str, ...]
 
 _EXPECTED: Final[Mapping[Kind, str]] = {
     "text": "a text",
@@ -97,7 +97,7 @@ def _are_texts(value: object) -> bool:
 
 
 def checked(
-    declared: Sequence[Option], given: Mapping[str, object], at: str, key: str, faults: list[Fault]
+    declared: Sequence[Option], values: Mapping[str, object], at: str, key: str, faults: list[Fault]
 ) -> Mapping[str, Value]:
     """The value of every declared option: the given one, else its default. What is wrong goes to `faults`, named below `key`
     where that is not empty.
@@ -105,8 +105,8 @@ def checked(
     Text stands for a boolean, an integer or a list with commas where it says so: the command line has nothing else.
     """
     by_name = {option.name: option for option in declared}
-    found: dict[str, Value] = {option.name: option.default for option in declared}
-    for name, value in given.items():
+    options: dict[str, Value] = {option.name: option.default for option in declared}
+    for name, value in values.items():
         named = f"{key}.{name}" if key else name
         option = by_name.get(name)
         if option is None:
@@ -118,8 +118,8 @@ def checked(
             hint = did_you_mean(str(value), option.choices) if option.choices else "Correct the value."
             faults.append(BAD_SETTING(at=at, key=named, expected=option.expected, hint=hint))
         else:
-            found[name] = fitting
-    return found
+            options[name] = fitting
+    return options
 
 
 def _readings(option: Option, value: object) -> Iterator[Value]:

@@ -52,8 +52,8 @@ def _guarded(entry: EntryPoint, function: Render) -> Render:
     def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping[str, str]:
         try:
             with limited_time():
-                made: object = function(copy.deepcopy(protocol), copy.deepcopy(bundle), settings)
-                return files_of(made, entry.value, entry.name)
+                files: object = function(copy.deepcopy(protocol), copy.deepcopy(bundle), settings)
+                return files_of(files, entry.value, entry.name)
         except (Faults, KeyboardInterrupt):
             raise
         except BaseException as error:  # code of others may raise anything, and none of it is a bug of ours
@@ -69,10 +69,10 @@ class _OutOfTime(BaseException):
 def seconds() -> float:
     """What a target may take for one protocol."""
     try:
-        found = float(os.environ.get("ACPGEN_TARGET_SECONDS", ""))
+        limit = float(os.environ.get("ACPGEN_TARGET_SECONDS", ""))
     except ValueError:
         return SECONDS
-    return found if 0 < found < 1_000_000 else SECONDS
+    return limit if 0 < limit < 1_000_000 else SECONDS
 
 
 def out_of_time() -> str:
@@ -108,12 +108,12 @@ def _reason(error: BaseException) -> str:
         return type(error).__name__
 
 
-def files_of(made: object, at: str, name: str) -> Mapping[str, str]:
+def files_of(output: object, at: str, name: str) -> Mapping[str, str]:
     """What a target has made, if it is files that an output may hold. Raises `Faults`."""
-    if not isinstance(made, Mapping):
+    if not isinstance(output, Mapping):
         raise failed(at, name, "it did not return a mapping from relative paths, with '/', to strings")
     files: dict[str, str] = {}
-    for path, text in cast("Mapping[object, object]", made).items():
+    for path, text in cast("Mapping[object, object]", output).items():
         if not isinstance(path, str) or not isinstance(text, str):
             raise failed(at, name, "it did not return a mapping from relative paths, with '/', to strings")
         if not is_file(path, text):

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from acpgen.errors import Faults, did_you_mean
-from acpgen.files.cache import NO_CACHE, Cache, Outputs, key_of, own_code
-from acpgen.files.serialization import from_json, to_json
 from acpgen.input.faults import UNKNOWN_NAME
-from acpgen.input.numbers import dumps
+from acpgen.meaning.understanding import NO_NAMES, understand
 from acpgen.targets.faults import PATH_CLASH
 
 if TYPE_CHECKING:
-    from acpgen import ir
-    from acpgen.bundle.bundle import Bundle
     from acpgen.files import Files
     from acpgen.input.load import Documents
     from acpgen.methods.profile import Profile
@@ -26,14 +19,12 @@ if TYPE_CHECKING:
 Made: TypeAlias = "Mapping[str, Files]"
 """The files of each target, by its name."""
 
-_NO_NAMES: Final[Mapping[str, str]] = MappingProxyType({})
-
 
 def generate(
     protocol: Documents,
     targets: Mapping[str, Settings] | Iterable[str],
     *,
-    names: Mapping[str, str] = _NO_NAMES,
+    names: Mapping[str, str] = NO_NAMES,
     keep_unknown: bool = False,
     methods: Profile | None = None,
 ) -> Made:
@@ -50,73 +41,23 @@ def generate(
         cast("Mapping[str, Settings]", targets) if isinstance(targets, Mapping) else dict.fromkeys(targets, Settings())
     )
     require_targets(chosen, TARGETS)
-    made: dict[str, Files] = {}
+    files: dict[str, Files] = {}
     used = {name: TARGETS[name] for name in chosen}
-    given: Any = {"names": names, "keep_unknown": keep_unknown, "methods": methods}
+    choices: Any = {"names": names, "keep_unknown": keep_unknown, "methods": methods}
     readings = {target.is_apart for target in used.values()}
-    read = {is_apart: understand(protocol, is_apart=is_apart, **given) for is_apart in readings}
+    read = {is_apart: understand(protocol, is_apart=is_apart, **choices) for is_apart in readings}
     for name, settings in chosen.items():
-        made[name] = used[name](*read[used[name].is_apart], settings)
-    return made
+        files[name] = used[name](*read[used[name].is_apart], settings)
+    return files
 
 
-def understand(
-    protocol: Documents,
-    *,
-    names: Mapping[str, str] = _NO_NAMES,
-    shared: Collection[str] = (),
-    keep_unknown: bool = False,
-    methods: Profile | None = None,
-    is_apart: bool = False,
-    cache: Cache = NO_CACHE,
-) -> tuple[ir.Protocol, Bundle]:
-    """What a protocol means, and the one JSON Schema that says it. `names`, `shared` and `is_apart` as in `bundle`.
-
-    What an earlier run understood of the same values is in the `cache`: of each protocol below the current folder, one state for each way
-    to read it. Raises `Faults`.
-    """
-    from acpgen.bundle.bundle import bundle
-    from acpgen.input.step_budget import bounded
-    from acpgen.meaning.lower import lower
-
-    known = Outputs(cache, own_code()) if cache.folder is not None else None
-    how = repr((sorted(names.items()), sorted(shared), keep_unknown, methods, is_apart))
-    inputs = key_of(*_contents(protocol), known.code.digest) if known is not None else ""
-    if known is not None and (found := known.find_part(Path(protocol.name), how, inputs)) is not None:
-        return cast("tuple[ir.Protocol, Bundle]", from_json(found["meaning"], _records()))
-    with bounded(protocol.documents[0].path, protocol.size):
-        bundled = bundle(protocol, names=names, shared=shared, methods=methods, is_apart=is_apart)
-        meaning = lower(bundled, keep_unknown=keep_unknown), bundled
-    if known is not None:
-        known.keep_part(Path(protocol.name), how, inputs, {"meaning": to_json(meaning)})
-    return meaning
-
-
-def _contents(protocol: Documents) -> Iterator[str]:
-    """All that documents hold, each with its path."""
-    yield str((protocol.size, len(protocol.documents)))
-    for known, document in [*(("", each) for each in protocol.documents), *protocol.references.items()]:
-        yield from (known, document.path, dumps(document.value))
-
-
-@functools.cache
-def _records() -> Mapping[str, type]:
-    """The classes of which the meaning of a protocol is made, by name."""
-    from acpgen import errors, ir
-    from acpgen.bundle import bundle
-    from acpgen.methods import discovery, profile
-
-    modules = (errors, ir, bundle, discovery, profile)
-    return {name: found for each in modules for name, found in vars(each).items() if isinstance(found, type)}
-
-
-def require_targets(names: Iterable[str], known: Iterable[str], at: str = "targets") -> None:
+def require_targets(names: Iterable[str], targets: Iterable[str], at: str = "targets") -> None:
     """Raise `Faults` for every name that is no target."""
-    known = tuple(known)
+    targets = tuple(targets)
     faults = [
-        UNKNOWN_NAME(at=at, kind="target", name=name, hint=did_you_mean(name, known))
+        UNKNOWN_NAME(at=at, kind="target", name=name, hint=did_you_mean(name, targets))
         for name in dict.fromkeys(names)
-        if name not in known
+        if name not in targets
     ]
     if faults:
         raise Faults(faults)

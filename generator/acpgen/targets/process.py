@@ -20,9 +20,12 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, cast
+
+import msgspec
 
 from acpgen import embedded, ir
 from acpgen.bundle.bundle import Bundle
@@ -32,7 +35,7 @@ from acpgen.input.numbers import dumps
 from acpgen.meaning.interchange import dump
 from acpgen.targets.faults import TARGET_REFUSED
 from acpgen.targets.interface import Render, Settings, Target
-from acpgen.targets.options import Option, Value, misdeclared
+from acpgen.targets.options import Option, misdeclared
 from acpgen.targets.outside import failed, files_of, out_of_time, seconds
 
 if TYPE_CHECKING:
@@ -48,14 +51,14 @@ MOST: Final = 256 * 1024 * 1024
 
 def programs() -> Mapping[str, str]:
     """The programs on the search path, by the name of the target. A folder that is given by a relative path is no place for programs."""
-    found: dict[str, str] = {}
+    paths: dict[str, str] = {}
     for folder in _folders():
         with contextlib.suppress(OSError):
             for entry in sorted(os.scandir(folder), key=lambda each: each.name):
                 name = Path(entry.name).stem if sys.platform == "win32" else entry.name
                 if name.startswith(PREFIX) and shutil.which(entry.path) is not None:
-                    found.setdefault(name.removeprefix(PREFIX), entry.path)
-    return found
+                    paths.setdefault(name.removeprefix(PREFIX), entry.path)
+    return paths
 
 
 def _folders() -> Iterator[str]:
@@ -74,45 +77,24 @@ def of_program(name: str, path: str) -> Target:
 @cache
 def _describe(name: str, path: str, changed: int) -> Target:  # noqa: ARG001 - asked again when the program has changed
     answer = _ask(name, path, {"acpgen": VERSION, "request": "describe"})
-    about, options, is_apart = answer.get("about", ""), answer.get("options", []), answer.get("apart", False)
-    if not isinstance(about, str) or not isinstance(options, list):
-        raise failed(path, name, "its description is not an object with a string 'about' and a list 'options'")
-    if not isinstance(is_apart, bool):
-        raise failed(path, name, "its 'apart' is neither true nor false")
-    declared = tuple(_option(name, path, option) for option in cast("list[object]", options))
-    wrong = misdeclared(declared)
+    try:
+        described = msgspec.convert(answer, _Description)
+    except (msgspec.ValidationError, AssertionError) as error:
+        raise failed(path, name, f"its description has not the form of one: {error}") from None
+    wrong = misdeclared(described.options)
     if wrong:
         raise failed(path, name, wrong)
-    return Target(
-        _render(name, path),
-        about,
-        declared,
-        is_apart=is_apart,
-        origin="program",
-        at=path,
-    )
+    render, options = _render(name, path), described.options
+    return Target(render, described.about, options, is_apart=described.apart, origin="program", at=path)
 
 
-def _option(name: str, path: str, answer: object) -> Option:
-    table = cast("dict[str, object]", answer) if isinstance(answer, dict) else {}
-    own, about, default = table.get("name"), table.get("about"), _value(table.get("default"))
-    choices = _value(table.get("choices", []))
-    reason = (
-        "an option needs a text 'name' and 'about', and a 'default', which is one of its 'choices' where it has such"
-    )
-    if not (isinstance(own, str) and isinstance(about, str) and isinstance(choices, tuple) and default is not None):
-        raise failed(path, name, reason)
-    if choices and default not in choices:
-        raise failed(path, name, reason)
-    return Option(own, about, default, choices)
+@dataclass(frozen=True, slots=True)
+class _Description:
+    """What a program says of itself."""
 
-
-def _value(answer: object) -> Value | None:
-    """The value of an option; `None` where it cannot be one."""
-    if isinstance(answer, list):
-        items = [item for item in cast("list[object]", answer) if isinstance(item, str)]
-        return tuple(items) if len(items) == len(cast("list[object]", answer)) else None
-    return answer if isinstance(answer, str | bool | int) else None
+    about: str = ""
+    options: tuple[Option, ...] = ()
+    apart: bool = False
 
 
 def _render(name: str, path: str) -> Render:

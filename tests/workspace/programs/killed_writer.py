@@ -20,7 +20,8 @@ from typing import Any
 from acp_bindings import v1
 
 from acp_workspace.filesystem import FilePolicy, FileSystem
-from acp_workspace.workspace import RootSet, parse_scope
+from acp_workspace.scope import parse_scope
+from acp_workspace.workspace import RootSet
 
 OLD, NEW = "old " * 5000, "new " * 7000
 STEPS = (

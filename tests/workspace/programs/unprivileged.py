@@ -12,7 +12,8 @@ from acp_bindings import v1
 
 from acp_workspace.errors import REFUSED, RequestError
 from acp_workspace.filesystem import FilePolicy, FileSystem
-from acp_workspace.workspace import Roots, RootSet, parse_scope
+from acp_workspace.scope import parse_scope
+from acp_workspace.workspace import Roots, RootSet
 
 NOBODY = 65534
 

@@ -33,7 +33,8 @@ def main(base: Path) -> None:
     from acp_workspace.containment import Mechanism, Root, contains, guarantees
     from acp_workspace.errors import METHOD_NOT_FOUND, REFUSED, RequestError
     from acp_workspace.filesystem import FilePolicy, FileSystem
-    from acp_workspace.workspace import NATIVE, Roots, RootSet, Scope, parse_scope
+    from acp_workspace.scope import NATIVE, Scope, parse_scope
+    from acp_workspace.workspace import Roots, RootSet
 
     found = guarantees()
     assert NATIVE == "windows"

@@ -4,115 +4,107 @@ export { DecodeError, UNENFORCED, UNKNOWN, decodeAs, encode, is, parse, validate
 
 const $Meta = /* @__PURE__ */ type("object", "null");
 const $AuthenticateRequest = /* @__PURE__ */ record({ methodId: string, _meta: $Meta }, 1, 1);
-const kdf9f1 = /* @__PURE__ */ record({ _meta: $Meta }, 0, 1);
-const k5cfb2 = /* @__PURE__ */ type("string", "null");
-const $AuthMethodTerminal = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "terminal"), id: string, name: string, description: k5cfb2, args: [/* @__PURE__ */ list(string), 2], env: [/* @__PURE__ */ all(object, /* @__PURE__ */ members(string)), 2], _meta: $Meta }, 3, 1);
-const k60ba1 = /* @__PURE__ */ record({ id: string, name: string, description: k5cfb2, _meta: $Meta }, 2, 1);
-const $AuthMethod = /* @__PURE__ */ union([$AuthMethodTerminal, /* @__PURE__ */ all(k60ba1, /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ all(string, /* @__PURE__ */ not(/* @__PURE__ */ constant(any, "agent"))) }, 1)))], { field: "type", tags: ["terminal"], untagged: [1], isLoose: true, fallback: /* @__PURE__ */ all(/* @__PURE__ */ record({ type: string, name: string, description: k5cfb2, _meta: $Meta }, 2, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ literal(any, "terminal", "agent") }, 1, 0, [], true))), unknown: ["agent"] });
-const k1a425 = /* @__PURE__ */ record({ hint: string, _meta: $Meta }, 1, 1);
-const $AvailableCommand = /* @__PURE__ */ record({ name: string, description: string, input: /* @__PURE__ */ nullable(k1a425), _meta: $Meta }, 2, 1);
-const $AvailableCommandsUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "available_commands_update"), availableCommands: [/* @__PURE__ */ list($AvailableCommand, true), 5], _meta: $Meta }, 2, 1);
+const k44ea8f = /* @__PURE__ */ record({ _meta: $Meta }, 0, 1);
+const $AuthMethodTerminal = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "terminal"), id: string, name: string, description: /* @__PURE__ */ type("string", "null"), args: [/* @__PURE__ */ list(string), 2], env: [/* @__PURE__ */ all(object, /* @__PURE__ */ members(string)), 2], _meta: $Meta }, 3, 1);
+const k201e2e = /* @__PURE__ */ record({ id: string, name: string, description: /* @__PURE__ */ type("string", "null"), _meta: $Meta }, 2, 1);
+const $AuthMethod = /* @__PURE__ */ union([$AuthMethodTerminal, /* @__PURE__ */ all(/* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ all(string, /* @__PURE__ */ not(/* @__PURE__ */ constant(any, "agent"))) }, 1)), k201e2e)], { field: "type", tags: ["terminal"], untagged: [1], isLoose: true, fallback: /* @__PURE__ */ all(/* @__PURE__ */ record({ type: string, name: string, description: /* @__PURE__ */ type("string", "null"), _meta: $Meta }, 2, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ literal(any, "terminal", "agent") }, 1, 0, [], true))), unknown: ["agent"] });
+const $UnstructuredCommandInput = /* @__PURE__ */ record({ hint: string, _meta: $Meta }, 1, 1);
+const $AvailableCommand = /* @__PURE__ */ record({ name: string, description: string, input: /* @__PURE__ */ nullable($UnstructuredCommandInput), _meta: $Meta }, 2, 1);
+const $AvailableCommandsUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "available_commands_update"), availableCommands: [/* @__PURE__ */ list($AvailableCommand), 13], _meta: $Meta }, 2, 1);
 const $Role = /* @__PURE__ */ open(/* @__PURE__ */ literal(any, "assistant", "user"), string);
-const ka4283 = /* @__PURE__ */ type("array", "null");
-const $Annotations = /* @__PURE__ */ record({ audience: /* @__PURE__ */ all(/* @__PURE__ */ items($Role, true), ka4283), lastModified: k5cfb2, priority: /* @__PURE__ */ type("number", "null"), _meta: $Meta }, 0, 1);
-const k00a67 = /* @__PURE__ */ nullable($Annotations);
-const $TextContent = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "text"), text: string, annotations: k00a67, _meta: $Meta }, 2, 1);
-const $ImageContent = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "image"), data: string, mimeType: string, annotations: k00a67, uri: k5cfb2, _meta: $Meta }, 3, 1);
-const $AudioContent = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "audio"), data: string, mimeType: string, annotations: k00a67, _meta: $Meta }, 3, 1);
-const k844da = /* @__PURE__ */ type("integer", "null");
-const $ResourceLink = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "resource_link"), name: string, uri: string, annotations: k00a67, description: k5cfb2, mimeType: k5cfb2, size: k844da, title: k5cfb2, _meta: $Meta }, 3, 1);
-const $TextResourceContents = /* @__PURE__ */ record({ text: string, uri: string, mimeType: k5cfb2, _meta: $Meta }, 2, 1);
-const $BlobResourceContents = /* @__PURE__ */ record({ blob: string, uri: string, mimeType: k5cfb2, _meta: $Meta }, 2, 1);
-const $EmbeddedResourceResource = /* @__PURE__ */ union([$TextResourceContents, $BlobResourceContents], { types: ["object"] });
-const $EmbeddedResource = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "resource"), resource: $EmbeddedResourceResource, annotations: k00a67, _meta: $Meta }, 2, 1);
-const $ContentBlock = /* @__PURE__ */ union([$TextContent, $ImageContent, $AudioContent, $ResourceLink, $EmbeddedResource], { isExclusive: true, field: "type", tags: ["text", "image", "audio", "resource_link", "resource"], fallback: /* @__PURE__ */ record({ type: string, annotations: k00a67, _meta: $Meta }, 1, 1) });
-const $CompactionUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "compaction_update"), compactionId: string, status: string, summary: /* @__PURE__ */ all(/* @__PURE__ */ items($ContentBlock, true), ka4283), error: k5cfb2, _meta: $Meta }, 3, 1);
+const $Annotations = /* @__PURE__ */ record({ audience: [/* @__PURE__ */ all(/* @__PURE__ */ type("array", "null"), /* @__PURE__ */ items($Role)), 13], lastModified: /* @__PURE__ */ type("string", "null"), priority: /* @__PURE__ */ type("number", "null"), _meta: $Meta }, 0, 1);
+const $TextContent = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "text"), text: string, annotations: /* @__PURE__ */ nullable($Annotations), _meta: $Meta }, 2, 1);
+const $ImageContent = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "image"), data: string, mimeType: string, annotations: /* @__PURE__ */ nullable($Annotations), uri: /* @__PURE__ */ type("string", "null"), _meta: $Meta }, 3, 1);
+const $AudioContent = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "audio"), data: string, mimeType: string, annotations: /* @__PURE__ */ nullable($Annotations), _meta: $Meta }, 3, 1);
+const $ResourceLink = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "resource_link"), name: string, uri: string, annotations: /* @__PURE__ */ nullable($Annotations), description: /* @__PURE__ */ type("string", "null"), mimeType: /* @__PURE__ */ type("string", "null"), size: /* @__PURE__ */ type("integer", "null"), title: /* @__PURE__ */ type("string", "null"), _meta: $Meta }, 3, 1);
+const $TextResourceContents = /* @__PURE__ */ record({ text: string, uri: string, mimeType: /* @__PURE__ */ type("string", "null"), _meta: $Meta }, 2, 1);
+const $BlobResourceContents = /* @__PURE__ */ record({ blob: string, uri: string, mimeType: /* @__PURE__ */ type("string", "null"), _meta: $Meta }, 2, 1);
+const $EmbeddedResourceResource = /* @__PURE__ */ union([$TextResourceContents, $BlobResourceContents]);
+const $EmbeddedResource = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "resource"), resource: $EmbeddedResourceResource, annotations: /* @__PURE__ */ nullable($Annotations), _meta: $Meta }, 2, 1);
+const $ContentBlock = /* @__PURE__ */ union([$TextContent, $ImageContent, $AudioContent, $ResourceLink, $EmbeddedResource], { isExclusive: true, field: "type", tags: ["text", "image", "audio", "resource_link", "resource"], fallback: /* @__PURE__ */ record({ type: string, annotations: /* @__PURE__ */ nullable($Annotations), _meta: $Meta }, 1, 1) });
+const $CompactionUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "compaction_update"), compactionId: string, status: string, summary: [/* @__PURE__ */ all(/* @__PURE__ */ type("array", "null"), /* @__PURE__ */ items($ContentBlock)), 13], error: /* @__PURE__ */ type("string", "null"), _meta: $Meta }, 3, 1);
 const $CompactionSummaryChunk = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "compaction_summary_chunk"), compactionId: string, content: $ContentBlock, _meta: $Meta }, 3, 1);
 const $BooleanSetSessionConfigOptionRequest = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "boolean"), sessionId: string, configId: string, value: boolean, _meta: $Meta }, 4, 1);
 const $ValueIdSetSessionConfigOptionRequest = /* @__PURE__ */ all(/* @__PURE__ */ record({ sessionId: string, configId: string, value: string, _meta: $Meta }, 3, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "boolean") }, 1)));
 const $SetSessionConfigOptionRequest = /* @__PURE__ */ union([$BooleanSetSessionConfigOptionRequest, $ValueIdSetSessionConfigOptionRequest], { field: "type", tags: ["boolean"], untagged: [1], unknown: ["value_id"] });
-const $SessionConfigSelectOption = /* @__PURE__ */ record({ value: string, name: string, description: k5cfb2, _meta: $Meta }, 2, 1);
-const $SessionConfigSelectGroup = /* @__PURE__ */ record({ group: string, name: string, options: [/* @__PURE__ */ list($SessionConfigSelectOption, true), 5], _meta: $Meta }, 3, 1);
-const $SessionConfigSelectOptions = /* @__PURE__ */ union([/* @__PURE__ */ list($SessionConfigSelectOption), /* @__PURE__ */ list($SessionConfigSelectGroup)], { types: ["array"] });
-const $SessionConfigSelect = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "select"), currentValue: string, options: $SessionConfigSelectOptions, id: string, name: string, description: k5cfb2, category: /* @__PURE__ */ nullable(string), _meta: $Meta }, 5, 1);
-const $SessionConfigBoolean = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "boolean"), currentValue: boolean, id: string, name: string, description: k5cfb2, category: /* @__PURE__ */ nullable(string), _meta: $Meta }, 4, 1);
-const $SessionConfigOption = /* @__PURE__ */ union([$SessionConfigSelect, $SessionConfigBoolean], { isExclusive: true, field: "type", tags: ["select", "boolean"], fallback: /* @__PURE__ */ record({ type: string, id: string, name: string, description: k5cfb2, category: /* @__PURE__ */ nullable(string), _meta: $Meta }, 3, 1) });
-const $SetSessionConfigOptionResponse = /* @__PURE__ */ record({ configOptions: [/* @__PURE__ */ list($SessionConfigOption, true), 5], _meta: $Meta }, 1, 1);
-const $ConfigOptionUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "config_option_update"), configOptions: [/* @__PURE__ */ list($SessionConfigOption, true), 5], _meta: $Meta }, 2, 1);
+const $SessionConfigSelectOption = /* @__PURE__ */ record({ value: string, name: string, description: /* @__PURE__ */ type("string", "null"), _meta: $Meta }, 2, 1);
+const $SessionConfigSelectGroup = /* @__PURE__ */ record({ group: string, name: string, options: [/* @__PURE__ */ list($SessionConfigSelectOption), 13], _meta: $Meta }, 3, 1);
+const $SessionConfigSelectOptions = /* @__PURE__ */ union([/* @__PURE__ */ list($SessionConfigSelectOption), /* @__PURE__ */ list($SessionConfigSelectGroup)], { types: [["array"], ["array"]] });
+const $SessionConfigSelect = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "select"), currentValue: string, options: $SessionConfigSelectOptions, id: string, name: string, description: /* @__PURE__ */ type("string", "null"), category: /* @__PURE__ */ nullable(string), _meta: $Meta }, 5, 1);
+const $SessionConfigBoolean = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "boolean"), currentValue: boolean, id: string, name: string, description: /* @__PURE__ */ type("string", "null"), category: /* @__PURE__ */ nullable(string), _meta: $Meta }, 4, 1);
+const $SessionConfigOption = /* @__PURE__ */ union([$SessionConfigSelect, $SessionConfigBoolean], { isExclusive: true, field: "type", tags: ["select", "boolean"], fallback: /* @__PURE__ */ record({ type: string, id: string, name: string, description: /* @__PURE__ */ type("string", "null"), category: /* @__PURE__ */ nullable(string), _meta: $Meta }, 3, 1) });
+const $SetSessionConfigOptionResponse = /* @__PURE__ */ record({ configOptions: [/* @__PURE__ */ list($SessionConfigOption), 13], _meta: $Meta }, 1, 1);
+const $ConfigOptionUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "config_option_update"), configOptions: [/* @__PURE__ */ list($SessionConfigOption), 13], _meta: $Meta }, 2, 1);
 const $ElicitationSchemaType = /* @__PURE__ */ constant(string, "object");
-const ke408d = /* @__PURE__ */ all(k844da, /* @__PURE__ */ minimum(0));
 const $StringFormat = /* @__PURE__ */ open(/* @__PURE__ */ literal(any, "email", "uri", "date", "date-time"), string);
-const $EnumOption = /* @__PURE__ */ record({ const: string, title: string, description: k5cfb2, _meta: $Meta }, 2, 1);
-const $StringPropertySchema = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "string"), title: [k5cfb2, 1], description: [k5cfb2, 1], minLength: ke408d, maxLength: ke408d, pattern: k5cfb2, format: /* @__PURE__ */ nullable($StringFormat), default: [k5cfb2, 1], enum: /* @__PURE__ */ all(/* @__PURE__ */ items(string), ka4283), oneOf: /* @__PURE__ */ all(/* @__PURE__ */ items($EnumOption), ka4283), _meta: [$Meta, 1] }, 1);
-const $NumberPropertySchema = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "number"), title: k5cfb2, description: k5cfb2, minimum: [/* @__PURE__ */ type("number", "null"), 0], maximum: [/* @__PURE__ */ type("number", "null"), 0], default: /* @__PURE__ */ type("number", "null"), _meta: $Meta }, 1, 1);
-const $IntegerPropertySchema = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "integer"), title: k5cfb2, description: k5cfb2, minimum: [k844da, 0], maximum: [k844da, 0], default: k844da, _meta: $Meta }, 1, 1);
-const $BooleanPropertySchema = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "boolean"), title: k5cfb2, description: k5cfb2, default: /* @__PURE__ */ type("boolean", "null"), _meta: $Meta }, 1, 1);
+const $EnumOption = /* @__PURE__ */ record({ const: string, title: string, description: /* @__PURE__ */ type("string", "null"), _meta: $Meta }, 2, 1);
+const $StringPropertySchema = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "string"), title: [/* @__PURE__ */ type("string", "null"), 1], description: [/* @__PURE__ */ type("string", "null"), 1], minLength: /* @__PURE__ */ all(/* @__PURE__ */ type("integer", "null"), /* @__PURE__ */ minimum(0)), maxLength: /* @__PURE__ */ all(/* @__PURE__ */ type("integer", "null"), /* @__PURE__ */ minimum(0)), pattern: /* @__PURE__ */ type("string", "null"), format: /* @__PURE__ */ nullable($StringFormat), default: [/* @__PURE__ */ type("string", "null"), 1], enum: /* @__PURE__ */ all(/* @__PURE__ */ type("array", "null"), /* @__PURE__ */ items(string)), oneOf: /* @__PURE__ */ all(/* @__PURE__ */ type("array", "null"), /* @__PURE__ */ items($EnumOption)), _meta: [$Meta, 1] }, 1);
+const $NumberPropertySchema = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "number"), title: /* @__PURE__ */ type("string", "null"), description: /* @__PURE__ */ type("string", "null"), minimum: [/* @__PURE__ */ type("number", "null"), 0], maximum: [/* @__PURE__ */ type("number", "null"), 0], default: /* @__PURE__ */ type("number", "null"), _meta: $Meta }, 1, 1);
+const $IntegerPropertySchema = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "integer"), title: /* @__PURE__ */ type("string", "null"), description: /* @__PURE__ */ type("string", "null"), minimum: [/* @__PURE__ */ type("integer", "null"), 0], maximum: [/* @__PURE__ */ type("integer", "null"), 0], default: /* @__PURE__ */ type("integer", "null"), _meta: $Meta }, 1, 1);
+const $BooleanPropertySchema = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "boolean"), title: /* @__PURE__ */ type("string", "null"), description: /* @__PURE__ */ type("string", "null"), default: /* @__PURE__ */ type("boolean", "null"), _meta: $Meta }, 1, 1);
 const $StringMultiSelectItems = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "string"), enum: /* @__PURE__ */ list(string), _meta: $Meta }, 2, 1);
 const $UnknownMultiSelectItems = /* @__PURE__ */ all(/* @__PURE__ */ record({ type: string }, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "string") }, 1)));
 const $TitledMultiSelectItems = /* @__PURE__ */ record({ anyOf: /* @__PURE__ */ list($EnumOption), _meta: $Meta }, 1, 1);
-const $MultiSelectItems = /* @__PURE__ */ union([$StringMultiSelectItems, $UnknownMultiSelectItems, /* @__PURE__ */ all($TitledMultiSelectItems, /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "string") }, 1)))], { field: "type", tags: ["string"], untagged: [2] });
-const $MultiSelectPropertySchema = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "array"), items: $MultiSelectItems, title: k5cfb2, description: k5cfb2, minItems: [ke408d, 0], maxItems: [ke408d, 0], default: /* @__PURE__ */ all(/* @__PURE__ */ items(string, true), ka4283), _meta: $Meta }, 2, 1);
+const $MultiSelectItems = /* @__PURE__ */ union([$StringMultiSelectItems, $UnknownMultiSelectItems, /* @__PURE__ */ all(/* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "string") }, 1)), $TitledMultiSelectItems)], { field: "type", tags: ["string"], untagged: [2] });
+const $MultiSelectPropertySchema = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "array"), items: $MultiSelectItems, title: /* @__PURE__ */ type("string", "null"), description: /* @__PURE__ */ type("string", "null"), minItems: [/* @__PURE__ */ all(/* @__PURE__ */ type("integer", "null"), /* @__PURE__ */ minimum(0)), 0], maxItems: [/* @__PURE__ */ all(/* @__PURE__ */ type("integer", "null"), /* @__PURE__ */ minimum(0)), 0], default: [/* @__PURE__ */ all(/* @__PURE__ */ type("array", "null"), /* @__PURE__ */ items(string)), 13], _meta: $Meta }, 2, 1);
 const $UnknownElicitationPropertySchema = /* @__PURE__ */ all(/* @__PURE__ */ record({ type: string }, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "string") }, 1), /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "number") }, 1), /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "integer") }, 1), /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "boolean") }, 1), /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "array") }, 1)));
 const $ElicitationPropertySchema = /* @__PURE__ */ union([$StringPropertySchema, $NumberPropertySchema, $IntegerPropertySchema, $BooleanPropertySchema, $MultiSelectPropertySchema, $UnknownElicitationPropertySchema], { field: "type", tags: ["string", "number", "integer", "boolean", "array"] });
-const $ElicitationSchema = /* @__PURE__ */ record({ type: $ElicitationSchemaType, title: k5cfb2, properties: [/* @__PURE__ */ all(object, /* @__PURE__ */ members($ElicitationPropertySchema)), 0], required: [/* @__PURE__ */ all(/* @__PURE__ */ items(string), ka4283), 0], description: k5cfb2, _meta: $Meta }, 0, 1);
-const k430a7 = /* @__PURE__ */ record({ mode: /* @__PURE__ */ constant(string, "form"), requestedSchema: $ElicitationSchema, message: string, _meta: $Meta }, 3, 1);
+const $ElicitationSchema = /* @__PURE__ */ record({ type: $ElicitationSchemaType, title: /* @__PURE__ */ type("string", "null"), properties: [/* @__PURE__ */ all(object, /* @__PURE__ */ members($ElicitationPropertySchema)), 0], required: [/* @__PURE__ */ all(/* @__PURE__ */ type("array", "null"), /* @__PURE__ */ items(string)), 0], description: /* @__PURE__ */ type("string", "null"), _meta: $Meta }, 0, 1);
 const $ElicitationSessionScope = /* @__PURE__ */ record({ sessionId: string, toolCallId: /* @__PURE__ */ nullable(string) }, 1, 1);
-const $SessionElicitationFormMode = /* @__PURE__ */ all(k430a7, $ElicitationSessionScope);
+const $SessionElicitationFormMode = /* @__PURE__ */ all(/* @__PURE__ */ record({ mode: /* @__PURE__ */ constant(string, "form"), requestedSchema: $ElicitationSchema, message: string, _meta: $Meta }, 3, 1), $ElicitationSessionScope);
 const $RequestId = /* @__PURE__ */ nullable(/* @__PURE__ */ type("integer", "string"));
 const $ElicitationRequestScope = /* @__PURE__ */ record({ requestId: $RequestId }, 1);
-const $RequestElicitationFormMode = /* @__PURE__ */ all(k430a7, $ElicitationRequestScope);
-const $ElicitationFormMode = /* @__PURE__ */ union([$SessionElicitationFormMode, $RequestElicitationFormMode], { types: ["object"] });
-const ke7d47 = /* @__PURE__ */ record({ mode: /* @__PURE__ */ constant(string, "url"), elicitationId: string, url: string, message: string, _meta: $Meta }, 4, 1);
-const $SessionElicitationUrlMode = /* @__PURE__ */ all(ke7d47, $ElicitationSessionScope);
-const $RequestElicitationUrlMode = /* @__PURE__ */ all(ke7d47, $ElicitationRequestScope);
-const $ElicitationUrlMode = /* @__PURE__ */ union([$SessionElicitationUrlMode, $RequestElicitationUrlMode], { types: ["object"] });
+const $RequestElicitationFormMode = /* @__PURE__ */ all(/* @__PURE__ */ record({ mode: /* @__PURE__ */ constant(string, "form"), requestedSchema: $ElicitationSchema, message: string, _meta: $Meta }, 3, 1), $ElicitationRequestScope);
+const $ElicitationFormMode = /* @__PURE__ */ union([$SessionElicitationFormMode, $RequestElicitationFormMode]);
+const $SessionElicitationUrlMode = /* @__PURE__ */ all(/* @__PURE__ */ record({ mode: /* @__PURE__ */ constant(string, "url"), elicitationId: string, url: string, message: string, _meta: $Meta }, 4, 1), $ElicitationSessionScope);
+const $RequestElicitationUrlMode = /* @__PURE__ */ all(/* @__PURE__ */ record({ mode: /* @__PURE__ */ constant(string, "url"), elicitationId: string, url: string, message: string, _meta: $Meta }, 4, 1), $ElicitationRequestScope);
+const $ElicitationUrlMode = /* @__PURE__ */ union([$SessionElicitationUrlMode, $RequestElicitationUrlMode]);
 const $UnknownCreateElicitationRequest = /* @__PURE__ */ all(/* @__PURE__ */ record({ message: string, mode: string, _meta: $Meta }, 2, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ mode: /* @__PURE__ */ constant(string, "form") }, 1), /* @__PURE__ */ record({ mode: /* @__PURE__ */ constant(string, "url") }, 1)));
 const $SessionUnknownCreateElicitationRequest = /* @__PURE__ */ all(object, $UnknownCreateElicitationRequest, $ElicitationSessionScope);
 const $RequestUnknownCreateElicitationRequest = /* @__PURE__ */ all(object, $UnknownCreateElicitationRequest, $ElicitationRequestScope);
-const $CreateElicitationRequest = /* @__PURE__ */ union([$ElicitationFormMode, $ElicitationUrlMode, /* @__PURE__ */ union([$SessionUnknownCreateElicitationRequest, $RequestUnknownCreateElicitationRequest], { types: ["object"] })], { field: "mode", tags: ["form", "url"] });
-const $ElicitationContentValue = /* @__PURE__ */ union([string, integer, number, boolean, /* @__PURE__ */ list(string)], { types: ["array", "boolean", "integer", "number", "string"] });
-const $ElicitationAcceptAction = /* @__PURE__ */ record({ action: /* @__PURE__ */ constant(string, "accept"), content: /* @__PURE__ */ all($Meta, /* @__PURE__ */ members($ElicitationContentValue)), _meta: [$Meta, 1] }, 1);
+const $CreateElicitationRequest = /* @__PURE__ */ all(object, /* @__PURE__ */ union([$ElicitationFormMode, $ElicitationUrlMode, /* @__PURE__ */ union([$SessionUnknownCreateElicitationRequest, $RequestUnknownCreateElicitationRequest])], { field: "mode", tags: ["form", "url"] }));
+const $ElicitationContentValue = /* @__PURE__ */ union([string, integer, number, boolean, /* @__PURE__ */ list(string)], { types: [["string"], ["integer"], ["number"], ["boolean"], ["array"]] });
+const $ElicitationAcceptAction = /* @__PURE__ */ record({ action: /* @__PURE__ */ constant(string, "accept"), content: /* @__PURE__ */ all(/* @__PURE__ */ type("object", "null"), /* @__PURE__ */ members($ElicitationContentValue)), _meta: [$Meta, 1] }, 1);
 const $ElicitationDeclineAction = /* @__PURE__ */ record({ action: /* @__PURE__ */ constant(string, "decline"), _meta: $Meta }, 1, 1);
 const $ElicitationCancelAction = /* @__PURE__ */ record({ action: /* @__PURE__ */ constant(string, "cancel"), _meta: $Meta }, 1, 1);
 const $UnknownCreateElicitationResponse = /* @__PURE__ */ all(/* @__PURE__ */ record({ action: string, _meta: $Meta }, 1, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ action: /* @__PURE__ */ constant(string, "accept") }, 1), /* @__PURE__ */ record({ action: /* @__PURE__ */ constant(string, "decline") }, 1), /* @__PURE__ */ record({ action: /* @__PURE__ */ constant(string, "cancel") }, 1)));
 const $CreateElicitationResponse = /* @__PURE__ */ union([$ElicitationAcceptAction, $ElicitationDeclineAction, $ElicitationCancelAction, $UnknownCreateElicitationResponse], { field: "action", tags: ["accept", "decline", "cancel"] });
 const $CompleteElicitationNotification = /* @__PURE__ */ record({ elicitationId: string, _meta: $Meta }, 1, 1);
-const kb5261 = /* @__PURE__ */ record({ name: string, value: string, _meta: $Meta }, 2, 1);
+const ke4ef61 = /* @__PURE__ */ record({ name: string, value: string, _meta: $Meta }, 2, 1);
 const $AbsolutePath = /* @__PURE__ */ all(string, /* @__PURE__ */ pattern(/* @__PURE__ */ expression("^(?:/|[A-Za-z]:[\\\\/]|\\\\\\\\[^\\\\/])"), ""));
-const $ReadTextFileRequest = /* @__PURE__ */ record({ sessionId: string, path: $AbsolutePath, line: ke408d, limit: ke408d, _meta: [$Meta, 1] }, 2);
+const $ReadTextFileRequest = /* @__PURE__ */ record({ sessionId: string, path: $AbsolutePath, line: /* @__PURE__ */ all(/* @__PURE__ */ type("integer", "null"), /* @__PURE__ */ minimum(0)), limit: /* @__PURE__ */ all(/* @__PURE__ */ type("integer", "null"), /* @__PURE__ */ minimum(0)), _meta: [$Meta, 1] }, 2);
 const $ReadTextFileResponse = /* @__PURE__ */ record({ content: string, _meta: $Meta }, 1, 1);
 const $WriteTextFileRequest = /* @__PURE__ */ record({ sessionId: string, path: $AbsolutePath, content: string, _meta: $Meta }, 3, 1);
 const $ProtocolVersion = /* @__PURE__ */ all(integer, /* @__PURE__ */ minimum(0), /* @__PURE__ */ maximum(65535));
 const $FileSystemCapabilities = /* @__PURE__ */ record({ readTextFile: boolean, writeTextFile: boolean, _meta: $Meta }, 0, 1);
-const k492a7 = /* @__PURE__ */ nullable(kdf9f1);
-const $SessionConfigOptionsCapabilities = /* @__PURE__ */ record({ boolean: k492a7, _meta: $Meta }, 0, 1);
+const $SessionConfigOptionsCapabilities = /* @__PURE__ */ record({ boolean: /* @__PURE__ */ nullable(k44ea8f), _meta: $Meta }, 0, 1);
 const $ClientSessionCapabilities = /* @__PURE__ */ record({ compaction: /* @__PURE__ */ nullable(object), configOptions: /* @__PURE__ */ nullable($SessionConfigOptionsCapabilities), notices: /* @__PURE__ */ nullable(object), _meta: $Meta }, 0, 1);
 const $AuthCapabilities = /* @__PURE__ */ record({ terminal: boolean, _meta: $Meta }, 0, 1);
-const $ElicitationCapabilities = /* @__PURE__ */ record({ form: k492a7, url: k492a7, _meta: $Meta }, 0, 1);
+const $ElicitationCapabilities = /* @__PURE__ */ record({ form: /* @__PURE__ */ nullable(k44ea8f), url: /* @__PURE__ */ nullable(k44ea8f), _meta: $Meta }, 0, 1);
 const $ClientCapabilities = /* @__PURE__ */ record({ fs: $FileSystemCapabilities, terminal: boolean, session: /* @__PURE__ */ nullable($ClientSessionCapabilities), auth: $AuthCapabilities, elicitation: /* @__PURE__ */ nullable($ElicitationCapabilities), _meta: $Meta }, 0, 1);
-const $Implementation = /* @__PURE__ */ record({ name: string, version: string, title: k5cfb2, _meta: $Meta }, 2, 1);
+const $Implementation = /* @__PURE__ */ record({ name: string, version: string, title: /* @__PURE__ */ type("string", "null"), _meta: $Meta }, 2, 1);
 const $InitializeRequest = /* @__PURE__ */ record({ protocolVersion: $ProtocolVersion, clientCapabilities: $ClientCapabilities, clientInfo: /* @__PURE__ */ nullable($Implementation), _meta: $Meta }, 1, 1);
 const $PromptCapabilities = /* @__PURE__ */ record({ image: boolean, audio: boolean, embeddedContext: boolean, _meta: $Meta }, 0, 1);
 const $McpCapabilities = /* @__PURE__ */ record({ http: boolean, sse: boolean, _meta: $Meta }, 0, 1);
-const $SessionCapabilities = /* @__PURE__ */ record({ list: k492a7, delete: k492a7, additionalDirectories: k492a7, fork: k492a7, resume: k492a7, close: k492a7, _meta: $Meta }, 0, 1);
-const $AgentAuthCapabilities = /* @__PURE__ */ record({ logout: k492a7, _meta: $Meta }, 0, 1);
+const $SessionCapabilities = /* @__PURE__ */ record({ list: /* @__PURE__ */ nullable(k44ea8f), delete: /* @__PURE__ */ nullable(k44ea8f), additionalDirectories: /* @__PURE__ */ nullable(k44ea8f), fork: /* @__PURE__ */ nullable(k44ea8f), resume: /* @__PURE__ */ nullable(k44ea8f), close: /* @__PURE__ */ nullable(k44ea8f), _meta: $Meta }, 0, 1);
+const $AgentAuthCapabilities = /* @__PURE__ */ record({ logout: /* @__PURE__ */ nullable(k44ea8f), _meta: $Meta }, 0, 1);
 const $AgentCapabilities = /* @__PURE__ */ record({ loadSession: boolean, promptCapabilities: $PromptCapabilities, mcpCapabilities: $McpCapabilities, sessionCapabilities: $SessionCapabilities, auth: $AgentAuthCapabilities, _meta: $Meta }, 0, 1);
-const $InitializeResponse = /* @__PURE__ */ record({ protocolVersion: $ProtocolVersion, agentCapabilities: $AgentCapabilities, authMethods: /* @__PURE__ */ list($AuthMethod, true), agentInfo: /* @__PURE__ */ nullable($Implementation), _meta: $Meta }, 1, 1);
+const $InitializeResponse = /* @__PURE__ */ record({ protocolVersion: $ProtocolVersion, agentCapabilities: $AgentCapabilities, authMethods: [/* @__PURE__ */ list($AuthMethod), 13], agentInfo: /* @__PURE__ */ nullable($Implementation), _meta: $Meta }, 1, 1);
 const $Error = /* @__PURE__ */ record({ code: integer, message: string, data: any }, 2, 1);
 const $CancelRequestNotification = /* @__PURE__ */ record({ requestId: $RequestId, _meta: $Meta }, 1, 1);
-const $McpServerHttp = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "http"), name: string, url: string, headers: [/* @__PURE__ */ list(kb5261), 6], _meta: $Meta }, 4, 1);
-const $McpServerSse = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "sse"), name: string, url: string, headers: [/* @__PURE__ */ list(kb5261), 6], _meta: $Meta }, 4, 1);
-const $McpServerStdio = /* @__PURE__ */ record({ name: string, command: $AbsolutePath, args: [/* @__PURE__ */ list(string), 6], env: [/* @__PURE__ */ list(kb5261), 6], _meta: $Meta }, 4, 1);
-const $McpServer = /* @__PURE__ */ union([$McpServerHttp, $McpServerSse, /* @__PURE__ */ all($McpServerStdio, /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "http") }, 1), /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "sse") }, 1)))], { field: "type", tags: ["http", "sse"], untagged: [2], unknown: ["stdio"] });
-const $Notice = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "notice"), severity: string, title: /* @__PURE__ */ all(string, /* @__PURE__ */ minLength(1)), description: k5cfb2, _meta: $Meta }, 3, 1);
+const $McpServerHttp = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "http"), name: string, url: string, headers: [/* @__PURE__ */ list(ke4ef61), 6], _meta: $Meta }, 4, 1);
+const $McpServerSse = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "sse"), name: string, url: string, headers: [/* @__PURE__ */ list(ke4ef61), 6], _meta: $Meta }, 4, 1);
+const $McpServerStdio = /* @__PURE__ */ record({ name: string, command: $AbsolutePath, args: [/* @__PURE__ */ list(string), 6], env: [/* @__PURE__ */ list(ke4ef61), 6], _meta: $Meta }, 4, 1);
+const $McpServer = /* @__PURE__ */ union([$McpServerHttp, $McpServerSse, /* @__PURE__ */ all(/* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "http") }, 1), /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "sse") }, 1)), $McpServerStdio)], { field: "type", tags: ["http", "sse"], untagged: [2], unknown: ["stdio"] });
+const $Notice = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "notice"), severity: string, title: /* @__PURE__ */ all(string, /* @__PURE__ */ minLength(1)), description: /* @__PURE__ */ type("string", "null"), _meta: $Meta }, 3, 1);
 const $ToolKind = /* @__PURE__ */ open(/* @__PURE__ */ literal(any, "read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"), string);
 const $ToolCallStatus = /* @__PURE__ */ open(/* @__PURE__ */ literal(any, "pending", "in_progress", "completed", "failed"), string);
 const $Content = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "content"), content: $ContentBlock, _meta: $Meta }, 2, 1);
-const $Diff = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "diff"), path: $AbsolutePath, newText: string, oldText: k5cfb2, _meta: $Meta }, 3, 1);
+const $Diff = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "diff"), path: $AbsolutePath, newText: string, oldText: /* @__PURE__ */ type("string", "null"), _meta: $Meta }, 3, 1);
 const $Terminal = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "terminal"), terminalId: string, _meta: $Meta }, 2, 1);
 const $ToolCallContent = /* @__PURE__ */ union([$Content, $Diff, $Terminal], { isExclusive: true, field: "type", tags: ["content", "diff", "terminal"], fallback: /* @__PURE__ */ record({ type: string, _meta: $Meta }, 1, 1) });
-const $ToolCallLocation = /* @__PURE__ */ record({ path: $AbsolutePath, line: ke408d, _meta: $Meta }, 1, 1);
-const $ToolCallUpdate = /* @__PURE__ */ record({ toolCallId: string, kind: /* @__PURE__ */ nullable($ToolKind), status: /* @__PURE__ */ nullable($ToolCallStatus), title: k5cfb2, name: k5cfb2, content: /* @__PURE__ */ all(/* @__PURE__ */ items($ToolCallContent, true), ka4283), locations: /* @__PURE__ */ all(/* @__PURE__ */ items($ToolCallLocation, true), ka4283), rawInput: any, rawOutput: any, _meta: $Meta }, 1, 1);
+const $ToolCallLocation = /* @__PURE__ */ record({ path: $AbsolutePath, line: /* @__PURE__ */ all(/* @__PURE__ */ type("integer", "null"), /* @__PURE__ */ minimum(0)), _meta: $Meta }, 1, 1);
+const $ToolCallUpdate = /* @__PURE__ */ record({ toolCallId: string, kind: /* @__PURE__ */ nullable($ToolKind), status: /* @__PURE__ */ nullable($ToolCallStatus), title: /* @__PURE__ */ type("string", "null"), name: /* @__PURE__ */ type("string", "null"), content: [/* @__PURE__ */ all(/* @__PURE__ */ type("array", "null"), /* @__PURE__ */ items($ToolCallContent)), 13], locations: [/* @__PURE__ */ all(/* @__PURE__ */ type("array", "null"), /* @__PURE__ */ items($ToolCallLocation)), 13], rawInput: any, rawOutput: any, _meta: $Meta }, 1, 1);
 const $PermissionOptionKind = /* @__PURE__ */ literal(any, "allow_once", "allow_always", "reject_once", "reject_always");
 const $PermissionOption = /* @__PURE__ */ record({ optionId: string, name: string, kind: $PermissionOptionKind, _meta: $Meta }, 3, 1);
 const $RequestPermissionRequest = /* @__PURE__ */ record({ sessionId: string, toolCall: $ToolCallUpdate, options: /* @__PURE__ */ list($PermissionOption), _meta: $Meta }, 3, 1);
@@ -123,66 +115,65 @@ const $RequestPermissionResponse = /* @__PURE__ */ record({ outcome: $RequestPer
 const $PlanEntryPriority = /* @__PURE__ */ open(/* @__PURE__ */ literal(any, "high", "medium", "low"), string);
 const $PlanEntryStatus = /* @__PURE__ */ open(/* @__PURE__ */ literal(any, "pending", "in_progress", "completed"), string);
 const $PlanEntry = /* @__PURE__ */ record({ content: string, priority: $PlanEntryPriority, status: $PlanEntryStatus, _meta: $Meta }, 3, 1);
-const $Plan = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "plan"), entries: [/* @__PURE__ */ list($PlanEntry, true), 5], _meta: $Meta }, 2, 1);
+const $Plan = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "plan"), entries: [/* @__PURE__ */ list($PlanEntry), 13], _meta: $Meta }, 2, 1);
 const $PromptRequest = /* @__PURE__ */ record({ sessionId: string, prompt: /* @__PURE__ */ list($ContentBlock), _meta: $Meta }, 2, 1);
 const $StopReason = /* @__PURE__ */ literal(any, "end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled");
 const $PromptResponse = /* @__PURE__ */ record({ stopReason: $StopReason, _meta: $Meta }, 1, 1);
-const ked4b8 = /* @__PURE__ */ record({ sessionId: string, _meta: $Meta }, 1, 1);
-const k9f50a = /* @__PURE__ */ list($AbsolutePath);
-const $NewSessionRequest = /* @__PURE__ */ record({ cwd: $AbsolutePath, mcpServers: [/* @__PURE__ */ list($McpServer), 6], additionalDirectories: k9f50a, _meta: [$Meta, 1] }, 2);
-const $SessionModeState = /* @__PURE__ */ record({ currentModeId: string, availableModes: [/* @__PURE__ */ list(k60ba1, true), 5], _meta: $Meta }, 2, 1);
-const k2c97e = /* @__PURE__ */ record({ sessionId: string, modes: /* @__PURE__ */ nullable($SessionModeState), configOptions: /* @__PURE__ */ all(/* @__PURE__ */ items($SessionConfigOption, true), ka4283), _meta: $Meta }, 1, 1);
-const $LoadSessionRequest = /* @__PURE__ */ record({ mcpServers: [/* @__PURE__ */ list($McpServer), 6], cwd: $AbsolutePath, sessionId: string, additionalDirectories: k9f50a, _meta: [$Meta, 1] }, 3);
-const k38f6f = /* @__PURE__ */ record({ modes: /* @__PURE__ */ nullable($SessionModeState), configOptions: /* @__PURE__ */ all(/* @__PURE__ */ items($SessionConfigOption, true), ka4283), _meta: $Meta }, 0, 1);
-const k38af2 = /* @__PURE__ */ record({ sessionId: string, cwd: $AbsolutePath, additionalDirectories: k9f50a, mcpServers: [/* @__PURE__ */ list($McpServer), 2], _meta: [$Meta, 1] }, 2);
-const $ListSessionsRequest = /* @__PURE__ */ record({ cwd: /* @__PURE__ */ nullable($AbsolutePath), additionalDirectories: k9f50a, cursor: k5cfb2, _meta: [$Meta, 1] });
-const $SessionInfo = /* @__PURE__ */ record({ sessionId: string, cwd: $AbsolutePath, additionalDirectories: [k9f50a, 0], title: k5cfb2, updatedAt: k5cfb2, _meta: $Meta }, 2, 1);
-const $ListSessionsResponse = /* @__PURE__ */ record({ sessions: [/* @__PURE__ */ list($SessionInfo, true), 5], nextCursor: k5cfb2, _meta: $Meta }, 1, 1);
+const k4d8a32 = /* @__PURE__ */ record({ sessionId: string, _meta: $Meta }, 1, 1);
+const $NewSessionRequest = /* @__PURE__ */ record({ cwd: $AbsolutePath, mcpServers: [/* @__PURE__ */ list($McpServer), 6], additionalDirectories: /* @__PURE__ */ list($AbsolutePath), _meta: [$Meta, 1] }, 2);
+const $SessionModeState = /* @__PURE__ */ record({ currentModeId: string, availableModes: [/* @__PURE__ */ list(k201e2e), 13], _meta: $Meta }, 2, 1);
+const ke4f438 = /* @__PURE__ */ record({ sessionId: string, modes: /* @__PURE__ */ nullable($SessionModeState), configOptions: [/* @__PURE__ */ all(/* @__PURE__ */ type("array", "null"), /* @__PURE__ */ items($SessionConfigOption)), 13], _meta: $Meta }, 1, 1);
+const $LoadSessionRequest = /* @__PURE__ */ record({ mcpServers: [/* @__PURE__ */ list($McpServer), 6], cwd: $AbsolutePath, sessionId: string, additionalDirectories: /* @__PURE__ */ list($AbsolutePath), _meta: [$Meta, 1] }, 3);
+const kb49904 = /* @__PURE__ */ record({ modes: /* @__PURE__ */ nullable($SessionModeState), configOptions: [/* @__PURE__ */ all(/* @__PURE__ */ type("array", "null"), /* @__PURE__ */ items($SessionConfigOption)), 13], _meta: $Meta }, 0, 1);
+const k09204f = /* @__PURE__ */ record({ sessionId: string, cwd: $AbsolutePath, additionalDirectories: /* @__PURE__ */ list($AbsolutePath), mcpServers: [/* @__PURE__ */ list($McpServer), 2], _meta: [$Meta, 1] }, 2);
+const $ListSessionsRequest = /* @__PURE__ */ record({ cwd: /* @__PURE__ */ nullable($AbsolutePath), additionalDirectories: /* @__PURE__ */ list($AbsolutePath), cursor: /* @__PURE__ */ type("string", "null"), _meta: [$Meta, 1] });
+const $SessionInfo = /* @__PURE__ */ record({ sessionId: string, cwd: $AbsolutePath, additionalDirectories: [/* @__PURE__ */ list($AbsolutePath), 0], title: /* @__PURE__ */ type("string", "null"), updatedAt: /* @__PURE__ */ type("string", "null"), _meta: $Meta }, 2, 1);
+const $ListSessionsResponse = /* @__PURE__ */ record({ sessions: [/* @__PURE__ */ list($SessionInfo), 13], nextCursor: /* @__PURE__ */ type("string", "null"), _meta: $Meta }, 1, 1);
 const $SetSessionModeRequest = /* @__PURE__ */ record({ sessionId: string, modeId: string, _meta: $Meta }, 2, 1);
 const $CurrentModeUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "current_mode_update"), currentModeId: string, _meta: $Meta }, 2, 1);
-const $SessionInfoUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "session_info_update"), title: k5cfb2, updatedAt: k5cfb2, _meta: $Meta }, 1, 1);
-const $CreateTerminalRequest = /* @__PURE__ */ record({ sessionId: string, command: string, args: /* @__PURE__ */ list(string), env: /* @__PURE__ */ list(kb5261), cwd: [/* @__PURE__ */ nullable($AbsolutePath), 0], outputByteLimit: [ke408d, 0], _meta: [$Meta, 1] }, 2, 2);
+const $SessionInfoUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "session_info_update"), title: /* @__PURE__ */ type("string", "null"), updatedAt: /* @__PURE__ */ type("string", "null"), _meta: $Meta }, 1, 1);
+const $CreateTerminalRequest = /* @__PURE__ */ record({ sessionId: string, command: string, args: /* @__PURE__ */ list(string), env: /* @__PURE__ */ list(ke4ef61), cwd: [/* @__PURE__ */ nullable($AbsolutePath), 0], outputByteLimit: [/* @__PURE__ */ all(/* @__PURE__ */ type("integer", "null"), /* @__PURE__ */ minimum(0)), 0], _meta: [$Meta, 1] }, 2, 2);
 const $CreateTerminalResponse = /* @__PURE__ */ record({ terminalId: string, _meta: $Meta }, 1, 1);
-const k04613 = /* @__PURE__ */ record({ sessionId: string, terminalId: string, _meta: $Meta }, 2, 1);
-const kaa207 = /* @__PURE__ */ record({ exitCode: ke408d, signal: k5cfb2, _meta: $Meta }, 0, 1);
-const $TerminalOutputResponse = /* @__PURE__ */ record({ output: string, truncated: boolean, exitStatus: /* @__PURE__ */ nullable(kaa207), _meta: $Meta }, 2, 1);
-const $ToolCall = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "tool_call"), toolCallId: string, title: string, name: k5cfb2, kind: $ToolKind, status: $ToolCallStatus, content: /* @__PURE__ */ list($ToolCallContent, true), locations: /* @__PURE__ */ list($ToolCallLocation, true), rawInput: any, rawOutput: any, _meta: $Meta }, 3, 1);
+const k2cbc68 = /* @__PURE__ */ record({ sessionId: string, terminalId: string, _meta: $Meta }, 2, 1);
+const ka5f491 = /* @__PURE__ */ record({ exitCode: /* @__PURE__ */ all(/* @__PURE__ */ type("integer", "null"), /* @__PURE__ */ minimum(0)), signal: /* @__PURE__ */ type("string", "null"), _meta: $Meta }, 0, 1);
+const $TerminalOutputResponse = /* @__PURE__ */ record({ output: string, truncated: boolean, exitStatus: /* @__PURE__ */ nullable(ka5f491), _meta: $Meta }, 2, 1);
+const $ToolCall = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "tool_call"), toolCallId: string, title: string, name: /* @__PURE__ */ type("string", "null"), kind: $ToolKind, status: $ToolCallStatus, content: [/* @__PURE__ */ list($ToolCallContent), 13], locations: [/* @__PURE__ */ list($ToolCallLocation), 13], rawInput: any, rawOutput: any, _meta: $Meta }, 3, 1);
 const $ContentChunk = /* @__PURE__ */ record({ content: $ContentBlock, messageId: /* @__PURE__ */ nullable(string), _meta: $Meta }, 1, 1);
-const $UserMessageChunk = /* @__PURE__ */ all($ContentChunk, /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "user_message_chunk") }, 1));
-const $AgentMessageChunk = /* @__PURE__ */ all($ContentChunk, /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "agent_message_chunk") }, 1));
-const $AgentThoughtChunk = /* @__PURE__ */ all($ContentChunk, /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "agent_thought_chunk") }, 1));
-const $SessionToolCallUpdate = /* @__PURE__ */ all($ToolCallUpdate, /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "tool_call_update") }, 1));
+const $UserMessageChunk = /* @__PURE__ */ all(/* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "user_message_chunk") }, 1), $ContentChunk);
+const $AgentMessageChunk = /* @__PURE__ */ all(/* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "agent_message_chunk") }, 1), $ContentChunk);
+const $AgentThoughtChunk = /* @__PURE__ */ all(/* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "agent_thought_chunk") }, 1), $ContentChunk);
+const $SessionToolCallUpdate = /* @__PURE__ */ all(/* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "tool_call_update") }, 1), $ToolCallUpdate);
 const $Cost = /* @__PURE__ */ record({ amount: number, currency: string, _meta: $Meta }, 2, 1);
 const $UsageUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "usage_update"), used: /* @__PURE__ */ all(integer, /* @__PURE__ */ minimum(0)), size: /* @__PURE__ */ all(integer, /* @__PURE__ */ minimum(0)), cost: /* @__PURE__ */ nullable($Cost), _meta: $Meta }, 3, 1);
 const $SessionUpdate = /* @__PURE__ */ union([$UserMessageChunk, $AgentMessageChunk, $AgentThoughtChunk, $ToolCall, $SessionToolCallUpdate, $Plan, $AvailableCommandsUpdate, $CurrentModeUpdate, $ConfigOptionUpdate, $SessionInfoUpdate, $UsageUpdate, $Notice, $CompactionUpdate, $CompactionSummaryChunk], { isExclusive: true, field: "sessionUpdate", tags: ["user_message_chunk", "agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan", "available_commands_update", "current_mode_update", "config_option_update", "session_info_update", "usage_update", "notice", "compaction_update", "compaction_summary_chunk"], fallback: /* @__PURE__ */ record({ sessionUpdate: string }, 1) });
 const $SessionNotification = /* @__PURE__ */ record({ sessionId: string, update: $SessionUpdate, _meta: $Meta }, 2, 1);
 
 const messages = /* @__PURE__ */ protocol([
-  ["authenticate", "agent", $AuthenticateRequest, kdf9f1, true],
-  ["logout", "agent", kdf9f1, kdf9f1, true],
+  ["authenticate", "agent", $AuthenticateRequest, k44ea8f, true],
+  ["logout", "agent", k44ea8f, k44ea8f, true],
   ["session/set_config_option", "agent", $SetSessionConfigOptionRequest, $SetSessionConfigOptionResponse],
   ["elicitation/create", "client", $CreateElicitationRequest, $CreateElicitationResponse],
   ["elicitation/complete", "client", $CompleteElicitationNotification],
   ["fs/read_text_file", "client", $ReadTextFileRequest, $ReadTextFileResponse],
-  ["fs/write_text_file", "client", $WriteTextFileRequest, kdf9f1, true],
+  ["fs/write_text_file", "client", $WriteTextFileRequest, k44ea8f, true],
   ["initialize", "agent", $InitializeRequest, $InitializeResponse],
   ["$/cancel_request", "protocol", $CancelRequestNotification],
   ["session/request_permission", "client", $RequestPermissionRequest, $RequestPermissionResponse],
   ["session/prompt", "agent", $PromptRequest, $PromptResponse],
-  ["session/cancel", "agent", ked4b8],
-  ["session/new", "agent", $NewSessionRequest, k2c97e],
-  ["session/load", "agent", $LoadSessionRequest, k38f6f, true],
-  ["session/resume", "agent", k38af2, k38f6f, true],
-  ["session/fork", "agent", k38af2, k2c97e],
+  ["session/cancel", "agent", k4d8a32],
+  ["session/new", "agent", $NewSessionRequest, ke4f438],
+  ["session/load", "agent", $LoadSessionRequest, kb49904, true],
+  ["session/resume", "agent", k09204f, kb49904, true],
+  ["session/fork", "agent", k09204f, ke4f438],
   ["session/list", "agent", $ListSessionsRequest, $ListSessionsResponse],
-  ["session/delete", "agent", ked4b8, kdf9f1, true],
-  ["session/close", "agent", ked4b8, kdf9f1, true],
-  ["session/set_mode", "agent", $SetSessionModeRequest, kdf9f1, true],
+  ["session/delete", "agent", k4d8a32, k44ea8f, true],
+  ["session/close", "agent", k4d8a32, k44ea8f, true],
+  ["session/set_mode", "agent", $SetSessionModeRequest, k44ea8f, true],
   ["terminal/create", "client", $CreateTerminalRequest, $CreateTerminalResponse],
-  ["terminal/output", "client", k04613, $TerminalOutputResponse],
-  ["terminal/wait_for_exit", "client", k04613, kaa207],
-  ["terminal/kill", "client", k04613, kdf9f1, true],
-  ["terminal/release", "client", k04613, kdf9f1, true],
+  ["terminal/output", "client", k2cbc68, $TerminalOutputResponse],
+  ["terminal/wait_for_exit", "client", k2cbc68, ka5f491],
+  ["terminal/kill", "client", k2cbc68, k44ea8f, true],
+  ["terminal/release", "client", k2cbc68, k44ea8f, true],
   ["session/update", "client", $SessionNotification],
 ], { sides: ["agent", "client"], id: $RequestId, error: $Error });
 const decode = (line, options) => messages.decode(line, options);
@@ -192,17 +183,17 @@ export {
   decode,
   validate,
   $AuthenticateRequest as AuthenticateRequest,
-  kdf9f1 as AuthenticateResponse,
-  kdf9f1 as LogoutRequest,
-  kdf9f1 as LogoutResponse,
+  k44ea8f as AuthenticateResponse,
+  k44ea8f as LogoutRequest,
+  k44ea8f as LogoutResponse,
   $AuthMethod as AuthMethod,
   $AuthMethodTerminal as AuthMethodTerminal,
-  k60ba1 as AuthMethodAgent,
+  k201e2e as AuthMethodAgent,
   string as AuthMethodId,
   $AvailableCommandsUpdate as AvailableCommandsUpdate,
   $AvailableCommand as AvailableCommand,
-  k1a425 as AvailableCommandInput,
-  k1a425 as UnstructuredCommandInput,
+  $UnstructuredCommandInput as AvailableCommandInput,
+  $UnstructuredCommandInput as UnstructuredCommandInput,
   $CompactionUpdate as CompactionUpdate,
   $CompactionSummaryChunk as CompactionSummaryChunk,
   string as CompactionId,
@@ -268,7 +259,7 @@ export {
   $TitledMultiSelectItems as TitledMultiSelectItems,
   $CompleteElicitationNotification as CompleteElicitationNotification,
   string as ElicitationId,
-  kb5261 as EnvVariable,
+  ke4ef61 as EnvVariable,
   $Meta as Meta,
   any as ExtRequest,
   any as ExtResponse,
@@ -276,7 +267,7 @@ export {
   $ReadTextFileRequest as ReadTextFileRequest,
   $ReadTextFileResponse as ReadTextFileResponse,
   $WriteTextFileRequest as WriteTextFileRequest,
-  kdf9f1 as WriteTextFileResponse,
+  k44ea8f as WriteTextFileResponse,
   $InitializeRequest as InitializeRequest,
   $InitializeResponse as InitializeResponse,
   $ProtocolVersion as ProtocolVersion,
@@ -286,24 +277,24 @@ export {
   $ClientSessionCapabilities as ClientSessionCapabilities,
   object as CompactionCapabilities,
   $SessionConfigOptionsCapabilities as SessionConfigOptionsCapabilities,
-  kdf9f1 as BooleanConfigOptionCapabilities,
+  k44ea8f as BooleanConfigOptionCapabilities,
   object as NoticeCapabilities,
   $AuthCapabilities as AuthCapabilities,
   $ElicitationCapabilities as ElicitationCapabilities,
-  kdf9f1 as ElicitationFormCapabilities,
-  kdf9f1 as ElicitationUrlCapabilities,
+  k44ea8f as ElicitationFormCapabilities,
+  k44ea8f as ElicitationUrlCapabilities,
   $AgentCapabilities as AgentCapabilities,
   $PromptCapabilities as PromptCapabilities,
   $McpCapabilities as McpCapabilities,
   $SessionCapabilities as SessionCapabilities,
-  kdf9f1 as SessionListCapabilities,
-  kdf9f1 as SessionDeleteCapabilities,
-  kdf9f1 as SessionAdditionalDirectoriesCapabilities,
-  kdf9f1 as SessionForkCapabilities,
-  kdf9f1 as SessionResumeCapabilities,
-  kdf9f1 as SessionCloseCapabilities,
+  k44ea8f as SessionListCapabilities,
+  k44ea8f as SessionDeleteCapabilities,
+  k44ea8f as SessionAdditionalDirectoriesCapabilities,
+  k44ea8f as SessionForkCapabilities,
+  k44ea8f as SessionResumeCapabilities,
+  k44ea8f as SessionCloseCapabilities,
   $AgentAuthCapabilities as AgentAuthCapabilities,
-  kdf9f1 as LogoutCapabilities,
+  k44ea8f as LogoutCapabilities,
   $RequestId as RequestId,
   $Error as Error,
   integer as ErrorCode,
@@ -312,7 +303,7 @@ export {
   $McpServerHttp as McpServerHttp,
   $McpServerSse as McpServerSse,
   $McpServerStdio as McpServerStdio,
-  kb5261 as HttpHeader,
+  ke4ef61 as HttpHeader,
   $Notice as Notice,
   string as NoticeSeverity,
   $AbsolutePath as AbsolutePath,
@@ -331,41 +322,41 @@ export {
   $PromptRequest as PromptRequest,
   $PromptResponse as PromptResponse,
   $StopReason as StopReason,
-  ked4b8 as CancelNotification,
+  k4d8a32 as CancelNotification,
   $NewSessionRequest as NewSessionRequest,
-  k2c97e as NewSessionResponse,
+  ke4f438 as NewSessionResponse,
   $LoadSessionRequest as LoadSessionRequest,
-  k38f6f as LoadSessionResponse,
-  k38af2 as ResumeSessionRequest,
-  k38f6f as ResumeSessionResponse,
-  k38af2 as ForkSessionRequest,
-  k2c97e as ForkSessionResponse,
+  kb49904 as LoadSessionResponse,
+  k09204f as ResumeSessionRequest,
+  kb49904 as ResumeSessionResponse,
+  k09204f as ForkSessionRequest,
+  ke4f438 as ForkSessionResponse,
   $ListSessionsRequest as ListSessionsRequest,
   $ListSessionsResponse as ListSessionsResponse,
   $SessionInfo as SessionInfo,
-  ked4b8 as DeleteSessionRequest,
-  kdf9f1 as DeleteSessionResponse,
-  ked4b8 as CloseSessionRequest,
-  kdf9f1 as CloseSessionResponse,
+  k4d8a32 as DeleteSessionRequest,
+  k44ea8f as DeleteSessionResponse,
+  k4d8a32 as CloseSessionRequest,
+  k44ea8f as CloseSessionResponse,
   $SetSessionModeRequest as SetSessionModeRequest,
-  kdf9f1 as SetSessionModeResponse,
+  k44ea8f as SetSessionModeResponse,
   $SessionModeState as SessionModeState,
-  k60ba1 as SessionMode,
+  k201e2e as SessionMode,
   string as SessionModeId,
   $CurrentModeUpdate as CurrentModeUpdate,
   $SessionInfoUpdate as SessionInfoUpdate,
   string as SessionId,
   $CreateTerminalRequest as CreateTerminalRequest,
   $CreateTerminalResponse as CreateTerminalResponse,
-  k04613 as TerminalOutputRequest,
+  k2cbc68 as TerminalOutputRequest,
   $TerminalOutputResponse as TerminalOutputResponse,
-  k04613 as WaitForTerminalExitRequest,
-  kaa207 as WaitForTerminalExitResponse,
-  k04613 as KillTerminalRequest,
-  kdf9f1 as KillTerminalResponse,
-  k04613 as ReleaseTerminalRequest,
-  kdf9f1 as ReleaseTerminalResponse,
-  kaa207 as TerminalExitStatus,
+  k2cbc68 as WaitForTerminalExitRequest,
+  ka5f491 as WaitForTerminalExitResponse,
+  k2cbc68 as KillTerminalRequest,
+  k44ea8f as KillTerminalResponse,
+  k2cbc68 as ReleaseTerminalRequest,
+  k44ea8f as ReleaseTerminalResponse,
+  ka5f491 as TerminalExitStatus,
   string as TerminalId,
   $ToolCall as ToolCall,
   $ToolCallUpdate as ToolCallUpdate,

@@ -4,212 +4,192 @@ export { DecodeError, UNENFORCED, UNKNOWN, decodeAs, encode, is, parse, validate
 
 const $Meta = /* @__PURE__ */ type("object", "null");
 const $LoginAuthRequest = /* @__PURE__ */ record({ methodId: string, _meta: $Meta }, 1, 1);
-const kdf9f1 = /* @__PURE__ */ record({ _meta: $Meta }, 0, 1);
-const k5cfb2 = /* @__PURE__ */ type("string", "null");
-const kb5261 = /* @__PURE__ */ record({ name: string, value: string, _meta: $Meta }, 2, 1);
-const $AuthMethodTerminal = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "terminal"), methodId: string, name: string, description: k5cfb2, args: [/* @__PURE__ */ list(string), 2], env: [/* @__PURE__ */ list(kb5261), 2], _meta: $Meta }, 3, 1);
-const $AuthMethodAgent = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "agent"), methodId: string, name: string, description: k5cfb2, _meta: $Meta }, 3, 1);
-const k36b3e = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "terminal") }, 1);
-const $UnknownAuthMethod = /* @__PURE__ */ all(/* @__PURE__ */ record({ type: string, methodId: string, name: string }, 3), /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "agent") }, 1), k36b3e));
+const k44ea8f = /* @__PURE__ */ record({ _meta: $Meta }, 0, 1);
+const ke4ef61 = /* @__PURE__ */ record({ name: string, value: string, _meta: $Meta }, 2, 1);
+const $AuthMethodTerminal = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "terminal"), methodId: string, name: string, description: /* @__PURE__ */ type("string", "null"), args: [/* @__PURE__ */ list(string), 2], env: [/* @__PURE__ */ list(ke4ef61), 2], _meta: $Meta }, 3, 1);
+const $AuthMethodAgent = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "agent"), methodId: string, name: string, description: /* @__PURE__ */ type("string", "null"), _meta: $Meta }, 3, 1);
+const $UnknownAuthMethod = /* @__PURE__ */ all(/* @__PURE__ */ record({ type: string, methodId: string, name: string }, 3), /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "agent") }, 1), /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "terminal") }, 1)));
 const $AuthMethod = /* @__PURE__ */ union([$AuthMethodTerminal, $AuthMethodAgent, $UnknownAuthMethod], { field: "type", tags: ["terminal", "agent"] });
 const $TextCommandInput = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "text"), hint: string, _meta: $Meta }, 2, 1);
-const kb0ccc = /* @__PURE__ */ record({ type: string }, 1);
-const $UnknownAvailableCommandInput = /* @__PURE__ */ all(kb0ccc, /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "text") }, 1)));
+const $UnknownAvailableCommandInput = /* @__PURE__ */ all(/* @__PURE__ */ record({ type: string }, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "text") }, 1)));
 const $AvailableCommandInput = /* @__PURE__ */ union([$TextCommandInput, $UnknownAvailableCommandInput], { field: "type", tags: ["text"] });
 const $Command = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "command"), name: string, description: string, input: /* @__PURE__ */ nullable($AvailableCommandInput), _meta: $Meta }, 3, 1);
 const $UnknownAvailableCommand = /* @__PURE__ */ all(/* @__PURE__ */ record({ type: string, name: string, description: string }, 3), /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "command") }, 1)));
 const $AvailableCommand = /* @__PURE__ */ union([$Command, $UnknownAvailableCommand], { field: "type", tags: ["command"] });
-const $AvailableCommandsUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "available_commands_update"), availableCommands: /* @__PURE__ */ list($AvailableCommand, true), _meta: $Meta }, 2, 1);
-const ka4283 = /* @__PURE__ */ type("array", "null");
-const $Annotations = /* @__PURE__ */ record({ audience: /* @__PURE__ */ all(/* @__PURE__ */ items(string, true), ka4283), lastModified: k5cfb2, priority: /* @__PURE__ */ all(/* @__PURE__ */ type("number", "null"), /* @__PURE__ */ minimum(0), /* @__PURE__ */ maximum(1)), _meta: $Meta }, 0, 1);
-const k00a67 = /* @__PURE__ */ nullable($Annotations);
-const $TextContent = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "text"), text: string, annotations: k00a67, _meta: $Meta }, 2, 1);
-const $ImageContent = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "image"), data: string, mimeType: string, uri: k5cfb2, annotations: k00a67, _meta: $Meta }, 3, 1);
-const $AudioContent = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "audio"), data: string, mimeType: string, annotations: k00a67, _meta: $Meta }, 3, 1);
-const k167dc = /* @__PURE__ */ nullable(string);
-const $Icon = /* @__PURE__ */ record({ src: string, mimeType: k167dc, sizes: /* @__PURE__ */ all(/* @__PURE__ */ items(string, true), ka4283), theme: k167dc, _meta: $Meta }, 1, 1);
-const k844da = /* @__PURE__ */ type("integer", "null");
-const ke408d = /* @__PURE__ */ all(k844da, /* @__PURE__ */ minimum(0));
-const $ResourceLink = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "resource_link"), name: string, uri: string, title: k5cfb2, description: k5cfb2, icons: /* @__PURE__ */ all(/* @__PURE__ */ items($Icon, true), ka4283), mimeType: k167dc, size: ke408d, annotations: k00a67, _meta: $Meta }, 3, 1);
-const $TextResourceContents = /* @__PURE__ */ record({ text: string, uri: string, mimeType: k167dc, _meta: $Meta }, 2, 1);
-const $BlobResourceContents = /* @__PURE__ */ record({ blob: string, uri: string, mimeType: k167dc, _meta: $Meta }, 2, 1);
-const $EmbeddedResourceResource = /* @__PURE__ */ union([$TextResourceContents, $BlobResourceContents], { types: ["object"] });
-const $EmbeddedResource = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "resource"), resource: $EmbeddedResourceResource, annotations: k00a67, _meta: $Meta }, 2, 1);
-const $UnknownContentBlock = /* @__PURE__ */ all(kb0ccc, /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "text") }, 1), /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "image") }, 1), /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "audio") }, 1), /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "resource_link") }, 1), /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "resource") }, 1)));
+const $AvailableCommandsUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "available_commands_update"), availableCommands: [/* @__PURE__ */ list($AvailableCommand), 12], _meta: $Meta }, 2, 1);
+const $Annotations = /* @__PURE__ */ record({ audience: [/* @__PURE__ */ all(/* @__PURE__ */ type("array", "null"), /* @__PURE__ */ items(string)), 13], lastModified: /* @__PURE__ */ type("string", "null"), priority: /* @__PURE__ */ all(/* @__PURE__ */ type("number", "null"), /* @__PURE__ */ minimum(0), /* @__PURE__ */ maximum(1)), _meta: $Meta }, 0, 1);
+const $TextContent = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "text"), text: string, annotations: /* @__PURE__ */ nullable($Annotations), _meta: $Meta }, 2, 1);
+const $ImageContent = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "image"), data: string, mimeType: string, uri: /* @__PURE__ */ type("string", "null"), annotations: /* @__PURE__ */ nullable($Annotations), _meta: $Meta }, 3, 1);
+const $AudioContent = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "audio"), data: string, mimeType: string, annotations: /* @__PURE__ */ nullable($Annotations), _meta: $Meta }, 3, 1);
+const $Icon = /* @__PURE__ */ record({ src: string, mimeType: /* @__PURE__ */ nullable(string), sizes: [/* @__PURE__ */ all(/* @__PURE__ */ type("array", "null"), /* @__PURE__ */ items(string)), 13], theme: /* @__PURE__ */ nullable(string), _meta: $Meta }, 1, 1);
+const $ResourceLink = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "resource_link"), name: string, uri: string, title: /* @__PURE__ */ type("string", "null"), description: /* @__PURE__ */ type("string", "null"), icons: [/* @__PURE__ */ all(/* @__PURE__ */ type("array", "null"), /* @__PURE__ */ items($Icon)), 13], mimeType: /* @__PURE__ */ nullable(string), size: /* @__PURE__ */ all(/* @__PURE__ */ type("integer", "null"), /* @__PURE__ */ minimum(0)), annotations: /* @__PURE__ */ nullable($Annotations), _meta: $Meta }, 3, 1);
+const $TextResourceContents = /* @__PURE__ */ record({ text: string, uri: string, mimeType: /* @__PURE__ */ nullable(string), _meta: $Meta }, 2, 1);
+const $BlobResourceContents = /* @__PURE__ */ record({ blob: string, uri: string, mimeType: /* @__PURE__ */ nullable(string), _meta: $Meta }, 2, 1);
+const $EmbeddedResourceResource = /* @__PURE__ */ union([$TextResourceContents, $BlobResourceContents]);
+const $EmbeddedResource = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "resource"), resource: $EmbeddedResourceResource, annotations: /* @__PURE__ */ nullable($Annotations), _meta: $Meta }, 2, 1);
+const $UnknownContentBlock = /* @__PURE__ */ all(/* @__PURE__ */ record({ type: string }, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "text") }, 1), /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "image") }, 1), /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "audio") }, 1), /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "resource_link") }, 1), /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "resource") }, 1)));
 const $ContentBlock = /* @__PURE__ */ union([$TextContent, $ImageContent, $AudioContent, $ResourceLink, $EmbeddedResource, $UnknownContentBlock], { field: "type", tags: ["text", "image", "audio", "resource_link", "resource"] });
-const k1cc5e = /* @__PURE__ */ all(/* @__PURE__ */ items($ContentBlock, true), ka4283);
-const $CompactionUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "compaction_update"), compactionId: string, status: string, summary: k1cc5e, error: k5cfb2, _meta: $Meta }, 3, 1);
+const $CompactionUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "compaction_update"), compactionId: string, status: string, summary: [/* @__PURE__ */ all(/* @__PURE__ */ type("array", "null"), /* @__PURE__ */ items($ContentBlock)), 13], error: /* @__PURE__ */ type("string", "null"), _meta: $Meta }, 3, 1);
 const $CompactionSummaryChunk = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "compaction_summary_chunk"), compactionId: string, content: $ContentBlock, _meta: $Meta }, 3, 1);
 const $IdSetSessionConfigOptionRequest = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "id"), sessionId: string, configId: string, value: string, _meta: $Meta }, 4, 1);
 const $BooleanSetSessionConfigOptionRequest = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "boolean"), sessionId: string, configId: string, value: boolean, _meta: $Meta }, 4, 1);
-const kd6951 = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "boolean") }, 1);
-const $UnknownSetSessionConfigOptionRequest = /* @__PURE__ */ all(/* @__PURE__ */ record({ sessionId: string, configId: string, type: string, value: any, _meta: $Meta }, 4, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "id") }, 1), kd6951));
+const $UnknownSetSessionConfigOptionRequest = /* @__PURE__ */ all(/* @__PURE__ */ record({ sessionId: string, configId: string, type: string, value: any, _meta: $Meta }, 4, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "id") }, 1), /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "boolean") }, 1)));
 const $SetSessionConfigOptionRequest = /* @__PURE__ */ union([$IdSetSessionConfigOptionRequest, $BooleanSetSessionConfigOptionRequest, $UnknownSetSessionConfigOptionRequest], { field: "type", tags: ["id", "boolean"] });
-const $SessionConfigSelectOption = /* @__PURE__ */ record({ value: string, name: string, description: k5cfb2, _meta: $Meta }, 2, 1);
-const k313c8 = /* @__PURE__ */ minItems(1);
-const $SessionConfigSelectGroup = /* @__PURE__ */ record({ groupId: string, name: string, options: [/* @__PURE__ */ all(/* @__PURE__ */ list($SessionConfigSelectOption, true), k313c8), 5], _meta: $Meta }, 3, 1);
-const $SessionConfigSelectOptions = /* @__PURE__ */ union([/* @__PURE__ */ all(/* @__PURE__ */ list($SessionConfigSelectOption), k313c8), /* @__PURE__ */ all(/* @__PURE__ */ list($SessionConfigSelectGroup), k313c8)], { types: ["array"] });
-const $SessionConfigSelect = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "select"), currentValue: string, options: $SessionConfigSelectOptions, configId: string, name: string, description: k5cfb2, category: k167dc, _meta: $Meta }, 5, 1);
-const $SessionConfigBoolean = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "boolean"), currentValue: boolean, configId: string, name: string, description: k5cfb2, category: k167dc, _meta: $Meta }, 4, 1);
-const $UnknownSessionConfigOption = /* @__PURE__ */ all(/* @__PURE__ */ record({ configId: string, name: string, type: string, description: k5cfb2, category: k167dc, _meta: $Meta }, 3, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "select") }, 1), kd6951));
+const $SessionConfigSelectOption = /* @__PURE__ */ record({ value: string, name: string, description: /* @__PURE__ */ type("string", "null"), _meta: $Meta }, 2, 1);
+const $SessionConfigSelectGroup = /* @__PURE__ */ record({ groupId: string, name: string, options: [/* @__PURE__ */ all(/* @__PURE__ */ list($SessionConfigSelectOption), /* @__PURE__ */ minItems(1)), 13], _meta: $Meta }, 3, 1);
+const $SessionConfigSelectOptions = /* @__PURE__ */ union([/* @__PURE__ */ all(/* @__PURE__ */ list($SessionConfigSelectOption), /* @__PURE__ */ minItems(1)), /* @__PURE__ */ all(/* @__PURE__ */ list($SessionConfigSelectGroup), /* @__PURE__ */ minItems(1))], { types: [["array"], ["array"]] });
+const $SessionConfigSelect = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "select"), currentValue: string, options: $SessionConfigSelectOptions, configId: string, name: string, description: /* @__PURE__ */ type("string", "null"), category: /* @__PURE__ */ nullable(string), _meta: $Meta }, 5, 1);
+const $SessionConfigBoolean = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "boolean"), currentValue: boolean, configId: string, name: string, description: /* @__PURE__ */ type("string", "null"), category: /* @__PURE__ */ nullable(string), _meta: $Meta }, 4, 1);
+const $UnknownSessionConfigOption = /* @__PURE__ */ all(/* @__PURE__ */ record({ configId: string, name: string, type: string, description: /* @__PURE__ */ type("string", "null"), category: /* @__PURE__ */ nullable(string), _meta: $Meta }, 3, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "select") }, 1), /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "boolean") }, 1)));
 const $SessionConfigOption = /* @__PURE__ */ union([$SessionConfigSelect, $SessionConfigBoolean, $UnknownSessionConfigOption], { field: "type", tags: ["select", "boolean"] });
-const kb6e50 = /* @__PURE__ */ list($SessionConfigOption, true);
-const $SetSessionConfigOptionResponse = /* @__PURE__ */ record({ configOptions: kb6e50, _meta: $Meta }, 1, 1);
-const $ConfigOptionUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "config_option_update"), configOptions: kb6e50, _meta: $Meta }, 2, 1);
+const $SetSessionConfigOptionResponse = /* @__PURE__ */ record({ configOptions: [/* @__PURE__ */ list($SessionConfigOption), 12], _meta: $Meta }, 1, 1);
+const $ConfigOptionUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "config_option_update"), configOptions: [/* @__PURE__ */ list($SessionConfigOption), 12], _meta: $Meta }, 2, 1);
 const $AbsolutePath = /* @__PURE__ */ all(string, /* @__PURE__ */ pattern(/* @__PURE__ */ expression("^(?:/|[A-Za-z]:[\\\\/]|\\\\\\\\[^\\\\/])"), ""));
 const $DiffPathChange = /* @__PURE__ */ record({ path: $AbsolutePath }, 1);
-const $DiffAdd = /* @__PURE__ */ all(/* @__PURE__ */ record({ operation: /* @__PURE__ */ constant(string, "add"), fileType: k167dc, mimeType: k167dc, _meta: $Meta }, 1, 1), $DiffPathChange);
-const $DiffDelete = /* @__PURE__ */ all(/* @__PURE__ */ record({ operation: /* @__PURE__ */ constant(string, "delete"), fileType: k167dc, mimeType: k167dc, _meta: $Meta }, 1, 1), $DiffPathChange);
-const $DiffModify = /* @__PURE__ */ all(/* @__PURE__ */ record({ operation: /* @__PURE__ */ constant(string, "modify"), fileType: k167dc, mimeType: k167dc, _meta: $Meta }, 1, 1), $DiffPathChange);
+const $DiffAdd = /* @__PURE__ */ all(/* @__PURE__ */ record({ operation: /* @__PURE__ */ constant(string, "add"), fileType: /* @__PURE__ */ nullable(string), mimeType: /* @__PURE__ */ nullable(string), _meta: $Meta }, 1, 1), $DiffPathChange);
+const $DiffDelete = /* @__PURE__ */ all(/* @__PURE__ */ record({ operation: /* @__PURE__ */ constant(string, "delete"), fileType: /* @__PURE__ */ nullable(string), mimeType: /* @__PURE__ */ nullable(string), _meta: $Meta }, 1, 1), $DiffPathChange);
+const $DiffModify = /* @__PURE__ */ all(/* @__PURE__ */ record({ operation: /* @__PURE__ */ constant(string, "modify"), fileType: /* @__PURE__ */ nullable(string), mimeType: /* @__PURE__ */ nullable(string), _meta: $Meta }, 1, 1), $DiffPathChange);
 const $DiffPathPairChange = /* @__PURE__ */ record({ oldPath: $AbsolutePath, path: $AbsolutePath }, 2);
-const $DiffMove = /* @__PURE__ */ all(/* @__PURE__ */ record({ operation: /* @__PURE__ */ constant(string, "move"), fileType: k167dc, mimeType: k167dc, _meta: $Meta }, 1, 1), $DiffPathPairChange);
-const $DiffCopy = /* @__PURE__ */ all(/* @__PURE__ */ record({ operation: /* @__PURE__ */ constant(string, "copy"), fileType: k167dc, mimeType: k167dc, _meta: $Meta }, 1, 1), $DiffPathPairChange);
-const $UnknownDiffChange = /* @__PURE__ */ all(/* @__PURE__ */ record({ operation: string, fileType: k167dc, mimeType: k167dc, _meta: $Meta }, 1, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ operation: /* @__PURE__ */ constant(string, "add") }, 1), /* @__PURE__ */ record({ operation: /* @__PURE__ */ constant(string, "delete") }, 1), /* @__PURE__ */ record({ operation: /* @__PURE__ */ constant(string, "modify") }, 1), /* @__PURE__ */ record({ operation: /* @__PURE__ */ constant(string, "move") }, 1), /* @__PURE__ */ record({ operation: /* @__PURE__ */ constant(string, "copy") }, 1)));
+const $DiffMove = /* @__PURE__ */ all(/* @__PURE__ */ record({ operation: /* @__PURE__ */ constant(string, "move"), fileType: /* @__PURE__ */ nullable(string), mimeType: /* @__PURE__ */ nullable(string), _meta: $Meta }, 1, 1), $DiffPathPairChange);
+const $DiffCopy = /* @__PURE__ */ all(/* @__PURE__ */ record({ operation: /* @__PURE__ */ constant(string, "copy"), fileType: /* @__PURE__ */ nullable(string), mimeType: /* @__PURE__ */ nullable(string), _meta: $Meta }, 1, 1), $DiffPathPairChange);
+const $UnknownDiffChange = /* @__PURE__ */ all(/* @__PURE__ */ record({ operation: string, fileType: /* @__PURE__ */ nullable(string), mimeType: /* @__PURE__ */ nullable(string), _meta: $Meta }, 1, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ operation: /* @__PURE__ */ constant(string, "add") }, 1), /* @__PURE__ */ record({ operation: /* @__PURE__ */ constant(string, "delete") }, 1), /* @__PURE__ */ record({ operation: /* @__PURE__ */ constant(string, "modify") }, 1), /* @__PURE__ */ record({ operation: /* @__PURE__ */ constant(string, "move") }, 1), /* @__PURE__ */ record({ operation: /* @__PURE__ */ constant(string, "copy") }, 1)));
 const $DiffChange = /* @__PURE__ */ union([$DiffAdd, $DiffDelete, $DiffModify, $DiffMove, $DiffCopy, $UnknownDiffChange], { field: "operation", tags: ["add", "delete", "modify", "move", "copy"] });
 const $DiffPatch = /* @__PURE__ */ record({ format: string, text: string, _meta: $Meta }, 2, 1);
-const $Diff = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "diff"), changes: /* @__PURE__ */ list($DiffChange, true), patch: /* @__PURE__ */ nullable($DiffPatch), _meta: $Meta }, 2, 1);
+const $Diff = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "diff"), changes: [/* @__PURE__ */ list($DiffChange), 12], patch: /* @__PURE__ */ nullable($DiffPatch), _meta: $Meta }, 2, 1);
 const $ElicitationSchemaType = /* @__PURE__ */ constant(string, "object");
-const $EnumOption = /* @__PURE__ */ record({ const: string, title: string, description: k5cfb2, _meta: $Meta }, 2, 1);
-const $StringPropertySchema = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "string"), title: [k5cfb2, 1], description: [k5cfb2, 1], minLength: ke408d, maxLength: ke408d, pattern: k5cfb2, format: k167dc, default: [k5cfb2, 1], enum: /* @__PURE__ */ all(/* @__PURE__ */ items(string), ka4283, k313c8), oneOf: /* @__PURE__ */ all(/* @__PURE__ */ items($EnumOption), ka4283, k313c8), _meta: [$Meta, 1] }, 1);
-const $NumberPropertySchema = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "number"), title: k5cfb2, description: k5cfb2, minimum: [/* @__PURE__ */ type("number", "null"), 0], maximum: [/* @__PURE__ */ type("number", "null"), 0], default: /* @__PURE__ */ type("number", "null"), _meta: $Meta }, 1, 1);
-const $IntegerPropertySchema = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "integer"), title: k5cfb2, description: k5cfb2, minimum: [k844da, 0], maximum: [k844da, 0], default: k844da, _meta: $Meta }, 1, 1);
-const $BooleanPropertySchema = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "boolean"), title: k5cfb2, description: k5cfb2, default: /* @__PURE__ */ type("boolean", "null"), _meta: $Meta }, 1, 1);
-const $StringMultiSelectItems = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "string"), enum: /* @__PURE__ */ all(/* @__PURE__ */ list(string), k313c8), _meta: $Meta }, 2, 1);
-const $UnknownMultiSelectItems = /* @__PURE__ */ all(kb0ccc, /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "string") }, 1)));
-const $TitledMultiSelectItems = /* @__PURE__ */ record({ anyOf: /* @__PURE__ */ all(/* @__PURE__ */ list($EnumOption), k313c8), _meta: $Meta }, 1, 1);
-const $MultiSelectItems = /* @__PURE__ */ union([$StringMultiSelectItems, $UnknownMultiSelectItems, /* @__PURE__ */ all($TitledMultiSelectItems, /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "string") }, 1)))], { field: "type", tags: ["string"], untagged: [2] });
-const $MultiSelectPropertySchema = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "array"), items: $MultiSelectItems, title: k5cfb2, description: k5cfb2, minItems: [ke408d, 0], maxItems: [ke408d, 0], default: /* @__PURE__ */ all(/* @__PURE__ */ items(string, true), ka4283), _meta: $Meta }, 2, 1);
-const $UnknownElicitationPropertySchema = /* @__PURE__ */ all(kb0ccc, /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "string") }, 1), /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "number") }, 1), /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "integer") }, 1), kd6951, /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "array") }, 1)));
+const $EnumOption = /* @__PURE__ */ record({ const: string, title: string, description: /* @__PURE__ */ type("string", "null"), _meta: $Meta }, 2, 1);
+const $StringPropertySchema = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "string"), title: [/* @__PURE__ */ type("string", "null"), 1], description: [/* @__PURE__ */ type("string", "null"), 1], minLength: /* @__PURE__ */ all(/* @__PURE__ */ type("integer", "null"), /* @__PURE__ */ minimum(0)), maxLength: /* @__PURE__ */ all(/* @__PURE__ */ type("integer", "null"), /* @__PURE__ */ minimum(0)), pattern: /* @__PURE__ */ type("string", "null"), format: /* @__PURE__ */ nullable(string), default: [/* @__PURE__ */ type("string", "null"), 1], enum: /* @__PURE__ */ all(/* @__PURE__ */ type("array", "null"), /* @__PURE__ */ items(string), /* @__PURE__ */ minItems(1)), oneOf: /* @__PURE__ */ all(/* @__PURE__ */ type("array", "null"), /* @__PURE__ */ items($EnumOption), /* @__PURE__ */ minItems(1)), _meta: [$Meta, 1] }, 1);
+const $NumberPropertySchema = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "number"), title: /* @__PURE__ */ type("string", "null"), description: /* @__PURE__ */ type("string", "null"), minimum: [/* @__PURE__ */ type("number", "null"), 0], maximum: [/* @__PURE__ */ type("number", "null"), 0], default: /* @__PURE__ */ type("number", "null"), _meta: $Meta }, 1, 1);
+const $IntegerPropertySchema = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "integer"), title: /* @__PURE__ */ type("string", "null"), description: /* @__PURE__ */ type("string", "null"), minimum: [/* @__PURE__ */ type("integer", "null"), 0], maximum: [/* @__PURE__ */ type("integer", "null"), 0], default: /* @__PURE__ */ type("integer", "null"), _meta: $Meta }, 1, 1);
+const $BooleanPropertySchema = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "boolean"), title: /* @__PURE__ */ type("string", "null"), description: /* @__PURE__ */ type("string", "null"), default: /* @__PURE__ */ type("boolean", "null"), _meta: $Meta }, 1, 1);
+const $StringMultiSelectItems = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "string"), enum: /* @__PURE__ */ all(/* @__PURE__ */ list(string), /* @__PURE__ */ minItems(1)), _meta: $Meta }, 2, 1);
+const $UnknownMultiSelectItems = /* @__PURE__ */ all(/* @__PURE__ */ record({ type: string }, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "string") }, 1)));
+const $TitledMultiSelectItems = /* @__PURE__ */ record({ anyOf: /* @__PURE__ */ all(/* @__PURE__ */ list($EnumOption), /* @__PURE__ */ minItems(1)), _meta: $Meta }, 1, 1);
+const $MultiSelectItems = /* @__PURE__ */ union([$StringMultiSelectItems, $UnknownMultiSelectItems, /* @__PURE__ */ all(/* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "string") }, 1)), $TitledMultiSelectItems)], { field: "type", tags: ["string"], untagged: [2] });
+const $MultiSelectPropertySchema = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "array"), items: $MultiSelectItems, title: /* @__PURE__ */ type("string", "null"), description: /* @__PURE__ */ type("string", "null"), minItems: [/* @__PURE__ */ all(/* @__PURE__ */ type("integer", "null"), /* @__PURE__ */ minimum(0)), 0], maxItems: [/* @__PURE__ */ all(/* @__PURE__ */ type("integer", "null"), /* @__PURE__ */ minimum(0)), 0], default: [/* @__PURE__ */ all(/* @__PURE__ */ type("array", "null"), /* @__PURE__ */ items(string)), 13], _meta: $Meta }, 2, 1);
+const $UnknownElicitationPropertySchema = /* @__PURE__ */ all(/* @__PURE__ */ record({ type: string }, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "string") }, 1), /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "number") }, 1), /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "integer") }, 1), /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "boolean") }, 1), /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "array") }, 1)));
 const $ElicitationPropertySchema = /* @__PURE__ */ union([$StringPropertySchema, $NumberPropertySchema, $IntegerPropertySchema, $BooleanPropertySchema, $MultiSelectPropertySchema, $UnknownElicitationPropertySchema], { field: "type", tags: ["string", "number", "integer", "boolean", "array"] });
-const $ElicitationSchema = /* @__PURE__ */ record({ type: $ElicitationSchemaType, properties: /* @__PURE__ */ all(object, /* @__PURE__ */ members($ElicitationPropertySchema)), title: k5cfb2, required: [/* @__PURE__ */ all(/* @__PURE__ */ items(string), ka4283), 0], description: k5cfb2, _meta: $Meta }, 2, 1);
-const k430a7 = /* @__PURE__ */ record({ mode: /* @__PURE__ */ constant(string, "form"), requestedSchema: $ElicitationSchema, message: string, _meta: $Meta }, 3, 1);
-const $ElicitationSessionScope = /* @__PURE__ */ record({ sessionId: string, toolCallId: k167dc }, 1, 1);
-const $SessionElicitationFormMode = /* @__PURE__ */ all(k430a7, $ElicitationSessionScope);
+const $ElicitationSchema = /* @__PURE__ */ record({ type: $ElicitationSchemaType, properties: /* @__PURE__ */ all(object, /* @__PURE__ */ members($ElicitationPropertySchema)), title: /* @__PURE__ */ type("string", "null"), required: [/* @__PURE__ */ all(/* @__PURE__ */ type("array", "null"), /* @__PURE__ */ items(string)), 0], description: /* @__PURE__ */ type("string", "null"), _meta: $Meta }, 2, 1);
+const $ElicitationSessionScope = /* @__PURE__ */ record({ sessionId: string, toolCallId: /* @__PURE__ */ nullable(string) }, 1, 1);
+const $SessionElicitationFormMode = /* @__PURE__ */ all(/* @__PURE__ */ record({ mode: /* @__PURE__ */ constant(string, "form"), requestedSchema: $ElicitationSchema, message: string, _meta: $Meta }, 3, 1), $ElicitationSessionScope);
 const $RequestId = /* @__PURE__ */ type("integer", "string");
 const $ElicitationRequestScope = /* @__PURE__ */ record({ requestId: $RequestId }, 1);
-const $RequestElicitationFormMode = /* @__PURE__ */ all(k430a7, $ElicitationRequestScope);
-const $ElicitationFormMode = /* @__PURE__ */ union([$SessionElicitationFormMode, $RequestElicitationFormMode], { isExclusive: true, types: ["object"] });
-const ke7d47 = /* @__PURE__ */ record({ mode: /* @__PURE__ */ constant(string, "url"), elicitationId: string, url: string, message: string, _meta: $Meta }, 4, 1);
-const $SessionElicitationUrlMode = /* @__PURE__ */ all(ke7d47, $ElicitationSessionScope);
-const $RequestElicitationUrlMode = /* @__PURE__ */ all(ke7d47, $ElicitationRequestScope);
-const $ElicitationUrlMode = /* @__PURE__ */ union([$SessionElicitationUrlMode, $RequestElicitationUrlMode], { isExclusive: true, types: ["object"] });
+const $RequestElicitationFormMode = /* @__PURE__ */ all(/* @__PURE__ */ record({ mode: /* @__PURE__ */ constant(string, "form"), requestedSchema: $ElicitationSchema, message: string, _meta: $Meta }, 3, 1), $ElicitationRequestScope);
+const $ElicitationFormMode = /* @__PURE__ */ union([$SessionElicitationFormMode, $RequestElicitationFormMode], { isExclusive: true });
+const $SessionElicitationUrlMode = /* @__PURE__ */ all(/* @__PURE__ */ record({ mode: /* @__PURE__ */ constant(string, "url"), elicitationId: string, url: string, message: string, _meta: $Meta }, 4, 1), $ElicitationSessionScope);
+const $RequestElicitationUrlMode = /* @__PURE__ */ all(/* @__PURE__ */ record({ mode: /* @__PURE__ */ constant(string, "url"), elicitationId: string, url: string, message: string, _meta: $Meta }, 4, 1), $ElicitationRequestScope);
+const $ElicitationUrlMode = /* @__PURE__ */ union([$SessionElicitationUrlMode, $RequestElicitationUrlMode], { isExclusive: true });
 const $UnknownCreateElicitationRequest = /* @__PURE__ */ all(/* @__PURE__ */ record({ message: string, mode: string, _meta: $Meta }, 2, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ mode: /* @__PURE__ */ constant(string, "form") }, 1), /* @__PURE__ */ record({ mode: /* @__PURE__ */ constant(string, "url") }, 1)));
 const $SessionUnknownCreateElicitationRequest = /* @__PURE__ */ all(object, $UnknownCreateElicitationRequest, $ElicitationSessionScope);
 const $RequestUnknownCreateElicitationRequest = /* @__PURE__ */ all(object, $UnknownCreateElicitationRequest, $ElicitationRequestScope);
-const $CreateElicitationRequest = /* @__PURE__ */ union([$ElicitationFormMode, $ElicitationUrlMode, /* @__PURE__ */ union([$SessionUnknownCreateElicitationRequest, $RequestUnknownCreateElicitationRequest], { isExclusive: true, types: ["object"] })], { field: "mode", tags: ["form", "url"] });
-const $ElicitationContentValue = /* @__PURE__ */ union([string, integer, number, boolean, /* @__PURE__ */ list(string), any], { types: ["array", "boolean", "integer", "number", "string"] });
-const $ElicitationAcceptAction = /* @__PURE__ */ record({ action: /* @__PURE__ */ constant(string, "accept"), content: /* @__PURE__ */ all($Meta, /* @__PURE__ */ members($ElicitationContentValue)), _meta: [$Meta, 1] }, 1);
+const $CreateElicitationRequest = /* @__PURE__ */ all(object, /* @__PURE__ */ union([$ElicitationFormMode, $ElicitationUrlMode, /* @__PURE__ */ union([$SessionUnknownCreateElicitationRequest, $RequestUnknownCreateElicitationRequest], { isExclusive: true })], { field: "mode", tags: ["form", "url"] }));
+const $ElicitationContentValue = /* @__PURE__ */ union([string, integer, number, boolean, /* @__PURE__ */ list(string), any], { types: [["string"], ["integer"], ["number"], ["boolean"], ["array"], []] });
+const $ElicitationAcceptAction = /* @__PURE__ */ record({ action: /* @__PURE__ */ constant(string, "accept"), content: /* @__PURE__ */ all(/* @__PURE__ */ type("object", "null"), /* @__PURE__ */ members($ElicitationContentValue)), _meta: [$Meta, 1] }, 1);
 const $ElicitationDeclineAction = /* @__PURE__ */ record({ action: /* @__PURE__ */ constant(string, "decline"), _meta: $Meta }, 1, 1);
 const $ElicitationCancelAction = /* @__PURE__ */ record({ action: /* @__PURE__ */ constant(string, "cancel"), _meta: $Meta }, 1, 1);
 const $UnknownCreateElicitationResponse = /* @__PURE__ */ all(/* @__PURE__ */ record({ action: string, _meta: $Meta }, 1, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ action: /* @__PURE__ */ constant(string, "accept") }, 1), /* @__PURE__ */ record({ action: /* @__PURE__ */ constant(string, "decline") }, 1), /* @__PURE__ */ record({ action: /* @__PURE__ */ constant(string, "cancel") }, 1)));
 const $CreateElicitationResponse = /* @__PURE__ */ union([$ElicitationAcceptAction, $ElicitationDeclineAction, $ElicitationCancelAction, $UnknownCreateElicitationResponse], { field: "action", tags: ["accept", "decline", "cancel"] });
 const $CompleteElicitationNotification = /* @__PURE__ */ record({ elicitationId: string, _meta: $Meta }, 1, 1);
 const $ProtocolVersion = /* @__PURE__ */ all(integer, /* @__PURE__ */ minimum(0), /* @__PURE__ */ maximum(65535));
-const $Implementation = /* @__PURE__ */ record({ name: string, version: string, title: k5cfb2, _meta: $Meta }, 2, 1);
-const k492a7 = /* @__PURE__ */ nullable(kdf9f1);
-const $ClientAuthCapabilities = /* @__PURE__ */ record({ terminal: k492a7, _meta: $Meta }, 0, 1);
-const $ElicitationCapabilities = /* @__PURE__ */ record({ form: k492a7, url: k492a7, _meta: $Meta }, 0, 1);
+const $Implementation = /* @__PURE__ */ record({ name: string, version: string, title: /* @__PURE__ */ type("string", "null"), _meta: $Meta }, 2, 1);
+const $ClientAuthCapabilities = /* @__PURE__ */ record({ terminal: /* @__PURE__ */ nullable(k44ea8f), _meta: $Meta }, 0, 1);
+const $ElicitationCapabilities = /* @__PURE__ */ record({ form: /* @__PURE__ */ nullable(k44ea8f), url: /* @__PURE__ */ nullable(k44ea8f), _meta: $Meta }, 0, 1);
 const $ClientCapabilities = /* @__PURE__ */ record({ auth: /* @__PURE__ */ nullable($ClientAuthCapabilities), elicitation: /* @__PURE__ */ nullable($ElicitationCapabilities), _meta: $Meta }, 0, 1);
 const $InitializeRequest = /* @__PURE__ */ record({ protocolVersion: $ProtocolVersion, info: $Implementation, capabilities: $ClientCapabilities, _meta: $Meta }, 2, 1);
-const $PromptCapabilities = /* @__PURE__ */ record({ image: k492a7, audio: k492a7, embeddedContext: k492a7, _meta: $Meta }, 0, 1);
-const $McpCapabilities = /* @__PURE__ */ record({ stdio: k492a7, http: k492a7, _meta: $Meta }, 0, 1);
-const $SessionCapabilities = /* @__PURE__ */ record({ prompt: /* @__PURE__ */ nullable($PromptCapabilities), mcp: /* @__PURE__ */ nullable($McpCapabilities), delete: k492a7, additionalDirectories: k492a7, fork: k492a7, _meta: $Meta }, 0, 1);
-const $AgentCapabilities = /* @__PURE__ */ record({ session: /* @__PURE__ */ nullable($SessionCapabilities), auth: k492a7, _meta: $Meta }, 0, 1);
-const $InitializeResponse = /* @__PURE__ */ record({ protocolVersion: $ProtocolVersion, info: $Implementation, capabilities: $AgentCapabilities, authMethods: /* @__PURE__ */ list($AuthMethod, true), _meta: $Meta }, 2, 1);
+const $PromptCapabilities = /* @__PURE__ */ record({ image: /* @__PURE__ */ nullable(k44ea8f), audio: /* @__PURE__ */ nullable(k44ea8f), embeddedContext: /* @__PURE__ */ nullable(k44ea8f), _meta: $Meta }, 0, 1);
+const $McpCapabilities = /* @__PURE__ */ record({ stdio: /* @__PURE__ */ nullable(k44ea8f), http: /* @__PURE__ */ nullable(k44ea8f), _meta: $Meta }, 0, 1);
+const $SessionCapabilities = /* @__PURE__ */ record({ prompt: /* @__PURE__ */ nullable($PromptCapabilities), mcp: /* @__PURE__ */ nullable($McpCapabilities), delete: /* @__PURE__ */ nullable(k44ea8f), additionalDirectories: /* @__PURE__ */ nullable(k44ea8f), fork: /* @__PURE__ */ nullable(k44ea8f), _meta: $Meta }, 0, 1);
+const $AgentCapabilities = /* @__PURE__ */ record({ session: /* @__PURE__ */ nullable($SessionCapabilities), auth: /* @__PURE__ */ nullable(k44ea8f), _meta: $Meta }, 0, 1);
+const $InitializeResponse = /* @__PURE__ */ record({ protocolVersion: $ProtocolVersion, info: $Implementation, capabilities: $AgentCapabilities, authMethods: [/* @__PURE__ */ list($AuthMethod), 13], _meta: $Meta }, 2, 1);
 const $CancelRequestNotification = /* @__PURE__ */ record({ requestId: $RequestId, _meta: $Meta }, 1, 1);
 const $UnsupportedProtocolVersionErrorData = /* @__PURE__ */ record({ requested: $ProtocolVersion, supported: /* @__PURE__ */ list($ProtocolVersion), _meta: $Meta }, 2, 1);
-const ked4b8 = /* @__PURE__ */ record({ sessionId: string, _meta: $Meta }, 1, 1);
-const $ErrorData = /* @__PURE__ */ union([$UnsupportedProtocolVersionErrorData, ked4b8, any], { types: ["object"] });
+const k4d8a32 = /* @__PURE__ */ record({ sessionId: string, _meta: $Meta }, 1, 1);
+const $ErrorData = /* @__PURE__ */ union([$UnsupportedProtocolVersionErrorData, k4d8a32, any], { types: [["object"], ["object"], []] });
 const $Error = /* @__PURE__ */ record({ code: integer, message: string, data: /* @__PURE__ */ nullable($ErrorData) }, 2, 1);
-const $McpServerHttp = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "http"), name: string, url: string, headers: /* @__PURE__ */ list(kb5261), _meta: [$Meta, 1] }, 3, 2);
-const $McpServerStdio = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "stdio"), name: string, command: $AbsolutePath, args: /* @__PURE__ */ list(string), env: /* @__PURE__ */ list(kb5261), _meta: [$Meta, 1] }, 3, 2);
-const $UnknownMcpServer = /* @__PURE__ */ all(kb0ccc, /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "http") }, 1), /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "stdio") }, 1)));
+const $McpServerHttp = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "http"), name: string, url: string, headers: /* @__PURE__ */ list(ke4ef61), _meta: [$Meta, 1] }, 3, 2);
+const $McpServerStdio = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "stdio"), name: string, command: $AbsolutePath, args: /* @__PURE__ */ list(string), env: /* @__PURE__ */ list(ke4ef61), _meta: [$Meta, 1] }, 3, 2);
+const $UnknownMcpServer = /* @__PURE__ */ all(/* @__PURE__ */ record({ type: string }, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "http") }, 1), /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "stdio") }, 1)));
 const $McpServer = /* @__PURE__ */ union([$McpServerHttp, $McpServerStdio, $UnknownMcpServer], { field: "type", tags: ["http", "stdio"] });
-const $Notice = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "notice"), severity: string, title: /* @__PURE__ */ all(string, /* @__PURE__ */ minLength(1)), description: k5cfb2, _meta: $Meta }, 3, 1);
+const $Notice = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "notice"), severity: string, title: /* @__PURE__ */ all(string, /* @__PURE__ */ minLength(1)), description: /* @__PURE__ */ type("string", "null"), _meta: $Meta }, 3, 1);
 const $Content = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "content"), content: $ContentBlock, _meta: $Meta }, 2, 1);
-const k0d0ce = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "terminal"), terminalId: string, _meta: $Meta }, 2, 1);
-const $UnknownToolCallContent = /* @__PURE__ */ all(kb0ccc, /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "content") }, 1), /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "diff") }, 1), k36b3e));
-const $ToolCallContent = /* @__PURE__ */ union([$Content, $Diff, k0d0ce, $UnknownToolCallContent], { field: "type", tags: ["content", "diff", "terminal"] });
-const $ToolCallLocation = /* @__PURE__ */ record({ path: $AbsolutePath, line: /* @__PURE__ */ all(k844da, /* @__PURE__ */ minimum(1)), _meta: $Meta }, 1, 1);
-const k9b8b4 = /* @__PURE__ */ record({ cancel: k492a7, _meta: $Meta }, 0, 1);
-const $ToolCallUpdate = /* @__PURE__ */ record({ toolCallId: string, name: k5cfb2, title: k5cfb2, kind: k167dc, status: k167dc, content: /* @__PURE__ */ all(/* @__PURE__ */ items($ToolCallContent, true), ka4283), locations: /* @__PURE__ */ all(/* @__PURE__ */ items($ToolCallLocation, true), ka4283), rawInput: any, rawOutput: any, capabilities: /* @__PURE__ */ nullable(k9b8b4), _meta: $Meta }, 1, 1);
+const k5e84bc = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "terminal"), terminalId: string, _meta: $Meta }, 2, 1);
+const $UnknownToolCallContent = /* @__PURE__ */ all(/* @__PURE__ */ record({ type: string }, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "content") }, 1), /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "diff") }, 1), /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "terminal") }, 1)));
+const $ToolCallContent = /* @__PURE__ */ union([$Content, $Diff, k5e84bc, $UnknownToolCallContent], { field: "type", tags: ["content", "diff", "terminal"] });
+const $ToolCallLocation = /* @__PURE__ */ record({ path: $AbsolutePath, line: /* @__PURE__ */ all(/* @__PURE__ */ type("integer", "null"), /* @__PURE__ */ minimum(1)), _meta: $Meta }, 1, 1);
+const kc67534 = /* @__PURE__ */ record({ cancel: /* @__PURE__ */ nullable(k44ea8f), _meta: $Meta }, 0, 1);
+const $ToolCallUpdate = /* @__PURE__ */ record({ toolCallId: string, name: /* @__PURE__ */ type("string", "null"), title: /* @__PURE__ */ type("string", "null"), kind: /* @__PURE__ */ nullable(string), status: /* @__PURE__ */ nullable(string), content: [/* @__PURE__ */ all(/* @__PURE__ */ type("array", "null"), /* @__PURE__ */ items($ToolCallContent)), 13], locations: [/* @__PURE__ */ all(/* @__PURE__ */ type("array", "null"), /* @__PURE__ */ items($ToolCallLocation)), 13], rawInput: any, rawOutput: any, capabilities: /* @__PURE__ */ nullable(kc67534), _meta: $Meta }, 1, 1);
 const $ToolCallPermissionSubject = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "tool_call"), toolCall: $ToolCallUpdate, _meta: $Meta }, 2, 1);
-const $CommandPermissionSubject = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "command"), command: string, cwd: $AbsolutePath, toolCallId: k167dc, terminalId: k167dc, _meta: $Meta }, 3, 1);
-const $UnknownRequestPermissionSubject = /* @__PURE__ */ all(kb0ccc, /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "tool_call") }, 1), /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "command") }, 1)));
+const $CommandPermissionSubject = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "command"), command: string, cwd: $AbsolutePath, toolCallId: /* @__PURE__ */ nullable(string), terminalId: /* @__PURE__ */ nullable(string), _meta: $Meta }, 3, 1);
+const $UnknownRequestPermissionSubject = /* @__PURE__ */ all(/* @__PURE__ */ record({ type: string }, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "tool_call") }, 1), /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "command") }, 1)));
 const $RequestPermissionSubject = /* @__PURE__ */ union([$ToolCallPermissionSubject, $CommandPermissionSubject, $UnknownRequestPermissionSubject], { field: "type", tags: ["tool_call", "command"] });
 const $PermissionOption = /* @__PURE__ */ record({ optionId: string, name: string, kind: string, _meta: $Meta }, 3, 1);
-const $RequestPermissionRequest = /* @__PURE__ */ record({ sessionId: string, title: string, options: /* @__PURE__ */ all(/* @__PURE__ */ list($PermissionOption), k313c8), description: k5cfb2, subject: [/* @__PURE__ */ nullable($RequestPermissionSubject), 0], _meta: $Meta }, 3, 1);
-const k7bc78 = /* @__PURE__ */ constant(string, "cancelled");
-const $CancelledPermissionOutcome = /* @__PURE__ */ record({ outcome: k7bc78, _meta: $Meta }, 1, 1);
+const $RequestPermissionRequest = /* @__PURE__ */ record({ sessionId: string, title: string, options: /* @__PURE__ */ all(/* @__PURE__ */ list($PermissionOption), /* @__PURE__ */ minItems(1)), description: /* @__PURE__ */ type("string", "null"), subject: [/* @__PURE__ */ nullable($RequestPermissionSubject), 0], _meta: $Meta }, 3, 1);
+const $CancelledPermissionOutcome = /* @__PURE__ */ record({ outcome: /* @__PURE__ */ constant(string, "cancelled"), _meta: $Meta }, 1, 1);
 const $SelectedPermissionOutcome = /* @__PURE__ */ record({ outcome: /* @__PURE__ */ constant(string, "selected"), optionId: string, _meta: $Meta }, 2, 1);
-const $UnknownRequestPermissionOutcome = /* @__PURE__ */ all(/* @__PURE__ */ record({ outcome: string }, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ outcome: k7bc78 }, 1), /* @__PURE__ */ record({ outcome: /* @__PURE__ */ constant(string, "selected") }, 1)));
+const $UnknownRequestPermissionOutcome = /* @__PURE__ */ all(/* @__PURE__ */ record({ outcome: string }, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ outcome: /* @__PURE__ */ constant(string, "cancelled") }, 1), /* @__PURE__ */ record({ outcome: /* @__PURE__ */ constant(string, "selected") }, 1)));
 const $RequestPermissionOutcome = /* @__PURE__ */ union([$CancelledPermissionOutcome, $SelectedPermissionOutcome, $UnknownRequestPermissionOutcome], { field: "outcome", tags: ["cancelled", "selected"] });
 const $RequestPermissionResponse = /* @__PURE__ */ record({ outcome: $RequestPermissionOutcome, _meta: $Meta }, 1, 1);
 const $PlanEntry = /* @__PURE__ */ record({ content: string, priority: string, status: string, _meta: $Meta }, 3, 1);
-const $PlanItems = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "items"), planId: string, entries: /* @__PURE__ */ list($PlanEntry, true), _meta: $Meta }, 3, 1);
+const $PlanItems = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "items"), planId: string, entries: [/* @__PURE__ */ list($PlanEntry), 12], _meta: $Meta }, 3, 1);
 const $UnknownPlanUpdateContent = /* @__PURE__ */ all(/* @__PURE__ */ record({ type: string, planId: string }, 2), /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "items") }, 1)));
 const $PlanUpdateContent = /* @__PURE__ */ union([$PlanItems, $UnknownPlanUpdateContent], { field: "type", tags: ["items"] });
 const $PlanUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "plan_update"), plan: $PlanUpdateContent, _meta: $Meta }, 2, 1);
-const $PromptRequest = /* @__PURE__ */ record({ sessionId: string, prompt: /* @__PURE__ */ all(/* @__PURE__ */ list($ContentBlock), k313c8), _meta: $Meta }, 2, 1);
+const $PromptRequest = /* @__PURE__ */ record({ sessionId: string, prompt: /* @__PURE__ */ all(/* @__PURE__ */ list($ContentBlock), /* @__PURE__ */ minItems(1)), _meta: $Meta }, 2, 1);
 const $PromptResponse = /* @__PURE__ */ record({ messageId: string, _meta: $Meta }, 1, 1);
-const k9f50a = /* @__PURE__ */ list($AbsolutePath);
-const $NewSessionRequest = /* @__PURE__ */ record({ cwd: $AbsolutePath, additionalDirectories: k9f50a, mcpServers: [/* @__PURE__ */ list($McpServer), 2], _meta: [$Meta, 1] }, 1);
-const k11a0e = /* @__PURE__ */ record({ sessionId: string, configOptions: kb6e50, availableCommands: /* @__PURE__ */ list($AvailableCommand, true), _meta: $Meta }, 1, 1);
-const k38af2 = /* @__PURE__ */ record({ sessionId: string, cwd: $AbsolutePath, additionalDirectories: k9f50a, mcpServers: [/* @__PURE__ */ list($McpServer), 2], _meta: [$Meta, 1] }, 2);
-const $LoadSessionResponse = /* @__PURE__ */ record({ configOptions: kb6e50, _meta: $Meta }, 0, 1);
-const $ListSessionsRequest = /* @__PURE__ */ record({ cwd: /* @__PURE__ */ nullable($AbsolutePath), additionalDirectories: k9f50a, cursor: k167dc, _meta: [$Meta, 1] });
-const $SessionInfo = /* @__PURE__ */ record({ sessionId: string, cwd: $AbsolutePath, additionalDirectories: [k9f50a, 0], title: k5cfb2, updatedAt: k5cfb2, _meta: $Meta }, 2, 1);
-const $ListSessionsResponse = /* @__PURE__ */ record({ sessions: [/* @__PURE__ */ list($SessionInfo, true), 5], nextCursor: k167dc, _meta: [$Meta, 1] }, 1);
+const $NewSessionRequest = /* @__PURE__ */ record({ cwd: $AbsolutePath, additionalDirectories: /* @__PURE__ */ list($AbsolutePath), mcpServers: [/* @__PURE__ */ list($McpServer), 2], _meta: [$Meta, 1] }, 1);
+const k956bc8 = /* @__PURE__ */ record({ sessionId: string, configOptions: /* @__PURE__ */ list($SessionConfigOption), availableCommands: /* @__PURE__ */ list($AvailableCommand), _meta: [$Meta, 1] }, 1, 13);
+const k09204f = /* @__PURE__ */ record({ sessionId: string, cwd: $AbsolutePath, additionalDirectories: /* @__PURE__ */ list($AbsolutePath), mcpServers: [/* @__PURE__ */ list($McpServer), 2], _meta: [$Meta, 1] }, 2);
+const $LoadSessionResponse = /* @__PURE__ */ record({ configOptions: /* @__PURE__ */ list($SessionConfigOption), _meta: [$Meta, 1] }, 0, 13);
+const $ListSessionsRequest = /* @__PURE__ */ record({ cwd: /* @__PURE__ */ nullable($AbsolutePath), additionalDirectories: /* @__PURE__ */ list($AbsolutePath), cursor: /* @__PURE__ */ nullable(string), _meta: [$Meta, 1] });
+const $SessionInfo = /* @__PURE__ */ record({ sessionId: string, cwd: $AbsolutePath, additionalDirectories: [/* @__PURE__ */ list($AbsolutePath), 0], title: /* @__PURE__ */ type("string", "null"), updatedAt: /* @__PURE__ */ type("string", "null"), _meta: $Meta }, 2, 1);
+const $ListSessionsResponse = /* @__PURE__ */ record({ sessions: [/* @__PURE__ */ list($SessionInfo), 13], nextCursor: /* @__PURE__ */ nullable(string), _meta: [$Meta, 1] }, 1);
 const $ReplayFromStart = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "start"), _meta: $Meta }, 1, 1);
-const $UnknownReplayFrom = /* @__PURE__ */ all(kb0ccc, /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "start") }, 1)));
+const $UnknownReplayFrom = /* @__PURE__ */ all(/* @__PURE__ */ record({ type: string }, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "start") }, 1)));
 const $ReplayFrom = /* @__PURE__ */ union([$ReplayFromStart, $UnknownReplayFrom], { field: "type", tags: ["start"] });
-const $ResumeSessionRequest = /* @__PURE__ */ record({ sessionId: string, cwd: $AbsolutePath, additionalDirectories: k9f50a, mcpServers: [/* @__PURE__ */ list($McpServer), 2], replayFrom: /* @__PURE__ */ nullable($ReplayFrom), _meta: [$Meta, 1] }, 2);
-const $ResumeSessionResponse = /* @__PURE__ */ record({ configOptions: kb6e50, availableCommands: /* @__PURE__ */ list($AvailableCommand, true), _meta: $Meta }, 0, 1);
-const kcdc16 = /* @__PURE__ */ constant(string, "state_update");
+const $ResumeSessionRequest = /* @__PURE__ */ record({ sessionId: string, cwd: $AbsolutePath, additionalDirectories: /* @__PURE__ */ list($AbsolutePath), mcpServers: [/* @__PURE__ */ list($McpServer), 2], replayFrom: /* @__PURE__ */ nullable($ReplayFrom), _meta: [$Meta, 1] }, 2);
+const $ResumeSessionResponse = /* @__PURE__ */ record({ configOptions: /* @__PURE__ */ list($SessionConfigOption), availableCommands: /* @__PURE__ */ list($AvailableCommand), _meta: [$Meta, 1] }, 0, 13);
 const $BackgroundToolCall = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "tool_call"), toolCallId: string, _meta: $Meta }, 2, 1);
-const $UnknownBackgroundWork = /* @__PURE__ */ all(kb0ccc, /* @__PURE__ */ not(k36b3e, /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "tool_call") }, 1)));
-const $BackgroundWork = /* @__PURE__ */ union([k0d0ce, $BackgroundToolCall, $UnknownBackgroundWork], { field: "type", tags: ["terminal", "tool_call"] });
-const k71f55 = /* @__PURE__ */ all(/* @__PURE__ */ items($BackgroundWork), ka4283);
-const $RunningStateUpdate = /* @__PURE__ */ record({ sessionUpdate: kcdc16, state: /* @__PURE__ */ constant(string, "running"), background: k71f55, _meta: $Meta }, 2, 1);
-const k72754 = /* @__PURE__ */ constant(string, "idle");
-const $EndTurnStopReason = /* @__PURE__ */ record({ sessionUpdate: kcdc16, state: k72754, stopReason: [/* @__PURE__ */ constant(string, "end_turn"), 1], background: k71f55, _meta: $Meta }, 3, 1);
-const $MaxTokensStopReason = /* @__PURE__ */ record({ sessionUpdate: kcdc16, state: k72754, stopReason: [/* @__PURE__ */ constant(string, "max_tokens"), 1], background: k71f55, _meta: $Meta }, 3, 1);
-const $MaxTurnRequestsStopReason = /* @__PURE__ */ record({ sessionUpdate: kcdc16, state: k72754, stopReason: [/* @__PURE__ */ constant(string, "max_turn_requests"), 1], background: k71f55, _meta: $Meta }, 3, 1);
-const $RefusalStopReason = /* @__PURE__ */ record({ sessionUpdate: kcdc16, state: k72754, stopReason: [/* @__PURE__ */ constant(string, "refusal"), 1], background: k71f55, _meta: $Meta }, 3, 1);
-const $CancelledStopReason = /* @__PURE__ */ record({ sessionUpdate: kcdc16, state: k72754, stopReason: [k7bc78, 1], background: k71f55, _meta: $Meta }, 3, 1);
-const $ErrorStopReason = /* @__PURE__ */ record({ sessionUpdate: kcdc16, state: k72754, stopReason: [/* @__PURE__ */ constant(string, "error"), 1], error: /* @__PURE__ */ nullable($Error), background: k71f55, _meta: $Meta }, 3, 1);
-const $UnknownIdleStateUpdate = /* @__PURE__ */ all(/* @__PURE__ */ record({ sessionUpdate: kcdc16, state: k72754, stopReason: [string, 1], background: k71f55, _meta: $Meta }, 3, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ stopReason: /* @__PURE__ */ constant(string, "end_turn") }, 1), /* @__PURE__ */ record({ stopReason: /* @__PURE__ */ constant(string, "max_tokens") }, 1), /* @__PURE__ */ record({ stopReason: /* @__PURE__ */ constant(string, "max_turn_requests") }, 1), /* @__PURE__ */ record({ stopReason: /* @__PURE__ */ constant(string, "refusal") }, 1), /* @__PURE__ */ record({ stopReason: k7bc78 }, 1), /* @__PURE__ */ record({ stopReason: /* @__PURE__ */ constant(string, "error") }, 1)));
-const $NoStopReason = /* @__PURE__ */ record({ sessionUpdate: kcdc16, state: k72754, background: k71f55, _meta: $Meta, stopReason: nil }, 2, 1);
+const $UnknownBackgroundWork = /* @__PURE__ */ all(/* @__PURE__ */ record({ type: string }, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "terminal") }, 1), /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "tool_call") }, 1)));
+const $BackgroundWork = /* @__PURE__ */ union([k5e84bc, $BackgroundToolCall, $UnknownBackgroundWork], { field: "type", tags: ["terminal", "tool_call"] });
+const $RunningStateUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "state_update"), state: /* @__PURE__ */ constant(string, "running"), background: /* @__PURE__ */ all(/* @__PURE__ */ type("array", "null"), /* @__PURE__ */ items($BackgroundWork)), _meta: $Meta }, 2, 1);
+const $EndTurnStopReason = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "state_update"), state: /* @__PURE__ */ constant(string, "idle"), stopReason: [/* @__PURE__ */ constant(string, "end_turn"), 1], background: /* @__PURE__ */ all(/* @__PURE__ */ type("array", "null"), /* @__PURE__ */ items($BackgroundWork)), _meta: $Meta }, 3, 1);
+const $MaxTokensStopReason = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "state_update"), state: /* @__PURE__ */ constant(string, "idle"), stopReason: [/* @__PURE__ */ constant(string, "max_tokens"), 1], background: /* @__PURE__ */ all(/* @__PURE__ */ type("array", "null"), /* @__PURE__ */ items($BackgroundWork)), _meta: $Meta }, 3, 1);
+const $MaxTurnRequestsStopReason = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "state_update"), state: /* @__PURE__ */ constant(string, "idle"), stopReason: [/* @__PURE__ */ constant(string, "max_turn_requests"), 1], background: /* @__PURE__ */ all(/* @__PURE__ */ type("array", "null"), /* @__PURE__ */ items($BackgroundWork)), _meta: $Meta }, 3, 1);
+const $RefusalStopReason = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "state_update"), state: /* @__PURE__ */ constant(string, "idle"), stopReason: [/* @__PURE__ */ constant(string, "refusal"), 1], background: /* @__PURE__ */ all(/* @__PURE__ */ type("array", "null"), /* @__PURE__ */ items($BackgroundWork)), _meta: $Meta }, 3, 1);
+const $CancelledStopReason = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "state_update"), state: /* @__PURE__ */ constant(string, "idle"), stopReason: [/* @__PURE__ */ constant(string, "cancelled"), 1], background: /* @__PURE__ */ all(/* @__PURE__ */ type("array", "null"), /* @__PURE__ */ items($BackgroundWork)), _meta: $Meta }, 3, 1);
+const $ErrorStopReason = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "state_update"), state: /* @__PURE__ */ constant(string, "idle"), stopReason: [/* @__PURE__ */ constant(string, "error"), 1], error: /* @__PURE__ */ nullable($Error), background: /* @__PURE__ */ all(/* @__PURE__ */ type("array", "null"), /* @__PURE__ */ items($BackgroundWork)), _meta: $Meta }, 3, 1);
+const $UnknownIdleStateUpdate = /* @__PURE__ */ all(/* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "state_update"), state: /* @__PURE__ */ constant(string, "idle"), stopReason: [string, 1], background: /* @__PURE__ */ all(/* @__PURE__ */ type("array", "null"), /* @__PURE__ */ items($BackgroundWork)), _meta: $Meta }, 3, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ stopReason: /* @__PURE__ */ constant(string, "end_turn") }, 1), /* @__PURE__ */ record({ stopReason: /* @__PURE__ */ constant(string, "max_tokens") }, 1), /* @__PURE__ */ record({ stopReason: /* @__PURE__ */ constant(string, "max_turn_requests") }, 1), /* @__PURE__ */ record({ stopReason: /* @__PURE__ */ constant(string, "refusal") }, 1), /* @__PURE__ */ record({ stopReason: /* @__PURE__ */ constant(string, "cancelled") }, 1), /* @__PURE__ */ record({ stopReason: /* @__PURE__ */ constant(string, "error") }, 1)));
+const $NoStopReason = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "state_update"), state: /* @__PURE__ */ constant(string, "idle"), background: /* @__PURE__ */ all(/* @__PURE__ */ type("array", "null"), /* @__PURE__ */ items($BackgroundWork)), _meta: $Meta, stopReason: nil }, 2, 1);
 const $IdleStateUpdate = /* @__PURE__ */ union([$EndTurnStopReason, $MaxTokensStopReason, $MaxTurnRequestsStopReason, $RefusalStopReason, $CancelledStopReason, $ErrorStopReason, $UnknownIdleStateUpdate, $NoStopReason], { field: "stopReason", tags: ["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error", [], [null]], untagged: [7], isLoose: true });
-const $RequiresActionStateUpdate = /* @__PURE__ */ record({ sessionUpdate: kcdc16, state: /* @__PURE__ */ constant(string, "requires_action"), background: k71f55, _meta: $Meta }, 2, 1);
-const $UnknownStateUpdate = /* @__PURE__ */ all(/* @__PURE__ */ record({ sessionUpdate: kcdc16, state: string }, 2), /* @__PURE__ */ not(/* @__PURE__ */ record({ state: /* @__PURE__ */ constant(string, "running") }, 1), /* @__PURE__ */ record({ state: k72754 }, 1), /* @__PURE__ */ record({ state: /* @__PURE__ */ constant(string, "requires_action") }, 1)));
+const $RequiresActionStateUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "state_update"), state: /* @__PURE__ */ constant(string, "requires_action"), background: /* @__PURE__ */ all(/* @__PURE__ */ type("array", "null"), /* @__PURE__ */ items($BackgroundWork)), _meta: $Meta }, 2, 1);
+const $UnknownStateUpdate = /* @__PURE__ */ all(/* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "state_update"), state: string }, 2), /* @__PURE__ */ not(/* @__PURE__ */ record({ state: /* @__PURE__ */ constant(string, "running") }, 1), /* @__PURE__ */ record({ state: /* @__PURE__ */ constant(string, "idle") }, 1), /* @__PURE__ */ record({ state: /* @__PURE__ */ constant(string, "requires_action") }, 1)));
 const $StateUpdate = /* @__PURE__ */ union([$RunningStateUpdate, $IdleStateUpdate, $RequiresActionStateUpdate, $UnknownStateUpdate], { field: "state", tags: ["running", "idle", "requires_action"] });
 const $TerminalOutput = /* @__PURE__ */ record({ data: string, _meta: $Meta }, 1, 1);
-const $TerminalExitStatus = /* @__PURE__ */ record({ exitCode: k844da, signal: k5cfb2, _meta: $Meta }, 0, 1);
+const $TerminalExitStatus = /* @__PURE__ */ record({ exitCode: /* @__PURE__ */ type("integer", "null"), signal: /* @__PURE__ */ type("string", "null"), _meta: $Meta }, 0, 1);
 const $TerminalSize = /* @__PURE__ */ record({ cols: /* @__PURE__ */ all(integer, /* @__PURE__ */ minimum(1), /* @__PURE__ */ maximum(65535)), rows: /* @__PURE__ */ all(integer, /* @__PURE__ */ minimum(1), /* @__PURE__ */ maximum(65535)), _meta: $Meta }, 2, 1);
-const $TerminalUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "terminal_update"), terminalId: string, command: k5cfb2, cwd: /* @__PURE__ */ nullable($AbsolutePath), output: /* @__PURE__ */ nullable($TerminalOutput), exitStatus: /* @__PURE__ */ nullable($TerminalExitStatus), size: /* @__PURE__ */ nullable($TerminalSize), capabilities: /* @__PURE__ */ nullable(k9b8b4), _meta: $Meta }, 2, 1);
+const $TerminalUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "terminal_update"), terminalId: string, command: /* @__PURE__ */ type("string", "null"), cwd: /* @__PURE__ */ nullable($AbsolutePath), output: /* @__PURE__ */ nullable($TerminalOutput), exitStatus: /* @__PURE__ */ nullable($TerminalExitStatus), size: /* @__PURE__ */ nullable($TerminalSize), capabilities: /* @__PURE__ */ nullable(kc67534), _meta: $Meta }, 2, 1);
 const $TerminalOutputChunk = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "terminal_output_chunk"), terminalId: string, data: string, _meta: $Meta }, 3, 1);
 const $CancelTerminalRequest = /* @__PURE__ */ record({ sessionId: string, terminalId: string, _meta: $Meta }, 2, 1);
 const $ToolCallContentChunk = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "tool_call_content_chunk"), toolCallId: string, content: $ToolCallContent, _meta: $Meta }, 3, 1);
 const $CancelToolCallRequest = /* @__PURE__ */ record({ sessionId: string, toolCallId: string, _meta: $Meta }, 2, 1);
 const $ContentChunk = /* @__PURE__ */ record({ messageId: string, content: $ContentBlock, _meta: $Meta }, 2, 1);
-const $UserMessageChunk = /* @__PURE__ */ all($ContentChunk, /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "user_message_chunk") }, 1));
-const $UserMessage = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "user_message"), messageId: string, content: k1cc5e, _meta: $Meta }, 2, 1);
-const $AgentMessageChunk = /* @__PURE__ */ all($ContentChunk, /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "agent_message_chunk") }, 1));
-const $AgentMessage = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "agent_message"), messageId: string, content: k1cc5e, _meta: $Meta }, 2, 1);
-const $AgentThoughtChunk = /* @__PURE__ */ all($ContentChunk, /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "agent_thought_chunk") }, 1));
-const $AgentThought = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "agent_thought"), messageId: string, content: k1cc5e, _meta: $Meta }, 2, 1);
-const $SessionToolCallUpdate = /* @__PURE__ */ all($ToolCallUpdate, /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "tool_call_update") }, 1));
-const $SessionInfoUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "session_info_update"), title: k5cfb2, updatedAt: k5cfb2, _meta: $Meta }, 1, 1);
+const $UserMessageChunk = /* @__PURE__ */ all(/* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "user_message_chunk") }, 1), $ContentChunk);
+const $UserMessage = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "user_message"), messageId: string, content: /* @__PURE__ */ all(/* @__PURE__ */ type("array", "null"), /* @__PURE__ */ items($ContentBlock)), _meta: [$Meta, 1] }, 2, 13);
+const $AgentMessageChunk = /* @__PURE__ */ all(/* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "agent_message_chunk") }, 1), $ContentChunk);
+const $AgentMessage = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "agent_message"), messageId: string, content: /* @__PURE__ */ all(/* @__PURE__ */ type("array", "null"), /* @__PURE__ */ items($ContentBlock)), _meta: [$Meta, 1] }, 2, 13);
+const $AgentThoughtChunk = /* @__PURE__ */ all(/* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "agent_thought_chunk") }, 1), $ContentChunk);
+const $AgentThought = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "agent_thought"), messageId: string, content: /* @__PURE__ */ all(/* @__PURE__ */ type("array", "null"), /* @__PURE__ */ items($ContentBlock)), _meta: [$Meta, 1] }, 2, 13);
+const $SessionToolCallUpdate = /* @__PURE__ */ all(/* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "tool_call_update") }, 1), $ToolCallUpdate);
+const $SessionInfoUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "session_info_update"), title: /* @__PURE__ */ type("string", "null"), updatedAt: /* @__PURE__ */ type("string", "null"), _meta: $Meta }, 1, 1);
 const $Cost = /* @__PURE__ */ record({ amount: number, currency: string, _meta: $Meta }, 2, 1);
 const $UsageUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "usage_update"), used: /* @__PURE__ */ all(integer, /* @__PURE__ */ minimum(0)), size: /* @__PURE__ */ all(integer, /* @__PURE__ */ minimum(0)), cost: /* @__PURE__ */ nullable($Cost), _meta: $Meta }, 3, 1);
-const $UnknownSessionUpdate = /* @__PURE__ */ all(/* @__PURE__ */ record({ sessionUpdate: string }, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "user_message_chunk") }, 1), /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "user_message") }, 1), /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "agent_message_chunk") }, 1), /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "agent_message") }, 1), /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "agent_thought_chunk") }, 1), /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "agent_thought") }, 1), /* @__PURE__ */ record({ sessionUpdate: kcdc16 }, 1), /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "tool_call_content_chunk") }, 1), /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "tool_call_update") }, 1), /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "terminal_update") }, 1), /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "terminal_output_chunk") }, 1), /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "plan_update") }, 1), /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "available_commands_update") }, 1), /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "config_option_update") }, 1), /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "session_info_update") }, 1), /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "usage_update") }, 1), /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "notice") }, 1), /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "compaction_update") }, 1), /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "compaction_summary_chunk") }, 1)));
+const $UnknownSessionUpdate = /* @__PURE__ */ all(/* @__PURE__ */ record({ sessionUpdate: string }, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "user_message_chunk") }, 1), /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "user_message") }, 1), /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "agent_message_chunk") }, 1), /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "agent_message") }, 1), /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "agent_thought_chunk") }, 1), /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "agent_thought") }, 1), /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "state_update") }, 1), /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "tool_call_content_chunk") }, 1), /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "tool_call_update") }, 1), /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "terminal_update") }, 1), /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "terminal_output_chunk") }, 1), /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "plan_update") }, 1), /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "available_commands_update") }, 1), /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "config_option_update") }, 1), /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "session_info_update") }, 1), /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "usage_update") }, 1), /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "notice") }, 1), /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "compaction_update") }, 1), /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "compaction_summary_chunk") }, 1)));
 const $SessionUpdate = /* @__PURE__ */ union([$UserMessageChunk, $UserMessage, $AgentMessageChunk, $AgentMessage, $AgentThoughtChunk, $AgentThought, $StateUpdate, $ToolCallContentChunk, $SessionToolCallUpdate, $TerminalUpdate, $TerminalOutputChunk, $PlanUpdate, $AvailableCommandsUpdate, $ConfigOptionUpdate, $SessionInfoUpdate, $UsageUpdate, $Notice, $CompactionUpdate, $CompactionSummaryChunk, $UnknownSessionUpdate], { field: "sessionUpdate", tags: ["user_message_chunk", "user_message", "agent_message_chunk", "agent_message", "agent_thought_chunk", "agent_thought", "state_update", "tool_call_content_chunk", "tool_call_update", "terminal_update", "terminal_output_chunk", "plan_update", "available_commands_update", "config_option_update", "session_info_update", "usage_update", "notice", "compaction_update", "compaction_summary_chunk"] });
 const $UpdateSessionNotification = /* @__PURE__ */ record({ sessionId: string, update: $SessionUpdate, _meta: $Meta }, 2, 1);
 
 const messages = /* @__PURE__ */ protocol([
-  ["auth/login", "agent", $LoginAuthRequest, kdf9f1],
-  ["auth/logout", "agent", kdf9f1, kdf9f1],
+  ["auth/login", "agent", $LoginAuthRequest, k44ea8f],
+  ["auth/logout", "agent", k44ea8f, k44ea8f],
   ["session/set_config_option", "agent", $SetSessionConfigOptionRequest, $SetSessionConfigOptionResponse],
   ["elicitation/create", "client", $CreateElicitationRequest, $CreateElicitationResponse],
   ["elicitation/complete", "client", $CompleteElicitationNotification],
@@ -217,16 +197,16 @@ const messages = /* @__PURE__ */ protocol([
   ["$/cancel_request", "protocol", $CancelRequestNotification],
   ["session/request_permission", "client", $RequestPermissionRequest, $RequestPermissionResponse],
   ["session/prompt", "agent", $PromptRequest, $PromptResponse],
-  ["session/cancel", "agent", ked4b8],
-  ["session/new", "agent", $NewSessionRequest, k11a0e],
-  ["session/load", "agent", k38af2, $LoadSessionResponse],
+  ["session/cancel", "agent", k4d8a32],
+  ["session/new", "agent", $NewSessionRequest, k956bc8],
+  ["session/load", "agent", k09204f, $LoadSessionResponse],
   ["session/list", "agent", $ListSessionsRequest, $ListSessionsResponse],
   ["session/resume", "agent", $ResumeSessionRequest, $ResumeSessionResponse],
-  ["session/fork", "agent", k38af2, k11a0e],
-  ["session/close", "agent", ked4b8, kdf9f1],
-  ["session/delete", "agent", ked4b8, kdf9f1],
-  ["terminal/cancel", "agent", $CancelTerminalRequest, kdf9f1],
-  ["tool_call/cancel", "agent", $CancelToolCallRequest, kdf9f1],
+  ["session/fork", "agent", k09204f, k956bc8],
+  ["session/close", "agent", k4d8a32, k44ea8f],
+  ["session/delete", "agent", k4d8a32, k44ea8f],
+  ["terminal/cancel", "agent", $CancelTerminalRequest, k44ea8f],
+  ["tool_call/cancel", "agent", $CancelToolCallRequest, k44ea8f],
   ["session/update", "client", $UpdateSessionNotification],
 ], { sides: ["agent", "client"], id: $RequestId, error: $Error, each: batches });
 const decode = (line, options) => messages.decode(line, options);
@@ -236,9 +216,9 @@ export {
   decode,
   validate,
   $LoginAuthRequest as LoginAuthRequest,
-  kdf9f1 as LoginAuthResponse,
-  kdf9f1 as LogoutAuthRequest,
-  kdf9f1 as LogoutAuthResponse,
+  k44ea8f as LoginAuthResponse,
+  k44ea8f as LogoutAuthRequest,
+  k44ea8f as LogoutAuthResponse,
   $AuthMethod as AuthMethod,
   $UnknownAuthMethod as UnknownAuthMethod,
   $AuthMethodAgent as AuthMethodAgent,
@@ -335,7 +315,7 @@ export {
   $UnknownMultiSelectItems as UnknownMultiSelectItems,
   $StringMultiSelectItems as StringMultiSelectItems,
   $TitledMultiSelectItems as TitledMultiSelectItems,
-  kb5261 as EnvVariable,
+  ke4ef61 as EnvVariable,
   $Meta as Meta,
   any as ExtRequest,
   any as ExtResponse,
@@ -346,34 +326,34 @@ export {
   $Implementation as Implementation,
   $ClientCapabilities as ClientCapabilities,
   $ClientAuthCapabilities as ClientAuthCapabilities,
-  kdf9f1 as TerminalAuthCapabilities,
+  k44ea8f as TerminalAuthCapabilities,
   $ElicitationCapabilities as ElicitationCapabilities,
-  kdf9f1 as ElicitationFormCapabilities,
-  kdf9f1 as ElicitationUrlCapabilities,
+  k44ea8f as ElicitationFormCapabilities,
+  k44ea8f as ElicitationUrlCapabilities,
   $AgentCapabilities as AgentCapabilities,
   $SessionCapabilities as SessionCapabilities,
   $PromptCapabilities as PromptCapabilities,
-  kdf9f1 as PromptImageCapabilities,
-  kdf9f1 as PromptAudioCapabilities,
-  kdf9f1 as PromptEmbeddedContextCapabilities,
+  k44ea8f as PromptImageCapabilities,
+  k44ea8f as PromptAudioCapabilities,
+  k44ea8f as PromptEmbeddedContextCapabilities,
   $McpCapabilities as McpCapabilities,
-  kdf9f1 as McpStdioCapabilities,
-  kdf9f1 as McpHttpCapabilities,
-  kdf9f1 as SessionDeleteCapabilities,
-  kdf9f1 as SessionAdditionalDirectoriesCapabilities,
-  kdf9f1 as SessionForkCapabilities,
-  kdf9f1 as AgentAuthCapabilities,
+  k44ea8f as McpStdioCapabilities,
+  k44ea8f as McpHttpCapabilities,
+  k44ea8f as SessionDeleteCapabilities,
+  k44ea8f as SessionAdditionalDirectoriesCapabilities,
+  k44ea8f as SessionForkCapabilities,
+  k44ea8f as AgentAuthCapabilities,
   $RequestId as RequestId,
   $CancelRequestNotification as CancelRequestNotification,
   $Error as Error,
   integer as ErrorCode,
   $ErrorData as ErrorData,
   $UnsupportedProtocolVersionErrorData as UnsupportedProtocolVersionErrorData,
-  ked4b8 as SessionNotFoundErrorData,
+  k4d8a32 as SessionNotFoundErrorData,
   $McpServer as McpServer,
   $UnknownMcpServer as UnknownMcpServer,
   $McpServerHttp as McpServerHttp,
-  kb5261 as HttpHeader,
+  ke4ef61 as HttpHeader,
   $McpServerStdio as McpServerStdio,
   $Notice as Notice,
   string as NoticeSeverity,
@@ -401,11 +381,11 @@ export {
   string as PlanId,
   $PromptRequest as PromptRequest,
   $PromptResponse as PromptResponse,
-  ked4b8 as CancelSessionNotification,
+  k4d8a32 as CancelSessionNotification,
   string as MessageId,
   $NewSessionRequest as NewSessionRequest,
-  k11a0e as NewSessionResponse,
-  k38af2 as LoadSessionRequest,
+  k956bc8 as NewSessionResponse,
+  k09204f as LoadSessionRequest,
   $LoadSessionResponse as LoadSessionResponse,
   $ListSessionsRequest as ListSessionsRequest,
   $ListSessionsResponse as ListSessionsResponse,
@@ -416,12 +396,12 @@ export {
   $ReplayFrom as ReplayFrom,
   $UnknownReplayFrom as UnknownReplayFrom,
   $ReplayFromStart as ReplayFromStart,
-  k38af2 as ForkSessionRequest,
-  k11a0e as ForkSessionResponse,
-  ked4b8 as CloseSessionRequest,
-  kdf9f1 as CloseSessionResponse,
-  ked4b8 as DeleteSessionRequest,
-  kdf9f1 as DeleteSessionResponse,
+  k09204f as ForkSessionRequest,
+  k956bc8 as ForkSessionResponse,
+  k4d8a32 as CloseSessionRequest,
+  k44ea8f as CloseSessionResponse,
+  k4d8a32 as DeleteSessionRequest,
+  k44ea8f as DeleteSessionResponse,
   string as SessionId,
   $StateUpdate as StateUpdate,
   $UnknownStateUpdate as UnknownStateUpdate,
@@ -438,23 +418,23 @@ export {
   $ErrorStopReason as ErrorStopReason,
   $BackgroundWork as BackgroundWork,
   $UnknownBackgroundWork as UnknownBackgroundWork,
-  k0d0ce as BackgroundTerminal,
+  k5e84bc as BackgroundTerminal,
   $BackgroundToolCall as BackgroundToolCall,
   $TerminalUpdate as TerminalUpdate,
   $TerminalOutputChunk as TerminalOutputChunk,
   $TerminalOutput as TerminalOutput,
   $TerminalExitStatus as TerminalExitStatus,
   $TerminalSize as TerminalSize,
-  k9b8b4 as TerminalCapabilities,
-  kdf9f1 as TerminalCancelCapabilities,
+  kc67534 as TerminalCapabilities,
+  k44ea8f as TerminalCancelCapabilities,
   $CancelTerminalRequest as CancelTerminalRequest,
-  kdf9f1 as CancelTerminalResponse,
-  k0d0ce as Terminal,
+  k44ea8f as CancelTerminalResponse,
+  k5e84bc as Terminal,
   string as TerminalId,
   $ToolCallUpdate as ToolCallUpdate,
   $ToolCallContentChunk as ToolCallContentChunk,
   $CancelToolCallRequest as CancelToolCallRequest,
-  kdf9f1 as CancelToolCallResponse,
+  k44ea8f as CancelToolCallResponse,
   string as ToolCallId,
   string as ToolKind,
   string as ToolCallStatus,
@@ -462,8 +442,8 @@ export {
   $UnknownToolCallContent as UnknownToolCallContent,
   $Content as Content,
   $ToolCallLocation as ToolCallLocation,
-  k9b8b4 as ToolCallCapabilities,
-  kdf9f1 as ToolCallCancelCapabilities,
+  kc67534 as ToolCallCapabilities,
+  k44ea8f as ToolCallCancelCapabilities,
   $UpdateSessionNotification as UpdateSessionNotification,
   $SessionUpdate as SessionUpdate,
   $UserMessageChunk as UserMessageChunk,

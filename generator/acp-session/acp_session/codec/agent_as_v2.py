@@ -27,7 +27,7 @@ from acp_session.diffs import as_object
 from acp_session.prompts import TurnQueue
 from acp_session.services import SERVICE_METHODS, Establish, Local, LocalServices, SessionRoots
 from acp_workspace.approval import ApprovalRequest, Approve
-from acp_workspace.errors import INTERNAL_ERROR, INVALID_PARAMS, NOT_FOUND, UNSUPPORTED_VERSION, invalid_params, refused
+from acp_workspace.errors import INTERNAL_ERROR, NOT_FOUND, UNSUPPORTED_VERSION, invalid_params, refused
 from acp_workspace.hooks import maybe_await
 from acp_workspace.scope import matches, parse_scope
 from acp_workspace.workspace import ClientWorkspace, RootSet
@@ -189,7 +189,7 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
         """An agent that can only load does so, and what it replays is not passed on."""
         session, replay = self.session(body["sessionId"]), as_object(body.pop("replayFrom", None))
         if replay.get("type", "start") != "start":
-            raise invalid_params("this agent replays only from the start", pointer="/replayFrom")
+            raise invalid_params("this agent replays only from the start", "/replayFrom")
         is_replayed = bool(replay) or place.method == "session/load"
         async with self.open_session(body, session.id) as establish:
             if not is_replayed and self.offers("resume"):
@@ -202,7 +202,7 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
                     session.is_muted = False
                 session.to_v2.pause()
             else:
-                raise RequestError(INVALID_PARAMS, "the agent cannot replay a session", {"pointer": "/replayFrom"})
+                raise invalid_params("the agent cannot replay a session", "/replayFrom")
             establish(session.id)
         found = self._convert_answer(answer, body, place)
         await self.report_state(session, "idle" if session.turn is None else "running")
@@ -278,7 +278,7 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
 
     async def _cancel_tool_call(self, _: Json, __: Place) -> Json:
         """No tool call of an agent of v1 is one that the client may stop."""
-        raise invalid_params("this tool call cannot be cancelled on its own", pointer="/toolCallId")
+        raise invalid_params("this tool call cannot be cancelled on its own", "/toolCallId")
 
     async def _prompt(self, body: Json, place: Place) -> Json:
         request = decode(peers1.Agent, v1.PromptRequest, self.walker.convert("PromptRequest", body, place), place)

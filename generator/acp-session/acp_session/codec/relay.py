@@ -10,7 +10,8 @@ from acp_bindings import ConnectionClosed, DecodeError, NotAdvertised, PeerError
 
 from acp_session.background import Background
 from acp_session.diffs import as_object
-from acp_workspace.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, invalid_params
+from acp_session.errors import answer_to, problems_of
+from acp_workspace.errors import INVALID_PARAMS, invalid_params
 from jsonrpc_bindings.connection import Connection
 from jsonrpc_bindings.peers import Remote, Side
 
@@ -68,24 +69,16 @@ def decode(side: type[Side], type_: Any, body: Any, place: Place) -> Any:
     except DecodeError as error:
         for problem in error.problems:
             place.lose(problem.sentence, pointer=problem.pointer)
-        problems = [{"pointer": one.pointer, "message": one.sentence} for one in error.problems]
         message = f"the other version of the protocol cannot hold this message: {error}"
-        raise invalid_params(message, problems=problems) from None
+        raise RequestError(INVALID_PARAMS, message, problems_of(error, "/params")) from None
 
 
 async def relay_errors(work: Awaitable[T]) -> T:
     """What the far end answers. Its error is passed on as it is; raises `RequestError`."""
     try:
         return await work
-    except PeerError as error:
-        raise RequestError(error.code, error.message, error.data) from error
-    except NotAdvertised as error:
-        raise RequestError(METHOD_NOT_FOUND, str(error)) from error
-    except ConnectionClosed as error:
-        raise RequestError(INTERNAL_ERROR, "the agent behind the adapter has ended") from error
-    except DecodeError as error:
-        problems = [{"pointer": one.pointer, "message": one.sentence} for one in error.problems]
-        raise RequestError(INTERNAL_ERROR, f"the answer cannot be read: {error}", {"problems": problems}) from error
+    except (PeerError, NotAdvertised, ConnectionClosed, DecodeError) as error:
+        raise answer_to(error) from error
 
 
 class Relay(Side):
@@ -173,7 +166,7 @@ class AgentRelay(Relay, Generic[S]):
         """
         if not self.offers("additionalDirectories"):
             if body.get("additionalDirectories"):
-                raise invalid_params("the agent does not support additional roots", pointer="/additionalDirectories")
+                raise invalid_params("the agent does not support additional roots", "/additionalDirectories")
             body = omit(body, "additionalDirectories")
         row = self.far_side.wire.codec.route(method, is_request=True)
         assert row is not None
@@ -237,13 +230,13 @@ def with_id_of_client(body: Json, place: Place, sent_by: Connection | None) -> J
         return body
     sent = sent_by.sent(body["requestId"])
     if sent is None:
-        raise invalid_params("no request with this id is pending", pointer="/requestId")
+        raise invalid_params("no request with this id is pending", "/requestId")
     if sent.within is not None and not sent.within.is_done:
         return {**body, "requestId": sent.within.id}
     session_id = getattr(sent.params, "session_id", None)
     if session_id is None:
         place.at("requestId").lose("the client no longer waits for this request", body["requestId"])
-        raise invalid_params("the client no longer waits for this request", pointer="/requestId")
+        raise invalid_params("the client no longer waits for this request", "/requestId")
     sentence = "the client already has its answer; the elicitation belongs to the session"
     place.at("requestId").lose(sentence, kind="changed")
     return {**omit(body, "requestId"), "sessionId": session_id}

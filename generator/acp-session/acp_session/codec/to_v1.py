@@ -18,13 +18,14 @@ from typing import Any, Final
 from acp_bindings import to_builtins, v1, v2
 
 from acp_session.diffs import as_object, diff_to_v1
+from acp_session.modes import MODE
 from acp_session.permission import GENERIC_TITLE, title_of
 from acp_session.transcript import TerminalState
 from acp_workspace.errors import invalid_params
 
 from .losses import CARRIER, Place
 from .tables import OPENING_ANSWERS, OPTION_KIND, PROMPT_WORDS, SESSION_UPDATE, TABLE
-from .to_v2 import CHUNK_KINDS, CLEARABLE_FIELDS, LIST_FIELDS, MODE, SWITCH_VALUES
+from .to_v2 import CHUNK_KINDS, CLEARABLE_FIELDS, LIST_FIELDS, SWITCH_VALUES
 from .walker import CONFLICT, Hook, Json, Walker, get_or_add, omit, with_original
 
 CARRIER_METHOD: Final = f"_{CARRIER}/session/update"
@@ -336,7 +337,7 @@ class ToV1(Walker):
             if one not in options:
                 place.at("options", index).lose("v1 has no option of this kind", one)
         if not options:
-            raise invalid_params("none of the options can be offered to a client of v1", pointer="/options")
+            raise invalid_params("none of the options can be offered to a client of v1", "/options")
         call = self.convert("ToolCallUpdate", call, place.at("subject", "toolCall"))
         return {**omit(body, "toolCall", *PROMPT_WORDS), "toolCall": call, "options": options}
 

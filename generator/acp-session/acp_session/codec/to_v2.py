@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, Final
 
 from acp_session.diffs import as_object, diff_to_v2
+from acp_session.modes import MODE
 from acp_session.permission import title_of
 from acp_workspace.errors import invalid_params
 from jsonrpc_bindings.pointers import json_pointer
@@ -23,8 +24,6 @@ UNKNOWN_INFO: Final[Json] = {"name": "unknown", "version": "0"}
 """Who speaks, where v1 does not say it."""
 PLAN_ID: Final = "plan"
 """The id of the one plan that a session of v1 has."""
-MODE: Final = "mode"
-"""The category, and where it is free the id, of the option that says the mode."""
 SWITCH_VALUES: Final = {True: "true", False: "false"}
 """The values of a selection that stands for a switch."""
 CHUNK_KINDS: Final = ("user_message_chunk", "agent_message_chunk", "agent_thought_chunk")
@@ -47,6 +46,7 @@ class ToV2(Walker):
             ),
             "InitializeResponse": partial(self._handshake, "InitializeResponse", "agentInfo", answer),
             **dict.fromkeys(OPENING_ANSWERS, self._opened),
+            "PromptRequest": self._prompt,
             "RequestPermissionRequest": self.permission,
             "AgentCapabilities": self._agent_capabilities,
             "ContentBlock": self._block,
@@ -142,6 +142,14 @@ class ToV2(Walker):
         more = {"configOptions": options} if options or answer.get("configOptions") is not None else {}
         return {**omit(answer, "modes", "configOptions", "availableCommands"), **more}
 
+    def _prompt(self, body: Json, place: Place) -> Json:
+        """A prompt: one without content is an empty text."""
+        if body["prompt"] == []:
+            place.at("prompt").lose("a prompt of v2 has content; an empty text is sent", kind="added")
+            body = {**body, "prompt": [{"type": "text", "text": ""}]}
+        found: Json = self.convert_row("PromptRequest", body, place)
+        return found
+
     def permission(self, body: Json, place: Place) -> Json:
         """A request for permission: the tool call is its subject, and has its title."""
         for key in PROMPT_WORDS:
@@ -224,7 +232,7 @@ class ToV2(Walker):
         if as_object(server).get("type") != "sse":
             return self.convert_row("McpServer", server, place)
         place.lose("v2 has no MCP servers over SSE", server)
-        raise invalid_params("an MCP server over SSE cannot be used", pointer=json_pointer(place.path))
+        raise invalid_params("an MCP server over SSE cannot be used", json_pointer(place.path))
 
     def _terminal_method(self, method: Any, place: Place) -> Any:
         found: Json = self.convert_row("AuthMethodTerminal", method, place)

@@ -11,8 +11,17 @@ from typing import Literal
 from acpgen import ir
 from acpgen.compat.changes import Change
 from acpgen.compat.diff import scalars, unions
-from acpgen.compat.diff.pairs import UNTOLD, Comparison, Declaration, Pair, PairNode, PlacedChange, RevisionShapes, Step
-from acpgen.compat.diff.shapes import KINDS, Alternative, Objects, Shape, kind_of
+from acpgen.compat.diff.pairs import (
+    DOUBT,
+    Comparison,
+    Declaration,
+    Pair,
+    PairNode,
+    PlacedChange,
+    RevisionShapes,
+    Step,
+)
+from acpgen.compat.diff.shapes import KINDS, Alternative, Shape, kind_of
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.input.walk import reachable
 
@@ -21,7 +30,7 @@ class Walk:
     """All pairs of one comparison."""
 
     def __init__(self, old: SchemaRevision, new: SchemaRevision, apart: Collection[str] = ()) -> None:
-        """`apart` are definitions of which nothing is known: what they demand is told elsewhere."""
+        """`apart` are definitions of which nothing is known: what they demand is reported elsewhere."""
         self._both = RevisionShapes(old, new, apart)
         self.nodes: dict[Pair, PairNode] = {}
         self._changed: set[Pair] | None = None
@@ -43,11 +52,11 @@ class Walk:
             pending.extend(child for _, child in node.children)
         self._changed = None
 
-    def wire_changes(self, root: Pair, told: frozenset[Pair] = frozenset()) -> Iterator[PlacedChange]:
+    def wire_changes(self, root: Pair, elsewhere: frozenset[Pair] = frozenset()) -> Iterator[PlacedChange]:
         """The changes of messages below a pair, nearest first; a pair of definitions, or of unions with one that hold themselves,
         is entered by its shortest way only, any other pair by every way that does not lead through it already.
 
-        Pairs that are `told` elsewhere are not entered.
+        Pairs that are reported `elsewhere` are not entered.
         """
         changed = self._changed_pairs()
         seen = {root}
@@ -64,7 +73,7 @@ class Walk:
                     if not change.is_documentation
                 )
                 for step, child in node.children:
-                    if child in changed and child not in seen and child not in told and child not in around:
+                    if child in changed and child not in seen and child not in elsewhere and child not in around:
                         declarations = declaration, named
                         if child.is_named or (child.is_union and self._is_recursive(child)):
                             seen.add(child)
@@ -148,10 +157,6 @@ def compare(work: Comparison) -> None:
     )
     if gone or come:
         work.note(_types(work, gone, come))
-    for sender, receiver in ((work.old, work.new), (work.new, work.old)):
-        if receiver.exclusive and sender != receiver and _may_fit_two(sender, receiver):
-            work.note(Change("undecided", detail="values may fit two branches of 'oneOf' at once", **work.at()))
-            break
 
 
 def _names(work: Comparison) -> None:
@@ -171,7 +176,7 @@ def _residue(work: Comparison) -> None:
     known = [[name for name in shape.names if name not in work.both.apart] for shape in (work.old, work.new)]
     before, after = work.both.old.residue(known[0]), work.both.new.residue(known[1])
     if before != after:
-        work.note(Change("undecided", detail=UNTOLD, **work.at()))
+        work.note(Change("undecided", detail=DOUBT, **work.at()))
 
 
 def _types(
@@ -186,7 +191,7 @@ def _types(
 
 def _kind(work: Comparison, kind: str, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> None:
     if not old or not new:
-        return  # told together with the other kinds that only one side has
+        return  # reported together with the other kinds that only one side has
     match kind:
         case "boolean":
             scalars.booleans(work, old, new)
@@ -208,21 +213,3 @@ def _kinds(shape: Shape) -> str:
 
 def _is_integer(alternative: Alternative) -> bool:
     return isinstance(alternative, ir.Number) and alternative.integer
-
-
-def _may_fit_two(sender: Shape, receiver: Shape) -> bool:
-    """Whether something that a sender declares may fit two of the receiver's alternatives, judged by what these require."""
-    if len(receiver.alternatives) < 2:
-        return False
-    required: list[set[str]] = []
-    for each in receiver.alternatives:
-        if not isinstance(each, Objects):
-            return True
-        required.append({field.name for field in each.fields if field.required})
-    for each in sender.alternatives:
-        if not isinstance(each, Objects):
-            continue
-        declared = {field.name for field in each.fields}
-        if sum(needed <= declared for needed in required) > 1:
-            return True
-    return False

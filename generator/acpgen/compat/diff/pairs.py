@@ -46,13 +46,13 @@ class Step:
 class Pair:
     """Two types that judge the same place of messages.
 
-    `told` is a member that was compared already: the tag of a union. `free`: whatever stands there is accepted, and the types only
-    say how it is read.
+    `tag` is the member that tells the variants of a union around it, which was compared already. `free`: whatever stands there is accepted,
+    and the types only say how it is read.
     """
 
     old: ir.Type
     new: ir.Type
-    told: str | None = None
+    tag: str | None = None
     free: bool = False
 
     @property
@@ -123,13 +123,13 @@ class PlacedChange:
         return self.change.new_at or next((step.new_at for step in reversed(self.steps) if step.new_at), "")
 
 
-UNTOLD: Final = "the keywords that constrain it cannot be compared one by one"
+DOUBT: Final = "the keywords that constrain it cannot be compared one by one"
 
 
 class RevisionShapes:
     """Both revisions, with the shapes of their types.
 
-    `apart` are definitions of which nothing is known: what they demand is told elsewhere.
+    `apart` are definitions of which nothing is known: what they demand is reported elsewhere.
     """
 
     def __init__(self, old: SchemaRevision, new: SchemaRevision, apart: Collection[str] = ()) -> None:
@@ -172,9 +172,9 @@ class Comparison:
         """Note changes."""
         self.node.changes.extend(changes)
 
-    def child(self, step: Step, old: ir.Type, new: ir.Type, told: str | None = None) -> None:
+    def child(self, step: Step, old: ir.Type, new: ir.Type, tag: str | None = None) -> None:
         """Note a pair inside this one."""
-        self.node.children.append((step, Pair(old, new, told, self.node.free)))
+        self.node.children.append((step, Pair(old, new, tag, self.node.free)))
 
     def contents(self, old: Iterable[Member], new: Iterable[Member], tags: Collection[str] = ()) -> dict[str, object]:
         """What members say but for their names, by side and name; `tags` are members that tell variants."""

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Literal
+from typing import Final, Literal
 
 from acpgen import ir
 from acpgen.compat.changes import Change, ChangePlaces, FieldChange
-from acpgen.compat.diff.pairs import UNTOLD, Comparison, Step
+from acpgen.compat.diff.pairs import DOUBT, Comparison, Step
 from acpgen.compat.diff.renames import declared_renames, likely_renames
 from acpgen.compat.diff.shapes import Objects
 from acpgen.compat.protocol.sender_schemas import conditional_members, declares_nothing, likely_type, permitted_patterns
 from acpgen.input.equality import same
 from acpgen.meaning.samples import read_instead
 
+_CLOSING: Final = frozenset({"/additionalProperties", "/unevaluatedProperties"})
+"""The places in a definition of what it says of members that it does not declare."""
+
 
 def record(work: Comparison, old: Objects, new: Objects) -> None:
     """Two records: their fields, their other members, and what keywords beside these demand."""
     old_at, new_at = old.at or work.old_at, new.at or work.new_at
-    told = work.pair.told
-    before = {f.name: f for f in work.both.old.stable(old.fields) if f.name != told}
-    after = {f.name: f for f in work.both.new.stable(new.fields) if f.name != told}
+    tag = work.pair.tag
+    before = {f.name: f for f in work.both.old.stable(old.fields) if f.name != tag}
+    after = {f.name: f for f in work.both.new.stable(new.fields) if f.name != tag}
     renames = declared_renames(before, after)
     gone = [one for name, one in before.items() if name not in after and name not in renames]
     added = [one for name, one in after.items() if name not in before and name not in renames.values()]
@@ -68,15 +71,15 @@ def _unenforced(work: Comparison, old: Objects, new: Objects, at: ChangePlaces) 
     """Keywords that the IR does not carry, and excluded constants: equal on both sides, or not determined."""
     before = sorted(work.both.old.demand(place) for place in old.unenforced)
     after = sorted(work.both.new.demand(place) for place in new.unenforced)
-    told = work.pair.told
-    excluded = [[each for each in side.excluded if each[0] != told] for side in (old, new)]
+    tag = work.pair.tag
+    excluded = [[each for each in side.excluded if each[0] != tag] for side in (old, new)]
     if before != after or excluded[0] != excluded[1]:
         _beside(work, old, new, at)
         bases = _bases(work, old, new) if excluded[0] == excluded[1] else {}
         for base, rests in bases.items():
             _closed(work, base, rests, old, new)
         alone = next(iter(bases), None) if len(bases) == 1 else None
-        work.note(Change("undecided", detail=UNTOLD, **(at if alone is None else _places(work, alone))))
+        work.note(Change("undecided", detail=DOUBT, **(at if alone is None else _places(work, alone))))
 
 
 def _bases(work: Comparison, old: Objects, new: Objects) -> dict[str | None, set[str]]:
@@ -105,7 +108,7 @@ def _places(work: Comparison, base: str) -> ChangePlaces:
 
 def _closed(work: Comparison, base: str | None, rests: Collection[str], old: Objects, new: Objects) -> None:
     """What a base says now of members that it does not declare: it says so of what extends it too."""
-    if base is None or "/additionalProperties" not in rests or ir.Nothing() in (old.extra, new.extra):
+    if base is None or _CLOSING.isdisjoint(rests) or ir.Nothing() in (old.extra, new.extra):
         return
     before, after = work.both.old.definitions[base], work.both.new.definitions[base]
     if isinstance(before, ir.Record) and isinstance(after, ir.Record):
@@ -186,7 +189,7 @@ def _reads_null(work: Comparison, field: ir.Field, side: Literal[0, 1]) -> bool:
 
 
 def _lenient_null(work: Comparison, old: ir.Field, new: ir.Field, at: ChangePlaces) -> tuple[ir.Type, ir.Type]:
-    """The types of a field; null is told here where the side that refuses it decodes it leniently."""
+    """The types of a field; null is reported here where the side that refuses it decodes it leniently."""
     shapes = work.both.shape(old.type, 0), work.both.shape(new.type, 1)
     if shapes[0].nullable != shapes[1].nullable and not any(shape.anything for shape in shapes):
         strict = new if shapes[0].nullable else old

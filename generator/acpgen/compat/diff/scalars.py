@@ -12,6 +12,7 @@ from acpgen.compat.diff.renames import declared_renames, likely_renames
 from acpgen.compat.diff.shapes import Alternative, Constants, key_of_value
 from acpgen.compat.findings import Revision
 from acpgen.compat.protocol.sender_schemas import Written, schema_of
+from acpgen.diagnostics.outline import counted
 from acpgen.input.numbers import dumps
 from acpgen.input.walk import Schema
 from acpgen.meaning.limits import OF_NUMBERS, OF_STRINGS
@@ -79,7 +80,7 @@ def array_limits(old: ir.Array, new: ir.Array, at: ChangePlaces) -> Iterator[Cha
 
 def describe(free: Free) -> str:
     """A scalar type in words."""
-    return " or ".join(_described(each) for each in free) or "nothing"
+    return " or ".join(_describe_one(each) for each in free) or "nothing"
 
 
 def _one_way(
@@ -127,13 +128,13 @@ def _keyword(type_: ir.Number | ir.String, accepted: Free) -> str:
     return next((word for name, word in names.items() if getattr(type_, name) != getattr(other, name)), "type")
 
 
-def _described(type_: ir.Number | ir.String) -> str:
+def _describe_one(type_: ir.Number | ir.String) -> str:
     parts: list[str] = []
     if isinstance(type_, ir.String):
         if type_.min_length:
-            parts.append(f"of at least {_counted(type_.min_length, 'character')}")
+            parts.append(f"of at least {counted(type_.min_length, 'character')}")
         if type_.max_length is not None:
-            parts.append(f"of at most {_counted(type_.max_length, 'character')}")
+            parts.append(f"of at most {counted(type_.max_length, 'character')}")
         if type_.pattern is not None:
             parts.append(f"matching {type_.pattern!r}")
         return " ".join(["a string", *parts]) if parts else "any string"
@@ -158,9 +159,9 @@ def _described(type_: ir.Number | ir.String) -> str:
 def _items(array: ir.Array) -> str:
     parts: list[str] = []
     if array.min_items:
-        parts.append(f"at least {_counted(array.min_items, 'item')}")
+        parts.append(f"at least {counted(array.min_items, 'item')}")
     if array.max_items is not None:
-        parts.append(f"at most {_counted(array.max_items, 'item')}")
+        parts.append(f"at most {counted(array.max_items, 'item')}")
     if array.unique:
         parts.append("no duplicates")
     return " and ".join(parts) or "any number of items"
@@ -171,10 +172,6 @@ def _listed(values: Constants | None) -> str:
         return "nothing"
     shown = [repr(each) if isinstance(each, str) else dumps(each) for each in (v.value for v in values.values[:6])]
     return f"one of {', '.join(shown)}{', …' if len(values.values) > 6 else ''}"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def booleans(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> None:

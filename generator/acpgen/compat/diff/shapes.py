@@ -55,13 +55,12 @@ Alternative: TypeAlias = (
 class Shape:
     """What a type admits. `anything` admits every value, and the alternatives are then only what is known by name.
 
-    `exclusive`: a value that fits two alternatives is refused. `names` are the definitions that were passed on the way.
+    `names` are the definitions that were passed on the way.
     """
 
     alternatives: tuple[Alternative, ...]
     nullable: bool
     anything: bool
-    exclusive: bool
     names: tuple[str, ...]
 
     def of(self, kind: Kind) -> tuple[Alternative, ...]:
@@ -79,7 +78,6 @@ def shape_of(
         alternatives=tuple(dict.fromkeys(work.found)),
         nullable=work.nullable,
         anything=work.anything,
-        exclusive=work.exclusive,
         names=tuple(work.names),
     )
 
@@ -195,7 +193,6 @@ class _Resolving:
         self.names: list[str] = []
         self.nullable = False
         self.anything = False
-        self.exclusive = False
 
     def add(self, type_: ir.Type, at: str) -> None:
         match type_:
@@ -211,8 +208,7 @@ class _Resolving:
                 self._constants(tuple(ir.EnumValue(value=value, at=at) for value in values), "closed", None, None, at)
             case ir.Map(values):
                 self.found.append(Objects(None, (), values, at))
-            case ir.AnyOf(types, exclusive):
-                self.exclusive |= exclusive
+            case ir.AnyOf(types):
                 for each in types:
                     self.add(each, at)
             case ir.Ref(name):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from acpgen import ir
 from acpgen.compat.changes import Change, ChangePlaces
 from acpgen.compat.diff import records, scalars
-from acpgen.compat.diff.pairs import EXTENSION, UNTOLD, Comparison, RevisionShapes, Step
+from acpgen.compat.diff.pairs import DOUBT, EXTENSION, Comparison, RevisionShapes, Step
 from acpgen.compat.diff.renames import declared_renames, likely_renames
 from acpgen.compat.diff.scalars import MOST_PAIRS
 from acpgen.compat.diff.shapes import (
@@ -70,14 +70,14 @@ def _alternative(work: Comparison, old: Alternative, new: Alternative, step: Ste
 def _tuple(work: Comparison, old: Alternative, new: Alternative) -> None:
     """Two tuples entry by entry; what else is an array cannot be held against a tuple so."""
     if not isinstance(old, ir.Tuple) or not isinstance(new, ir.Tuple) or len(old.first) != len(new.first):
-        work.note(Change("undecided", detail=UNTOLD, **work.at()))
+        work.note(Change("undecided", detail=DOUBT, **work.at()))
         return
     entries = zip((*old.first, old.rest), (*new.first, new.rest), strict=True)
     for index, (one, other) in enumerate(entries):
         work.child(Step("item", index, old=old, new=new), one, other)
     limits = [(each.min_items, each.max_items, each.unique) for each in (old, new)]
     if limits[0] != limits[1]:
-        work.note(Change("undecided", detail=UNTOLD, **work.at()))
+        work.note(Change("undecided", detail=DOUBT, **work.at()))
 
 
 def objects(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> None:
@@ -204,14 +204,14 @@ def split(
     work: Comparison, alternatives: tuple[Alternative, ...], tag: str, side: Literal[0, 1]
 ) -> tuple[ir.TaggedUnion, tuple[Objects, ...]]:
     """The alternatives that a constant under the tag tells apart, as a union, and all others."""
-    told: list[tuple[ir.Variant, ...]] = []
+    groups: list[tuple[ir.Variant, ...]] = []
     names: list[str | None] = []
     rest: list[Objects] = []
     is_open = False
     for each in alternatives:
         if isinstance(each, ir.TaggedUnion):
             if each.tag == tag:
-                told.extend((variant,) for variant in each.variants)
+                groups.extend((variant,) for variant in each.variants)
                 is_open |= each.openness == "open"
             else:
                 names.extend(variant.type for variant in each.variants)
@@ -219,12 +219,12 @@ def split(
         elif isinstance(each, Objects):
             found = as_union(work, (each,), tag, side)
             if found is not None and found.variants and found.default is None and found.fallback is None:
-                told.append(found.variants)
+                groups.append(found.variants)
             else:
                 rest.append(each)
-    times = Counter(key_of_value(variant.tag) for group in told for variant in group)
+    times = Counter(key_of_value(variant.tag) for group in groups for variant in group)
     variants: list[ir.Variant] = []
-    for group in told:
+    for group in groups:
         if all(times[key_of_value(variant.tag)] == 1 for variant in group):
             variants.extend(group)
         else:  # the constant does not tell it from another one
@@ -309,42 +309,20 @@ def pairs_of(both: RevisionShapes, old: Sequence[Alternative], new: Sequence[Alt
     """Alternatives of both sides that belong together, and those that stand alone; `None` if too many may belong together."""
     if len(old) == len(new) == 1:
         return [(old[0], new[0])], [], []
-    candidates = _candidates(both, old, new)
-    if candidates is None:
+    named = {each.name: j for j, each in enumerate(new) if isinstance(each, Objects | ir.TaggedUnion) and each.name}
+    names = [(i, each.name) for i, each in enumerate(old) if isinstance(each, Objects | ir.TaggedUnion)]
+    found = {i: named[name] for i, name in names if name in named and type(old[i]) is type(new[named[name]])}
+    taken = set(found.values())
+    left, right = ([n for n in range(len(side)) if n not in used] for side, used in ((old, found), (new, taken)))
+    if len(left) * len(right) > MOST_PAIRS:
         return None
-    scored = [(_likeness(both, old[i], new[j]), i, j) for i, j in candidates]
-    used: tuple[set[int], set[int]] = set(), set()
-    found: list[tuple[Alternative, Alternative]] = []
-    for score, i, j in sorted(scored, key=lambda each: (-each[0], each[1], each[2])):
-        if score > 0 and i not in used[0] and j not in used[1]:
-            used[0].add(i)
-            used[1].add(j)
-            found.append((old[i], new[j]))
-    alone = [[each for i, each in enumerate(side) if i not in used[at]] for at, side in enumerate((old, new))]
-    return found, alone[0], alone[1]
-
-
-def _candidates(
-    both: RevisionShapes, old: Sequence[Alternative], new: Sequence[Alternative]
-) -> set[tuple[int, int]] | None:
-    """The pairs that share anything by which they can be alike."""
-    left: dict[Hashable, list[int]] = {}
-    right: dict[Hashable, list[int]] = {}
-    for i, one in enumerate(old):
-        for sign in _signs(one):
-            left.setdefault(sign, []).append(i)
-    for j, other in enumerate(new):
-        for sign in {*_signs(other), *_former_signs(both, other)}:
-            right.setdefault(sign, []).append(j)
-    shared = [(left[sign], right[sign]) for sign in left if sign in right]
-    if sum(len(ones) * len(others) for ones, others in shared) > MOST_PAIRS:
-        return None
-    return {(i, j) for ones, others in shared for i in ones for j in others}
-
-
-def _former_signs(both: RevisionShapes, new: Alternative) -> Iterator[Hashable]:
-    if isinstance(new, Objects) and new.name is not None:
-        yield from (("name", name) for name in both.new.former_names(new.name))
+    scored = ((_likeness(both, old[i], new[j]), i, j) for i in left for j in right)
+    for _, i, j in sorted((each for each in scored if each[0] > 0), key=lambda each: (-each[0], each[1], each[2])):
+        if i not in found and j not in taken:
+            found[i] = j
+            taken.add(j)
+    gone, come = ([each for n, each in enumerate(side) if n not in used] for side, used in ((old, found), (new, taken)))
+    return [(old[i], new[j]) for i, j in found.items()], gone, come
 
 
 def _likeness(both: RevisionShapes, old: Alternative, new: Alternative) -> float:
@@ -375,16 +353,3 @@ def _likeness(both: RevisionShapes, old: Alternative, new: Alternative) -> float
     if isinstance(old, ir.TaggedUnion) and isinstance(new, ir.TaggedUnion):
         return 3 if old.name == new.name else 1 if old.tag == new.tag else 0.2
     return 0
-
-
-def _signs(alternative: Alternative) -> Iterator[Hashable]:
-    """What two alternatives share that can be alike: objects a name or a field, or that they have none; others their type."""
-    if not isinstance(alternative, Objects):
-        yield type(alternative).__name__
-        return
-    if alternative.name is not None:
-        yield "name", alternative.name
-    names = {field.name for field in alternative.fields}
-    yield from (("field", name) for name in names)
-    if not names:
-        yield "no field"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import get_args
 
 from acpgen.compat import waivers
-from acpgen.compat.command import of_project, policy_position
+from acpgen.compat.command import of_project, policy_position, unknown_words
 from acpgen.compat.compare import compare_sides
 from acpgen.compat.findings import BUDGET, FailOn, Report
 from acpgen.compat.history.revision_sources import MOST, RevisionReader, Revisions, from_git, from_paths, from_releases
@@ -19,8 +19,9 @@ from acpgen.compat.project_policy import apply
 from acpgen.compat.project_releases import versions_of
 from acpgen.config import around, find_profile
 from acpgen.diagnostics.outputs import Destination, require_apart
-from acpgen.errors import Fault, Faults, did_you_mean
-from acpgen.input.faults import BAD_SETTING, UNKNOWN_NAME
+from acpgen.errors import Faults
+from acpgen.input.faults import BAD_SETTING, NOT_FOUND
+from acpgen.input.git_revisions import is_revision
 from acpgen.input.load import NO_REFERENCES, References
 
 
@@ -65,15 +66,12 @@ def history(options: HistoryOptions) -> Timeline:
     compare = partial(compare_sides, budget=options.budget or BUDGET, formats=policy.formats)
     made = timeline(found.about, found.milestones, notes=found.notes, waive=waive, compare=compare)
     if project is not None:
-        require_roles(policy, [each.report for each in made.strides if each.report is not None], project)
+        require_roles(policy, [each.report for each in made.steps if each.report is not None], project)
     return made
 
 
 def _require_words(options: HistoryOptions) -> None:
-    faults: list[Fault] = []
-    if options.fail_on not in get_args(FailOn):
-        hint = did_you_mean(options.fail_on, get_args(FailOn))
-        faults.append(UNKNOWN_NAME(at="--fail-on", kind="level", name=options.fail_on, hint=hint))
+    faults = unknown_words(("--fail-on", "level", options.fail_on, get_args(FailOn)))
     if options.limit < 1:
         faults.append(
             BAD_SETTING(at="--limit", key="the number of revisions", expected="1 or more", hint="Leave it out for 50.")
@@ -100,4 +98,10 @@ def _revisions(options: HistoryOptions) -> Revisions:
         return from_paths(options.given, reader)
     name = next(iter(options.given))
     kept = from_releases(name, reader) if options.since is None else None
-    return kept or from_git("HEAD", name, reader, since=options.since)
+    try:
+        return kept or from_git("HEAD", name, reader, since=options.since)
+    except Faults as caught:
+        if any(fault.kind != NOT_FOUND for fault in caught.faults) or not is_revision(name):
+            raise
+    expected, hint = "followed by what is compared", f"Write: acpgen history {name} -- and a protocol, file or folder."
+    raise Faults([BAD_SETTING(at=name, key="a revision", expected=expected, hint=hint)])

@@ -13,6 +13,7 @@ from acpgen.compat.compare import side
 from acpgen.compat.history.timeline import Milestone
 from acpgen.compat.sources import Input
 from acpgen.config import docs_inputs, protocols
+from acpgen.diagnostics.outline import counted
 from acpgen.errors import Faults
 from acpgen.input import git_revisions
 from acpgen.input.load import NO_REFERENCES, References, Source
@@ -134,8 +135,5 @@ def from_git(revision: str, path: str, reader: RevisionReader, *, since: str | N
 
 
 def _omission_note(count: int, which: str) -> tuple[str, ...]:
-    if count <= 0:
-        return ()
-    return (
-        f"{count} {which} {'revision was' if count == 1 else 'revisions were'} left out by --limit, --since or a range.",
-    )
+    were = f"{counted(count, f'{which} revision')} {'was' if count == 1 else 'were'}"
+    return (f"{were} left out by --limit, --since or a range.",) if count > 0 else ()

@@ -108,7 +108,7 @@ class Timeline:
 
     about: str
     milestones: tuple[Milestone, ...]
-    strides: tuple[RevisionStep, ...]
+    steps: tuple[RevisionStep, ...]
     origins: tuple[Origin, ...]
     notes: tuple[str, ...] = ()
 
@@ -119,7 +119,7 @@ class Timeline:
 
     def fails(self, fail_on: str) -> bool:
         """Whether a step counts under `--fail-on`; what could not be read or compared does, but for `never`."""
-        return fail_on != "never" and (bool(self.unread) or any(each.counts(fail_on) for each in self.strides))
+        return fail_on != "never" and (bool(self.unread) or any(each.counts(fail_on) for each in self.steps))
 
 
 def timeline(
@@ -139,19 +139,18 @@ def timeline(
         except Faults as faults:
             return faults
 
-    steps = [report(number - 1, number) for number in range(1, len(readable))]
-    spans = steps[:1]
-    for number, step in enumerate(steps[1:], 2):
-        spans.append(spans[-1] if _is_silent(step) else report(0, number))
-    strides: list[RevisionStep] = []
-    for ((old, _), (new, _)), step in zip(pairwise(readable), steps, strict=True):
-        if isinstance(step, Faults):
-            strides.append(RevisionStep(old, new, None, bump(None, old, new), str(step)))
-        else:
-            waived = waive(step)
-            strides.append(RevisionStep(old, new, waived, bump(waived.verdict, old, new)))
+    reports = [report(number - 1, number) for number in range(1, len(readable))]
+    spans = reports[:1]
+    for number, found in enumerate(reports[1:], 2):
+        spans.append(spans[-1] if _is_silent(found) else report(0, number))
+    steps: list[RevisionStep] = []
+    for ((old, _), (new, _)), found in zip(pairwise(readable), reports, strict=True):
+        failed = isinstance(found, Faults)
+        judged = None if isinstance(found, Faults) else waive(found)
+        verdict = None if judged is None else judged.verdict
+        steps.append(RevisionStep(old, new, judged, bump(verdict, old, new), str(found) if failed else ""))
     origins = _origins(spans, [each for each, _ in readable])
-    return Timeline(about, tuple(milestones), tuple(strides), origins, tuple(notes))
+    return Timeline(about, tuple(milestones), tuple(steps), origins, tuple(notes))
 
 
 def _is_silent(step: Report | Faults) -> bool:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import assert_never
+from collections.abc import Iterator, Mapping
+from typing import TypeAlias, assert_never
 
 from acpgen import ir
 from acpgen.compat.diff.renames import renamed_definitions
@@ -11,91 +11,57 @@ from acpgen.compat.findings import Bindings
 from acpgen.compat.protocol.definition_coverage import of_files
 from acpgen.compat.protocol.revision import SchemaRevision
 
+Fact: TypeAlias = "tuple[str, object]"
+"""A class by the name that it has in the new revision, empty for a method, and one thing that users of it rely on."""
+
 
 def bindings(old: SchemaRevision, new: SchemaRevision) -> Bindings:
     """identical: the same names and types · additive: only more of them · breaking: some are gone or differ."""
-    found = {*_methods(old.methods, new.methods), *(verdict for _, verdict in _definitions(old, new))}
-    return "breaking" if "breaking" in found else "additive" if "additive" in found else "identical"
+    before, after = _facts(old, _renames(old, new)), _facts(new, {})
+    more = after - before or renamed_definitions(old.definitions, new).keys() - of_files(old, new).keys()
+    return "breaking" if before - after else "additive" if more else "identical"
 
 
 def broken_classes(old: SchemaRevision, new: SchemaRevision) -> tuple[str, ...]:
     """The definitions of the old revision whose generated classes are gone or differ."""
-    return tuple(name for name, verdict in _definitions(old, new) if verdict == "breaking")
+    renames = _renames(old, new)
+    gone = {name for name, _ in _facts(old, renames) - _facts(new, {})}
+    return tuple(name for name in old.definitions if renames.get(name, name) in gone)
 
 
-def _definitions(old: SchemaRevision, new: SchemaRevision) -> Iterator[tuple[str, Bindings]]:
-    """What becomes of the classes of each definition."""
-    files = of_files(old, new)
-    renames = {**files, **renamed_definitions(old.definitions, new)}
-    for name, definition in old.definitions.items():
-        if not old.keeps(definition.unstable):
-            continue
-        other = new.definitions.get(renames.get(name, name))
-        if other is None or not new.keeps(other.unstable):
-            yield name, "breaking"
-            continue
-        if other.name != name and name not in files:
-            yield name, "additive"
-        yield name, _definition(definition, other, renames, old, new)
-    kept = {renames.get(name, name) for name in old.definitions}
-    added = [name for name, each in new.definitions.items() if new.keeps(each.unstable) and name not in kept]
-    for name in added:
-        yield name, "additive"
+def _renames(old: SchemaRevision, new: SchemaRevision) -> Mapping[str, str]:
+    return {**of_files(old, new), **renamed_definitions(old.definitions, new)}
 
 
-def _definition(
-    old: ir.Definition, new: ir.Definition, renames: Mapping[str, str], before: SchemaRevision, after: SchemaRevision
-) -> Bindings:
-    match old, new:
-        case ir.Record(), ir.Record():
-            return _record(old, new, renames, before, after)
-        case ir.TaggedUnion(), ir.TaggedUnion():
-            ours = {(v.tag, renames.get(v.type, v.type)) for v in old.variants if before.keeps(v.unstable)}
-            theirs = {(v.tag, v.type) for v in new.variants if after.keeps(v.unstable)}
-            if old.tag != new.tag or not ours <= theirs or old.default not in (None, new.default):
-                return "breaking"
-            if old.fallback not in (None, new.fallback):
-                return "breaking"
-            grown = ours < theirs or (old.default, old.fallback) != (new.default, new.fallback)
-            return "additive" if grown else "identical"
-        case ir.Enum(), ir.Enum():
-            known, now = ({value.value for value in each.values} for each in (old, new))
-            opened = old.openness == "closed" != new.openness
-            if (old.openness != new.openness and not opened) or not known <= now:
-                return "breaking"
-            if _type(old.base, renames) != _type(new.base, {}):
-                return "breaking"
-            return "additive" if known < now or opened else "identical"
-        case ir.Alias(), ir.Alias():
-            before_type, after_type = _type(old.type, renames), _type(new.type, {})
-            if isinstance(before_type, frozenset) and isinstance(after_type, frozenset) and before_type < after_type:
-                return "additive"
-            return "identical" if before_type == after_type else "breaking"
+def _facts(side: SchemaRevision, renames: Mapping[str, str]) -> set[Fact]:
+    """All that generated code of a revision offers, with the names that its classes are given."""
+    kept = [each for each in side.stable_definitions.values() if side.keeps(each.unstable)]
+    methods: set[Fact] = {("", (each.name, each.side, each.kind)) for each in side.methods}
+    return methods | {(renames.get(each.name, each.name), fact) for each in kept for fact in _offers(each, renames)}
+
+
+def _offers(definition: ir.Definition, renames: Mapping[str, str]) -> Iterator[object]:
+    """What users of a class rely on: more of it disturbs nobody, but for a field that they must give."""
+    yield type(definition)
+    match definition:
+        case ir.Record(fields=fields):
+            yield frozenset(each.name for each in fields if each.required)
+            yield from ((each.name, _type(each.type, renames)) for each in fields)
+        case ir.TaggedUnion(tag=tag, variants=variants):
+            yield tag
+            yield from ((each.tag, renames.get(each.type, each.type)) for each in variants)
+            others = ("default", definition.default), ("fallback", definition.fallback)
+            yield from ((word, renames.get(name, name)) for word, name in others if name is not None)
+        case ir.Enum(values=values, openness=openness):
+            yield _type(definition.base, renames)
+            yield from (("value", each.value) for each in values)
+            yield from () if openness == "closed" else (openness,)
+        case ir.Alias(type=type_):
+            seen = _type(type_, renames)
+            yield isinstance(seen, frozenset)
+            yield from seen if isinstance(seen, frozenset) else (seen,)
         case _:
-            return "breaking"
-
-
-def _record(
-    old: ir.Record, new: ir.Record, renames: Mapping[str, str], before: SchemaRevision, after: SchemaRevision
-) -> Bindings:
-    ours = {field.name: field for field in before.stable(old.fields)}
-    theirs = {field.name: field for field in after.stable(new.fields)}
-    for name, field in ours.items():
-        other = theirs.get(name)
-        if other is None or field.required != other.required or _type(field.type, renames) != _type(other.type, {}):
-            return "breaking"
-    added = [field for name, field in theirs.items() if name not in ours]
-    if any(field.required for field in added):
-        return "breaking"
-    return "additive" if added else "identical"
-
-
-def _methods(old: Iterable[ir.Method], new: Iterable[ir.Method]) -> Iterable[Bindings]:
-    ours, theirs = ({(m.name, m.side, m.kind) for m in methods} for methods in (old, new))
-    if not ours <= theirs:
-        yield "breaking"
-    if theirs - ours:
-        yield "additive"
+            assert_never(definition)
 
 
 def _type(type_: ir.Type, renames: Mapping[str, str]) -> object:

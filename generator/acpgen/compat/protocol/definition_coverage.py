@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from heapq import heappop, heappush
 from typing import Any, Final
 
 from acpgen import ir
@@ -164,7 +163,13 @@ def _renames(old: SchemaRevision, new: SchemaRevision) -> dict[str, str]:
     }
     for name in sorted(theirs - ours):
         renames.update({was: name for was in new.former_names(name) if was in left})
-    renames.update({name: new_name for name, new_name in of_both_files(roots(old), roots(new)) if name not in renames})
+    renames.update(
+        {
+            name: new_name
+            for name, new_name in of_both_files(old.root_definitions, new.root_definitions)
+            if name not in renames
+        }
+    )
     return renames
 
 
@@ -182,15 +187,9 @@ def of_both_files(before: Mapping[str, str], after: Mapping[str, str]) -> Iterat
         yield from ((name, after[path]) for path, name in before.items() if path in after)
 
 
-def roots(revised: SchemaRevision) -> dict[str, str]:
-    """The definitions that are the whole of a file, by its path."""
-    places = ((name, at.partition("#")) for name, at in revised.bundle.origins.items())
-    return {path: name for name, (path, _, pointer) in places if not pointer and name in revised.definitions}
-
-
 def of_files(old: SchemaRevision, new: SchemaRevision) -> dict[str, str]:
     """The names of the roots, and of what is called after them, where each side has one root: two files have two names."""
-    before, after = roots(old), roots(new)
+    before, after = old.root_definitions, new.root_definitions
     if len(before) != 1 or len(after) != 1:
         return {}
     (one,), (other,) = before.values(), after.values()
@@ -205,36 +204,25 @@ def _renamed(
 
     What says little must be the only one that says it. `known` are other definitions with their new names.
     """
-    renames: dict[str, str] = {}
     texts: dict[str, list[str]] = {}
     for name in added:
         texts.setdefault(_text(new, name, {name: ""}), []).append(name)
-    referring: dict[str, list[int]] = {}
-    for place, name in enumerate(gone):
+    referring: dict[str, list[str]] = {}
+    for name in gone:
         for below in references_in(old.texts[name]):
-            referring.setdefault(below, []).append(place)
-    alike: dict[str, list[int]] = {}
+            referring.setdefault(below, []).append(name)
+    renames: dict[str, str] = {}
+    alike: dict[str, list[str]] = {}
     """What waits until one definition alone is left that says the same, by what it says."""
-    names = ChainMap[str, str]({}, renames, dict(known))
-    now = list(range(len(gone)))
-    later: set[int] = set()
-    while now:
-        place = heappop(now)
-        name = gone[place]
-        if name not in renames:
-            text = _text(old, name, names.new_child({name: ""}))
-            found = texts.get(text, [])
-            if found and (len(found) == 1 or not isinstance(old.definitions[name], ir.Alias)):
-                renames[name] = found.pop(0)
-                for other in (*referring.get(name, ()), *alike.pop(text, ())):
-                    if other > place:
-                        heappush(now, other)
-                    else:
-                        later.add(other)
-            elif found:
-                alike.setdefault(text, []).append(place)
-        if not now:
-            now, later = sorted(later), set[int]()
+    pending = list(gone)
+    for name in pending:  # which grows
+        text = "" if name in renames else _text(old, name, ChainMap({name: ""}, renames, dict(known)))
+        found = texts.get(text, [])
+        if found and (len(found) == 1 or not isinstance(old.definitions[name], ir.Alias)):
+            renames[name] = found.pop(0)
+            pending += (*referring.get(name, ()), *alike.pop(text, ()))
+        elif found:
+            alike.setdefault(text, []).append(name)
     declared = {*old.declared, *new.declared}
     return {one: other for one, other in renames.items() if {one, other} <= declared}
 
@@ -299,7 +287,7 @@ def _is_local(reference: str) -> bool:
 def root_frame(revised: SchemaRevision) -> Schema:
     """What the roots that are no definitions demand of every message."""
     said: Mapping[str, Schema] = revised.roots.said if revised.roots is not None else {}
-    return {"allOf": [schema for path, schema in said.items() if path not in roots(revised)]}
+    return {"allOf": [schema for path, schema in said.items() if path not in revised.root_definitions]}
 
 
 def message_of(revised: SchemaRevision, method: ir.Method) -> str | None:

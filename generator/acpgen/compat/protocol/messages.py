@@ -6,7 +6,7 @@ The document's root is no judge of messages: its envelope admits anything as ext
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
@@ -23,7 +23,7 @@ from acpgen.pointers import reference_to
 from schema_inclusion import Allowance
 
 MOST_ERRORS = 1_000
-"""Errors that are told of what one reference leads to."""
+"""Errors that one reference may lead to; more are not listed."""
 
 if TYPE_CHECKING:
     from schema_inclusion import Culprit
@@ -133,16 +133,21 @@ class WitnessValidator:
 
     def standing(self, sender: Revision, culprit: Culprit) -> Shows:
         """Whether params, a result or a document have a culprit wherever its way leads in them."""
+        from schema_inclusion.culprits import is_at
 
-        def judge(side: Revision, schema: Any) -> Shows:
-            return lambda value: self._holds(side, schema, value) is True
-
-        there, known = judge(sender, culprit.accepted), judge(opposite(sender), culprit.refused)
-        steps = [judge(sender, step) if is_object(step) else step for step in culprit.at]
+        def is_valid(schema: Any, value: ir.JSON) -> bool:
+            return self._holds(sender, schema, value) is True
 
         def is_standing(value: ir.JSON) -> bool:
-            found = [*_at(value, steps)]
-            return bool(found) and all(there(each) and not known(each) for each in found)
+            found: list[bool] = []
+
+            def judge(each: ir.JSON) -> bool:
+                known = is_valid(culprit.accepted, each)
+                found.append(known and self._holds(opposite(sender), culprit.refused, each) is not True)
+                return False
+
+            is_at(value, culprit.at, is_valid, judge)
+            return bool(found) and all(found)
 
         return is_standing
 
@@ -172,7 +177,7 @@ class WitnessValidator:
         try:
             with remembering(most_errors=1, is_dynamic=False, allowance=self.allowance, compiled=compiled):
                 return bool(validator.evolve(schema=schema).is_valid(value))
-        except (Unresolvable, TooManySteps, RecursionError, re.error):
+        except (Unresolvable, TooManySteps, RecursionError, ValueError, re.error):
             return None
 
     def _plain(self, routes: Routes, claim: Witness, side: Revision, shows: Shows | None) -> Witness | None:
@@ -214,7 +219,7 @@ class WitnessValidator:
             with remembering(most_errors=MOST_ERRORS, is_dynamic=False, allowance=self.allowance):
                 validator = self._validator(side, formats=True)[0]
                 errors = [*validator.evolve(schema=self._schema(side, *routes[side])).iter_errors(value)]
-        except (Unresolvable, TooManySteps, re.error):
+        except (Unresolvable, TooManySteps, ValueError, re.error):
             return
         seen: set[tuple[int, Path]] = set()
         pending: list[tuple[Path, Any]] = [((), error) for error in errors]
@@ -239,7 +244,7 @@ class WitnessValidator:
         key = (side, formats or self._asserts)
         if key not in self._validators:
             whole = {"$defs": self.sides[side].bundle.definitions}
-            self._validators[key] = _judge()(whole, format_checker=_formats() if key[1] else None), Compiled()
+            self._validators[key] = _judge(formats=key[1])(whole), Compiled()
         return self._validators[key]
 
 
@@ -283,29 +288,6 @@ def with_readable_texts(
     return found
 
 
-def _at(value: ir.JSON, way: Sequence[Any]) -> Iterator[ir.JSON]:
-    """What stands in a value wherever a way leads."""
-    from schema_inclusion import Part
-
-    if not way:
-        yield value
-        return
-    step, rest = way[0], way[1:]
-    match step:
-        case str():
-            inner = [value[step]] if is_object(value) and step in value else []
-        case int():
-            inner = [value[step]] if is_array(value) and step < len(value) else []
-        case Part.ITEM:
-            inner = value if is_array(value) else []
-        case Part.MEMBER:
-            inner = [*value.values()] if is_object(value) else []
-        case is_valid:
-            inner = [value] if is_valid(value) else []
-    for each in inner:
-        yield from _at(each, rest)
-
-
 def _texts(value: ir.JSON, path: Path = (), name: str = "") -> Iterator[tuple[Path, str, str]]:
     """The texts inside a message, each with its path and the name of the member that it is of."""
     if isinstance(value, str) and path:
@@ -319,30 +301,15 @@ def _texts(value: ir.JSON, path: Path = (), name: str = "") -> Iterator[tuple[Pa
 
 
 @cache
-def _judge() -> Any:
-    """The class of validators."""
+def _judge(*, formats: bool) -> Any:
+    """The class of validators, which assert formats or take them as annotations."""
     from jsonschema import Draft202012Validator  # only where something is to be proven
 
+    from schema_inclusion import FORMATS
     from schema_inclusion.ecma import reading_as_ecma
     from schema_inclusion.once import following_once
 
-    return following_once(reading_as_ecma(Draft202012Validator))
-
-
-@cache
-def _formats() -> Any:
-    """What asserts formats: all that `jsonschema-rs` knows, whatever is installed beside `jsonschema`."""
-    import jsonschema_rs
-    from jsonschema import FormatChecker
-
-    checker = FormatChecker(formats=())
-    for name in sample_texts.OF_FORMAT:
-
-        def asserted(value: object, schema: dict[str, str] = {"format": name}) -> bool:  # noqa: B006 - bound here, never changed
-            return not isinstance(value, str) or jsonschema_rs.is_valid(schema, value, validate_formats=True)
-
-        checker.checkers[name] = (asserted, ())
-    return checker
+    return following_once(reading_as_ecma(Draft202012Validator, frozenset(FORMATS) if formats else None))
 
 
 def _envelope_path(envelope: ir.Envelope, route: Route) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property
@@ -20,10 +20,13 @@ from acpgen.input.keywords import PROSE
 from acpgen.input.numbers import dumps, loads
 from acpgen.input.tagged_unions import branches_of
 from acpgen.input.walk import ASSERTIONS, Schema, inside, is_array, is_object, reachable, references, unjudged
-from acpgen.pointers import plain_pointer, pointer_parts, reference_to, target
+from acpgen.pointers import follow, plain_pointer, pointer_parts, reference_to, target
 
 _SAID: Final = ASSERTIONS | {"then", "else"}
 """The keywords of a root that say anything of values."""
+
+_EVALUATING: Final = frozenset({"anyOf", "oneOf", "if", "dependentSchemas", "patternProperties", "$ref"})
+"""Keywords by which some objects have more members than others."""
 
 _REFERENCE: Final = re.compile(r'"\$ref": ("#/\$defs/(?:[^"\\]|\\.)*")')
 """A reference in a text of `SchemaRevision.texts`, to a definition as all are; what leads elsewhere is a value that looks like one."""
@@ -61,9 +64,18 @@ class SchemaRevision:
     unstable: bool = False
     roots: Roots | None = None
 
-    @property
+    @cached_property
     def definitions(self) -> Mapping[str, ir.Definition]:
-        return self.protocol.definitions
+        """What the definitions mean; `unevaluatedProperties: false` closes a record as `additionalProperties: false` does."""
+        return {name: self._closed(definition) for name, definition in self.protocol.definitions.items()}
+
+    def _closed(self, definition: ir.Definition) -> ir.Definition:
+        written, place = self.bundle.definitions.get(definition.name, {}), f"{definition.at}/unevaluatedProperties"
+        is_closed = written.get("unevaluatedProperties") is False and _EVALUATING.isdisjoint(written)
+        if not is_closed or not isinstance(definition, ir.Record) or place not in definition.unenforced:
+            return definition
+        kept = tuple(each for each in definition.unenforced if each != place)
+        return replace(definition, extra=ir.Nothing(), unenforced=kept)
 
     def without_prose(self) -> SchemaRevision:
         """The same without descriptions and all else that people read and no program does."""
@@ -152,18 +164,15 @@ class SchemaRevision:
         """The text of a keyword that the IR does not carry, without its words, and of all that it refers to; its place if it
         cannot be found again.
         """
-        owner = max((place for place in self._places if at.startswith(f"{place}/")), key=len, default=None)
-        if owner is None:
+        owner, _ = self.owner(at.rpartition("/")[0])
+        if not owner:
             return at
-        node: Any = self.bundle.definitions[self._places[owner]]
-        parts = pointer_parts(at[len(owner) :])
-        holder: Any = None
-        for part in parts:
-            inner = _member(node, part)
-            if inner is None:
-                return at
-            holder, (node,) = node, inner
-        keyword = parts[-1] if parts else ""
+        *around, keyword = pointer_parts(at.removeprefix(self.bundle.origins[owner]))
+        try:
+            holder: Any = follow(self.bundle.definitions[owner], around)
+            node: Any = follow(holder, [keyword])
+        except KeyError:
+            return at
         together = _READ_TOGETHER.get(keyword, ()) if is_object(holder) else ()
         said: Schema = {keyword: node, **{key: holder[key] for key in together if key in holder}}
         names = self._referred(node) | self._referred(said)  # a place may be a schema, or a keyword that holds several
@@ -221,8 +230,9 @@ class SchemaRevision:
 
     @cached_property
     def root_definitions(self) -> Mapping[str, str]:
-        """The definitions that the bundle makes of what roots say beside their definitions, by the places of the roots."""
-        return {at: name for at, name in self._places.items() if at.endswith("#")}
+        """The definitions that are the whole of a file, by its path."""
+        roots = ((at[:-1], name) for at, name in self._places.items() if at.endswith("#"))
+        return {path: name for path, name in roots if name in self.definitions}
 
     @cached_property
     def unstable_texts(self) -> Mapping[str, str]:
@@ -280,15 +290,16 @@ class SchemaRevision:
         """
         at = self.bundle.origins[name]
 
-        def told(was: str) -> str:
+        def name_in(was: str) -> str:
             place = self.bundle.origins.get(was, "")
             return place.removeprefix(at) if place.startswith(f"{at}/") or place == at else names.get(was, was)
 
         parts: dict[str, Any] = {each: loads(self.texts[each]) for each in self._parts[at]}
-        parts[name] = {key: value for key, value in parts[name].items() if key not in _OF_METHODS}
+        of_methods = _OF_METHODS if name in self._messages else ("x-null", "x-was")
+        parts[name] = {key: value for key, value in parts[name].items() if key not in of_methods}
         kept = ((each, dumps(_without(schema, alone), sort_keys=True)) for each, schema in parts.items())
         inside = ((self.bundle.origins[each].removeprefix(at), text) for each, text in kept)
-        return "\n".join(f"{place} {with_names(text, told)}" for place, text in sorted(inside))
+        return "\n".join(f"{place} {with_names(text, name_in)}" for place, text in sorted(inside))
 
     def frame_text(self, name: str, names: Mapping[str, str], alone: AbstractSet[str]) -> str:
         """The text of a definition that frames messages; `names` and `alone` as in `whole_text`."""
@@ -326,43 +337,46 @@ class SchemaRevision:
                 (plain_pointer(*keys), keyword, key_of(node[keyword]))
                 for keys, node in inside(self.stable_schemas[each])
                 for keyword in _STATEMENTS & node.keys()
-                if not (is_read and self._is_read(each, keys, keyword))
+                if not (is_read and origin + plain_pointer(*keys) in self._read_places[keyword])
             )
         return found
 
-    def _is_read(self, name: str, keys: Sequence[str], keyword: str) -> bool:
-        """Whether what a keyword says at a place in a definition is in the meaning of the definition."""
-        place = self.bundle.origins[name] + plain_pointer(*keys)
-        if keyword in _OF_FIELDS and place in self._fields:
-            return True
-        if keyword == "x-capability":
-            return place in self._choices or (not keys and name in self._gated)
-        return _reads(self.definitions.get(name), keys, keyword)
+    @cached_property
+    def _read_places(self) -> Mapping[str, AbstractSet[str]]:
+        """The places at which what each keyword says is in the meaning of a definition."""
+        origins, methods = self.bundle.origins, self.protocol.methods
+        unions = [each for each in self.definitions.values() if isinstance(each, ir.TaggedUnion)]
+        enums = [each for each in self.definitions.values() if isinstance(each, ir.Enum)]
+        records = [(name, each.fields) for name, each in self.definitions.items() if isinstance(each, ir.Record)]
+        fields = {each.at for _, own in records for each in own}
+        fields |= {  # a body's field may be read in the variant that it is a part of
+            origins[name] + plain_pointer("properties", each.name)
+            for name, own in records
+            if name in origins
+            for each in own
+        }
+        choices = {each.at for union in unions for each in union.variants} | {
+            v.at for each in enums for v in each.values
+        }
+        bodies = {name for union in unions for each in union.variants for name in (each.type, each.body)}
+        gated = {
+            origins[name]
+            for name in bodies | {each.params or each.result for each in methods}
+            if name and name in origins
+        }
+        lists = {each.at for each in unions} | {each.at for each in enums if len(each.values) > 1}
+        wholes = set(origins.values())
+        places = {**dict.fromkeys(_STATEMENTS, fields), "x-batch": wholes, "x-null": fields | wholes}
+        return {**places, "x-capability": fields | choices | gated, "x-unknown": lists}
 
     @cached_property
-    def _fields(self) -> frozenset[str]:
-        """The places of all fields, also of those that a union gives to its variants."""
-        records = (each for each in self.definitions.values() if isinstance(each, ir.Record))
-        return frozenset(field.at for record in records for field in record.fields)
-
-    @cached_property
-    def _choices(self) -> frozenset[str]:
-        """The places of all constants of enumerations and all variants with a tag."""
-        found: list[ir.Variant | ir.EnumValue] = []
-        for definition in self.definitions.values():
-            if isinstance(definition, ir.TaggedUnion):
-                found += definition.variants
-            elif isinstance(definition, ir.Enum):
-                found += definition.values
-        return frozenset(each.at for each in found)
-
-    @cached_property
-    def _gated(self) -> frozenset[str]:
-        """The definitions whose capability is that of a method or of a variant."""
-        methods = {method.params or method.result for method in self.protocol.methods}
-        unions = (each for each in self.definitions.values() if isinstance(each, ir.TaggedUnion))
-        variants = {name for union in unions for variant in union.variants for name in (variant.type, variant.body)}
-        return frozenset(name for name in methods | variants if name is not None)
+    def _messages(self) -> frozenset[str]:
+        """The definitions of params, results and whole messages of methods."""
+        places = {method.at for method in self.protocol.methods}
+        names = (
+            name for method in self.protocol.methods for name in (method.params, method.result) if name is not None
+        )
+        return frozenset((*names, *(name for name, at in self.bundle.origins.items() if at in places)))
 
     @cached_property
     def references(self) -> Mapping[str, frozenset[str]]:
@@ -400,10 +414,10 @@ class SchemaRevision:
         """The definitions that a part of the bundle leads to."""
         definitions = self.bundle.definitions
 
-        def known(part: Any) -> Iterator[str]:
+        def lead_on(part: Any) -> Iterator[str]:
             return (name for name in references(part) if name in definitions)
 
-        return {*reachable(known(node), lambda name: known(definitions[name]))}
+        return {*reachable(lead_on(node), lambda name: lead_on(definitions[name]))}
 
     @cached_property
     def gates_unknown(self) -> bool:
@@ -465,9 +479,6 @@ _STATEMENTS: Final = frozenset(
 _GATING: Final = frozenset({"x-capability", "x-required-with", "x-gates"})
 """Keywords of a schema that says what its capabilities gate."""
 
-_OF_FIELDS: Final = _STATEMENTS - {"x-batch", "x-unknown"}
-"""Those of fields."""
-
 _MAY_JUDGE_NOTHING: Final = re.compile('"(?:contentSchema|if)"')
 
 _OF_CONTENT: Final = ("contentMediaType", "contentSchema")
@@ -487,24 +498,6 @@ def _judging(schema: Any) -> Any:
         return schema
     left_out = [id(part) for part in unjudged(schema)]
     return {key: _judging(value) for key, value in schema.items() if id(value) not in left_out}
-
-
-def _reads(definition: ir.Definition | None, keys: Sequence[str], keyword: str) -> bool:
-    """Whether what a keyword says at a place below a definition is in the meaning of the definition."""
-    match keyword:
-        case "x-batch":
-            return not keys
-        case "x-unknown":
-            is_list = isinstance(definition, ir.Enum) and len(definition.values) > 1
-            return not keys and (is_list or isinstance(definition, ir.TaggedUnion))
-        case "x-null" if not keys:
-            return True
-        case _:
-            parts = list(keys)
-            while parts[:1] == ["allOf"]:
-                del parts[:2]
-            fields = definition.fields if isinstance(definition, ir.Record) else ()
-            return len(parts) == 2 and parts[0] == "properties" and any(field.name == parts[1] for field in fields)
 
 
 def references_in(text: str) -> set[str]:
@@ -558,19 +551,8 @@ def rewritten_definitions(old: SchemaRevision, new: SchemaRevision, apart: Colle
     return frozenset(reachable(found, lambda name: referrers.get(name, set()).difference(apart)))
 
 
-def _member(node: Any, part: str) -> tuple[Any] | None:
-    """What stands under a key or index."""
-    if isinstance(node, dict):
-        tree = cast("dict[str, Any]", node)
-        return (tree[part],) if part in tree else None
-    if isinstance(node, list) and part.isdecimal():
-        items = cast("list[object]", node)
-        return (items[int(part)],) if int(part) < len(items) else None
-    return None
-
-
 _OF_METHODS: Final = ("x-method", "x-side", "x-null", "x-was")
-"""What a definition says of its method and of earlier names: told as such."""
+"""What a definition says of its method and of earlier names: reported as such."""
 
 _VALUES: Final = ("const", "enum", "default")
 

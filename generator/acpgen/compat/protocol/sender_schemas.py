@@ -14,7 +14,7 @@ from acpgen import ir
 from acpgen.compat.diff.shapes import Objects
 from acpgen.input.walk import Schema, is_array, is_object, references
 from acpgen.meaning.limits import limits_of
-from acpgen.pointers import plain_pointer, pointer_parts, reference_to
+from acpgen.pointers import follow, plain_pointer, pointer_parts, reference_to
 from schema_inclusion.patterns import matches
 
 Written: TypeAlias = "Schema | bool"
@@ -171,11 +171,11 @@ def _elsewhere(record: ir.Record, written: Mapping[str, Schema]) -> Callable[[st
     """Whether schemas that the IR does not carry judge a member of a record, from under conditions, patterns or for all other members."""
     schemas: list[tuple[Schema, Schema]] = []
     for at in record.unenforced:
-        holder: Any = written.get(record.name)
         *around, keyword = pointer_parts(at.removeprefix(record.at)) if at.startswith(f"{record.at}/") else ("", "")
-        for part in around:
-            inner = holder.get(part) if is_object(holder) else None
-            holder = inner if inner is not None else _item(holder, part)
+        try:
+            holder: Any = follow(written.get(record.name), around)
+        except KeyError:
+            continue
         if is_object(holder) and keyword in holder:
             keywords = ("if", "then", "else") if keyword == "if" else (keyword,)
             schemas.append((holder, {each: holder[each] for each in keywords if each in holder}))
@@ -195,10 +195,6 @@ def _elsewhere(record: ir.Record, written: Mapping[str, Schema]) -> Callable[[st
         return by_name or any(matches(each, name) is not False for each in patterns)
 
     return is_judged
-
-
-def _item(holder: Any, part: str) -> Any:
-    return holder[int(part)] if is_array(holder) and part.isdigit() and int(part) < len(holder) else None
 
 
 def declares_nothing(objects: Objects, written: Mapping[str, Schema]) -> bool:

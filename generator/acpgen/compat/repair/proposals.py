@@ -183,7 +183,7 @@ class Proposals:
     def _deprecated(self, each: Reversal) -> Reversal:
         """The same edit with a mark on what it brings back, where the draft has one."""
         value = {} if each.edit.value is True and each.at.holder == "properties" else each.edit.value
-        draft = draft_of(self._value(FilePlace(each.path)), self.sides.new.documents.given)
+        draft = draft_of(self._value(FilePlace(each.path)), self.sides.new.documents.reference_values)
         if not is_object(value) or draft is None or draft.name not in ("2019-09", "2020-12"):
             return each
         return replace(each, edit=replace(each.edit, value={**value, "deprecated": True}))

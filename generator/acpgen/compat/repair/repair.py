@@ -6,21 +6,25 @@ comparisons is limited, so the outcome is the same on each machine.
 
 from __future__ import annotations
 
+import difflib
+import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from operator import attrgetter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from acpgen.compat.compare import side
+from acpgen.compat.faults import NOT_REPAIRABLE
 from acpgen.compat.findings import FilePatch, Finding, Fix, Repair, Report, SourcePosition, Suggestion
 from acpgen.compat.repair.proposals import EFFORTS, Effort, Proposal, Proposals, describe
 from acpgen.compat.repair.reversals import Edits, combine
 from acpgen.compat.repair.sides import Sides
-from acpgen.errors import Faults
-from acpgen.input.load import Document, check, parse_json
+from acpgen.errors import Fault, Faults
+from acpgen.input.load import Document, check, parse_json, read_bytes
 from acpgen.input.text_edits import edited, lines_changed, patch
 
 if TYPE_CHECKING:
@@ -38,10 +42,62 @@ _BAD: Final = ("breaking", "undecided", "risky")
 
 @dataclass(frozen=True, slots=True)
 class RepairResult:
-    """A report with repairs, and the texts of the files that all of them together change, by path."""
+    """A report with repairs, the new side, and the texts of its files that all repairs together change, by path."""
 
     report: Report
+    new: Input = field(repr=False)
     texts: Mapping[str, str] = field(repr=False)
+
+    @property
+    def edited(self) -> Input:
+        """The new side with all repairs. Raises `Faults`."""
+        return with_texts(self.new, self.texts)
+
+    @property
+    def difference(self) -> str:
+        """What changes in the files, as a unified diff."""
+        found: list[str] = []
+        for each in (each for each in self.new.documents.documents if each.path in self.texts):
+            at, *texts = self.new.at(each.path), each.text, self.texts[each.path]
+            before, after = (text.splitlines(keepends=True) for text in texts)
+            found += (
+                line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+                for line in difflib.unified_diff(before, after, at, at)
+            )
+        return "".join(found)
+
+    def find_targets(self) -> Mapping[str, str]:
+        """The texts by the file that each belongs to: one of the working tree, as it was when it was read. Raises `Faults`."""
+        found: dict[str, str] = {}
+        faults: list[Fault] = []
+        known: Mapping[str, bytes] = dict(self.new.source.files) if self.new.source is not None else {}
+        for path, text in self.texts.items():
+            at = self.new.at(path)
+            why = _obstacle(Path(at), known.get(path))
+            faults += [NOT_REPAIRABLE(at=at, reason=why)] if why else []
+            found[os.path.realpath(at)] = text
+        if faults:
+            raise Faults(faults)
+        return found
+
+    def tell(self, *, is_written: bool) -> Iterator[str]:
+        """What was repaired and what was not, in lines for people."""
+        for finding in self.report.findings:
+            if finding.repair_sentence:
+                yield f"{finding.rule} {finding.declaration or finding.location}: {finding.repair_sentence}"
+        names = ", ".join(map(self.new.at, self.texts))
+        yield f"Written: {names}." if is_written else "Nothing was written."
+
+
+def _obstacle(file: Path, content: bytes | None) -> str:
+    """Why a file cannot take the repairs; empty if it can."""
+    try:
+        now = read_bytes(file) if file.is_file() else None
+    except (Faults, OSError, ValueError):
+        now = None
+    if content is None or now is None:
+        return "it is not a file of the working tree; name files of the working tree as NEW"
+    return "" if now == content else "it has changed since it was read; run the command again"
 
 
 def repair(
@@ -75,10 +131,10 @@ def repair(
     findings = tuple(search.with_repair(each) if _needs_repair(each) else each for each in report.findings)
     edits = search.edits(search.accepted) or {}
     if search.outcome is None or not edits:
-        return RepairResult(replace(report, findings=findings), {})
+        return RepairResult(replace(report, findings=findings), new, {})
     ended = sum(search.outcome.ends(each, search.before) for each in wanted)
     fix = Fix(search.outcome.report.verdict, ended, len(wanted), _patches(edits, new))
-    return RepairResult(replace(report, findings=findings, fix=fix), texts(new, edits))
+    return RepairResult(replace(report, findings=findings, fix=fix), new, texts(new, edits))
 
 
 @dataclass
@@ -272,7 +328,7 @@ def with_texts(given: Input, changed: Mapping[str, str]) -> Input:
         if each.path in changed:
             at = given.at(each.path)
             value = parse_json(changed[each.path], at)
-            faults = list(check(value, at, given.documents.given))
+            faults = list(check(value, at, given.documents.reference_values))
             if faults:
                 raise Faults(faults)
             documents[index] = Document(each.path, value, changed[each.path])

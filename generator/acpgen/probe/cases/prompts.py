@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
-from acpgen.input.walk import is_object
 from acpgen.probe.case_context import Trial
 from acpgen.probe.cases.sessions import needs
 from acpgen.probe.connection import Heard, id_text
@@ -76,24 +76,19 @@ def cancel_at_once(trial: Trial) -> None:
 def cancel_after_update(trial: Trial) -> None:
     """A prompt that is cancelled once the agent has said something about it. Expected: `cancelled`, and silence after it."""
     session = trial.session()
-    _cancelled(trial, lambda since: bool(trial.updates(session, since)))
+    _cancelled(trial, partial(trial.updates, session))
 
 
 @case("prompt-turn/cancel-open-permission", "cancelled", "session")
 def cancel_permission(trial: Trial) -> None:
     """A prompt that is cancelled while the agent waits for a permission. Expected: `cancelled`."""
-
-    def is_asked(since: int) -> bool:
-        return any(
-            call.index >= since and call.value.get("method") == "session/request_permission"
-            for call in trial.connection.calls
-        )
-
-    trial.connection.delay = trial.connection.clock.answer
+    connection = trial.connection
+    connection.delay = connection.clock.answer
     try:
+        is_asked = partial(connection.called, "session/request_permission")
         _cancelled(trial, is_asked, wish(trial), "the agent asked for no permission")
     finally:
-        trial.connection.delay = 0.0
+        connection.delay = 0.0
 
 
 @case("cancellation/cancel-request", "stopped-request", "session", versions=(1,))
@@ -231,20 +226,14 @@ def _turn(trial: Trial, blocks: list[Any]) -> Heard:
 
 def _idle(trial: Trial, session: str, since: int) -> Heard | None:
     """The news, after a place in the transcript, that nothing runs any more."""
-
-    def ends() -> list[Heard]:
-        return [one for one in trial.updates(session, since) if _state(one) == "idle"]
-
-    trial.connection.wait(lambda: bool(ends()), trial.slow)
-    return ends()[0] if ends() else None
+    trial.connection.wait(lambda: bool(ended_turns(trial, session, since)), trial.slow)
+    return next(iter(ended_turns(trial, session, since)), None)
 
 
 def _inserted(trial: Trial, session: str, since: int, until: int) -> list[Heard]:
     """The updates between two places of the transcript that report a message of the user. Nobody but the probe writes in its sessions."""
     kinds = ("user_message", "user_message_chunk")
-    return [
-        one for one in trial.updates(session, since) if one.index < until and _update(one, "sessionUpdate") in kinds
-    ]
+    return [one for one in trial.updates(session, since) if one.index < until and one.update("sessionUpdate") in kinds]
 
 
 def _accepted(trial: Trial, session: str, since: int, found: Heard) -> None:
@@ -261,13 +250,7 @@ def _has_run(trial: Trial, session: str, since: int, until: int) -> bool:
 
 
 def _state(heard: Heard) -> Any:
-    return _update(heard, "state") if _update(heard, "sessionUpdate") == "state_update" else None
-
-
-def _update(heard: Heard, name: str) -> Any:
-    """A field of an update."""
-    update = heard.value["params"].get("update")
-    return update.get(name) if is_object(update) else None
+    return heard.update("state") if heard.update("sessionUpdate") == "state_update" else None
 
 
 def _kind(trial: Trial, block: Any) -> None:
@@ -289,7 +272,7 @@ def _kind(trial: Trial, block: Any) -> None:
         _idle(trial, session, index)
 
 
-def _cancelled(trial: Trial, is_time: Callable[[int], bool], block: Any = _LONG, otherwise: str = "") -> None:
+def _cancelled(trial: Trial, is_time: Callable[[int], object], block: Any = _LONG, otherwise: str = "") -> None:
     """Start a turn, cancel it when it is time, and wait for its end. The monitor judges what the end says."""
     ready(trial)
     connection, session = trial.connection, trial.session()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from acpgen.input.walk import is_object
 from acpgen.probe.case_context import AUTH_REQUIRED, Trial, listed
 from acpgen.probe.cases.prompts import ended_turns, prompt, ready, wish
-from acpgen.probe.cases.sessions import offered
-from acpgen.probe.connection import Heard
+from acpgen.probe.cases.sessions import ask, offered
 from acpgen.probe.registry import case
 
 
@@ -60,14 +60,7 @@ def cancel_unanswered(trial: Trial) -> None:
     connection.delay = 10 * trial.slow
     try:
         _, index = prompt(trial, session, [wish(trial)])
-
-        def find_calls() -> list[Heard]:
-            return [
-                one
-                for one in connection.calls
-                if one.index > index and one.value.get("method") == "session/request_permission"
-            ]
-
+        find_calls = partial(connection.called, "session/request_permission", index)
         connection.wait(lambda: bool(find_calls()) or bool(ended_turns(trial, session, index)), trial.slow)
         trial.client.cancelled.add(session)
         cancel = connection.notify("session/cancel", {"sessionId": session})
@@ -89,9 +82,7 @@ def cancel_unanswered(trial: Trial) -> None:
 
 
 def _refused(trial: Trial, method: str, params: Any, what: str) -> None:
-    found = trial.expect(method, params, seconds=trial.slow)
-    if found is None:
-        raise trial.skip(f"{method} was not answered in time")
+    found = ask(trial, method, params)
     if found.code == AUTH_REQUIRED:
         raise trial.skip(trial.refused(method, found))
     if found.code != -32602:

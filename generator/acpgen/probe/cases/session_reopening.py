@@ -63,18 +63,14 @@ def _elsewhere(trial: Trial, method: str) -> None:
 
 def _whole(trial: Trial, name: str, found: Heard) -> None:
     """Report a loaded session, prompted before, of which nothing is replayed, or nothing that the user said."""
-    kinds = [_kind(one) for one in trial.updates(name, found.asked or 0) if one.index < found.index]
+    kinds = [
+        str(one.update("sessionUpdate")) for one in trial.updates(name, found.asked or 0) if one.index < found.index
+    ]
     if any(kind.startswith("user_message") for kind in kinds):
         return
     is_replayed = any(kind.startswith(("agent_message", "agent_thought", "tool_call")) for kind in kinds)
     part = "the agent's part of its conversation alone" if is_replayed else "none of its conversation"
     trial.blame(found, f"a session that was prompted is loaded, and {part} is replayed", clause="replayed")
-
-
-def _kind(heard: Heard) -> str:
-    update = heard.value["params"].get("update")
-    kind = update.get("sessionUpdate") if is_object(update) else None
-    return kind if isinstance(kind, str) else ""
 
 
 def _again(trial: Trial, method: str) -> None:

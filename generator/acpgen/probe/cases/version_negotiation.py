@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, Final
 
 from acpgen.probe.case_context import KNOWN, Greeting, Trial
@@ -78,6 +79,20 @@ def early_request(trial: Trial) -> None:
         trial.fail(f"the program {how} after a request that came before `initialize`", 0, found.index)
     elif id_text("early") not in connection.answers:
         trial.fail("a request that came before `initialize` is not answered", 0, found.index, found.answer.index)
+
+
+@case("initialization/repeated", "initialized-once")
+def repeated(trial: Trial) -> None:
+    """`initialize` once more, after another request. Expected: the error -32600."""
+    with trial.elsewhere(trial.another()):
+        connection, greeting = trial.connection, trial.greeting
+        if greeting is None or greeting.answer is None:
+            raise trial.skip(connection.silence)
+        trial.alive()
+        found = trial.expect("initialize", json.loads(connection.rows[greeting.index].message)["params"])
+        if found is not None and found.code != -32600:
+            how = "is answered with a result" if "error" not in found.value else f"fails with {found.reason}"
+            trial.blame(found, f"`initialize` after another request {how}, and not with the error -32600")
 
 
 def _greeted(trial: Trial, wanted: Any, clause: str | None = None) -> Greeting:

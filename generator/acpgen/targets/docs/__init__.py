@@ -11,11 +11,16 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
-from acpgen.diagnostics.markup import Markdown, code, prose
 from acpgen.errors import Faults
 from acpgen.targets.docs import examples
-from acpgen.targets.docs.availability import NO_AVAILABILITY, Availability, Member
-from acpgen.targets.docs.origin_notes import NO_ORIGINS, Origins
+from acpgen.targets.docs.page_notes import (
+    NO_AVAILABILITY,
+    NO_ORIGINS,
+    NO_REQUIREMENTS,
+    Availability,
+    Origins,
+    RequirementNotes,
+)
 from acpgen.targets.docs.page_paths import (
     CAPABILITIES,
     ERRORS,
@@ -27,60 +32,11 @@ from acpgen.targets.docs.page_paths import (
     Linker,
     PagePaths,
     find_page_paths,
-    join_markdown,
-    with_replacements,
-    with_types_in_areas,
 )
-from acpgen.targets.docs.requirement_notes import NO_REQUIREMENTS, RequirementNotes
-from acpgen.targets.docs.scenarios import Scenario, scenarios
-from acpgen.targets.docs.templates import lay_out, relative
-from acpgen.targets.docs.type_text import describe_type_as_text
-from acpgen.targets.docs.version_docs import (
-    OtherVersion,
-    OtherVersions,
-    Snippets,
-    VersionDifference,
-    VersionDocs,
-    about_area,
-    about_errors,
-    about_messages,
-)
+from acpgen.targets.docs.scenarios import scenarios
+from acpgen.targets.docs.version_docs import OtherVersions, Snippets, VersionDocs, about_area
 from acpgen.targets.interface import Settings
 from acpgen.targets.options import Option
-
-__all__ = [
-    "FIXED",
-    "OPTIONS",
-    "WHOLE",
-    "Availability",
-    "Markdown",
-    "Member",
-    "OtherVersion",
-    "OtherVersions",
-    "PagePaths",
-    "Scenario",
-    "Snippets",
-    "VersionDifference",
-    "VersionDocs",
-    "about_errors",
-    "about_messages",
-    "area_title",
-    "build",
-    "code",
-    "describe_type_as_text",
-    "join_markdown",
-    "lay_out",
-    "page_paths",
-    "pages",
-    "prose",
-    "relative",
-    "render",
-    "scenarios",
-    "with_replacements",
-    "with_types_in_areas",
-    "write_pages",
-    "write_single_file",
-]
 
 FIXED: Final = (INDEX, METHODS, TYPES, CAPABILITIES, ERRORS, MESSAGES)
 """The pages that every protocol has."""
@@ -174,11 +130,18 @@ def _folder(settings: Settings) -> str:
     return f"{settings.prefix}/" if settings.prefix else ""
 
 
-def pages(protocol: ir.Protocol, bundle: Bundle) -> tuple[str, ...]:
-    """The paths of all pages of a protocol, below its prefix. Raises `Faults`."""
-    found = page_paths(protocol, bundle)
-    parts = (found.areas, found.conversations, found.methods, found.types)
-    return (*FIXED, *(path for part in parts for path in part.values()))
+def places(protocol: ir.Protocol, bundle: Bundle, paths: PagePaths) -> Mapping[str, tuple[str, ...]]:
+    """The pages of a protocol, below its prefix, with the titles that lead to each in the navigation, in its order. Raises `Faults`."""
+    titles = {area: area_title(bundle, area) for area in paths.areas}
+    found: dict[str, tuple[str, ...]] = {INDEX: ("Overview",), METHODS: ("Methods", "All methods")}
+    found |= {page: ("Methods", name) for name, page in sorted(paths.methods.items())}
+    found[TYPES] = ("Types", "All types")
+    for area, title in sorted(titles.items(), key=lambda entry: entry[1]):
+        found[paths.areas[area]] = ("Types", title, "Overview")
+        inside = sorted(name for name, there in paths.area_of.items() if there == area)
+        found |= {paths.types[name]: ("Types", title, name) for name in inside}
+    found |= {paths.conversations[each.name]: ("Conversations", each.title) for each in scenarios(protocol)}
+    return found | {CAPABILITIES: ("Capabilities",), ERRORS: ("Error codes",), MESSAGES: ("Messages",)}
 
 
 def page_paths(protocol: ir.Protocol, bundle: Bundle) -> PagePaths:

@@ -14,10 +14,15 @@ from typing import Final, Literal
 
 from acpgen import ir
 from acpgen.diagnostics.markup import Markdown, html, identifier
+from acpgen.targets.docs.conversations import Conversation, Spoken
 from acpgen.targets.docs.page_paths import Linker
+from acpgen.targets.docs.scenarios import sides
 
 WIDTH: Final = 352
 """The width in which a phone of 400 pixels shows a picture without shrinking it."""
+
+AROUND: Final = 2
+"""How many messages before a method and after it are shown on its page."""
 
 _LETTER: Final = 7.3
 _ROW: Final = 40
@@ -35,7 +40,7 @@ class Arrow:
     href: str = ""
 
 
-def variants(union: ir.TaggedUnion, linker: Linker) -> Markdown:
+def picture_of_union(union: ir.TaggedUnion, linker: Linker) -> Markdown:
     """A union as a tree: its tag on top, a branch for each variant, and the branch that everything unknown takes."""
     rows = [(_tag(variant.tag), variant.type, f"tag-{identifier(str(variant.tag))}") for variant in union.variants]
     dashed: set[int] = set()
@@ -61,7 +66,7 @@ def variants(union: ir.TaggedUnion, linker: Linker) -> Markdown:
     return _svg(union.name, f"Variants of {union.name}", f"By {union.tag}: {pairs}.", height, parts, role="group")
 
 
-def conversation(name: str, title: str, sides: tuple[str, str], arrows: Sequence[Arrow]) -> Markdown:
+def conversation_svg(name: str, title: str, sides: tuple[str, str], arrows: Sequence[Arrow]) -> Markdown:
     """Messages from top to bottom between two sides."""
     left, right = 34, WIDTH - 34
     height = 50 + sum(_arrow_height(arrow) for arrow in arrows)
@@ -154,3 +159,48 @@ def _svg(name: str, title: str, description: str, height: int, parts: Sequence[s
 
 def _tag(tag: str | int | float | bool) -> str:
     return str(tag).lower() if isinstance(tag, bool) else str(tag)
+
+
+def picture(protocol: ir.Protocol, conversation: Conversation, linker: Linker, *, for_site: bool) -> Markdown:
+    """A conversation from top to bottom; on a site, each arrow leads to its message."""
+    scenario = conversation.scenario
+    return _drawn(
+        protocol, conversation, conversation.messages, scenario.name, scenario.title, linker, for_site=for_site
+    )
+
+
+def around(
+    protocol: ir.Protocol, conversation: Conversation, method: str, linker: Linker, *, for_site: bool
+) -> Markdown:
+    """The part of a conversation from shortly before the first message of a method until shortly after its answer."""
+    mine = [place for place, spoken in enumerate(conversation.messages) if spoken.step.method.name == method]
+    answer = next((place for place in mine if conversation.messages[place].step.is_answer), mine[0])
+    shown = conversation.messages[max(0, mine[0] - AROUND) : max(answer, mine[0]) + AROUND + 1]
+    title = f"Before and after {method}"
+    name = f"{conversation.scenario.name}-around"
+    return _drawn(protocol, conversation, shown, name, title, linker, for_site=for_site)
+
+
+def _drawn(
+    protocol: ir.Protocol,
+    conversation: Conversation,
+    shown: Sequence[Spoken],
+    name: str,
+    title: str,
+    linker: Linker,
+    *,
+    for_site: bool,
+) -> Markdown:
+    both = sides(protocol)
+    assert both is not None
+    page = linker.paths.conversations[conversation.scenario.name]
+    arrows = [_arrow(spoken, both, linker.href(page, spoken.anchor)) for spoken in shown]
+    return conversation_svg(name, title, both, arrows) if for_site else sequence_diagram(both, arrows)
+
+
+def _arrow(spoken: Spoken, both: tuple[str, str], href: str) -> Arrow:
+    to: Literal["left", "right"] = "right" if spoken.receiver == both[1] else "left"
+    if not spoken.step.is_answer:
+        return Arrow(spoken.step.method.name, to, note=spoken.note, href=href)
+    label = f"response: {spoken.note}" if spoken.note else "response"
+    return Arrow(label, to, answer=True, href=href)

@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Callable
 from functools import cache
+from inspect import isfunction
 from typing import Any, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from acpgen.diagnostics import markup
-from acpgen.diagnostics.markup import Markdown, prose
+from acpgen.diagnostics.markup import Markdown
 from acpgen.input.step_budget import spend
 from acpgen.resources import templates
-from acpgen.targets.docs import pictures
-from acpgen.targets.docs.page_paths import capability_anchor, join_markdown
-from acpgen.targets.docs.type_text import describe_type
-from acpgen.targets.docs.views import (
-    capability_phrase,
-    capability_usage_phrase,
-    constraint_list,
-    excluded_phrases,
-    field_rows,
-    type_links,
-    use_phrase,
-    variant_views,
-)
+from acpgen.targets.docs import codes, page_notes, page_paths, pictures, type_text, views
 
 _STEPS_A_PAGE: Final = 60
 """What a page counts for, which takes as long as about so many looks at a schema."""
@@ -42,6 +32,11 @@ def relative(here: str, page: str) -> Markdown:
     return Markdown(posixpath.relpath(page, posixpath.dirname(here) or "."))
 
 
+def html(text: str) -> Markdown:
+    """HTML that stands in a page as it is."""
+    return Markdown(markup.html(text))
+
+
 @cache
 def environment() -> Environment:
     """The templates of `templates/docs`, with the functions that they call."""
@@ -54,29 +49,10 @@ def environment() -> Environment:
         finalize=markup.finalized,
         autoescape=False,  # noqa: S701 - `finalized` escapes whatever is not Markdown already
     )
-    known: dict[str, Any] = {
-        "block": markup.block,
-        "capability_anchor": capability_anchor,
-        "capability_phrase": capability_phrase,
-        "code": markup.code,
-        "constraint_list": constraint_list,
-        "excluded_phrases": excluded_phrases,
-        "field_rows": field_rows,
-        "first_sentence": markup.first_sentence,
-        "capability_usage_phrase": capability_usage_phrase,
-        "identifier": markup.identifier,
-        "describe_type": describe_type,
-        "joined": join_markdown,
-        "paragraphs": markup.paragraphs,
-        "prose": prose,
-        "relative": relative,
-        "type_links": type_links,
-        "use_phrase": use_phrase,
-        "value": markup.value,
-        "variant_views": variant_views,
-        "variants_picture": pictures.variants,
-    }
-    made.globals.update(known)
+    for module in (markup, codes, page_notes, page_paths, pictures, type_text, views):
+        made.globals.update((name, each) for name, each in vars(module).items() if isfunction(each))
+    functions: dict[str, Callable[..., Markdown]] = {"relative": relative, "html": html}
+    made.globals.update(functions)
     return made
 
 

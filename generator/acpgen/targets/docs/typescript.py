@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Final
 
 from acpgen import ir
 from acpgen.input.numbers import dumps
-from acpgen.naming.identifiers import class_names
+from acpgen.naming.identifiers import class_names, javascript_key
 from acpgen.targets.docs.examples import Examples
-from acpgen.targets.docs.origin_notes import Origins
+from acpgen.targets.docs.page_notes import Origins
 
-_NAME: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 _SIDES: Final = ("agent", "client")
 
 
@@ -52,7 +50,7 @@ def sdk_example(protocol: ir.Protocol, method: ir.Method, examples: Examples, or
     names = [name for name in (method.params, method.result) if name is not None]
     if not origins.typescript or method.name in origins.methods or len(senders) > 1 or method.params is None:
         return None
-    if not all(map(_NAME.fullmatch, (module, *names))):
+    if any(javascript_key(name) != name for name in (module, *names)):
         return None
     shown = [_shared_examples(name, examples, origins) for name in names]
     if not all(shown) or (method.kind == "request" and method.result is None):
@@ -86,16 +84,12 @@ def source(value: ir.JSON, indent: int = 0) -> str:
     """A JSON value as an expression of TypeScript."""
     inner, outer = " " * (indent + 2), " " * indent
     if isinstance(value, Mapping) and value:
-        lines = [f"{inner}{_key(key)}: {source(each, indent + 2)}," for key, each in value.items()]
+        lines = [f"{inner}{javascript_key(key)}: {source(each, indent + 2)}," for key, each in value.items()]
         return "\n".join(("{", *lines, f"{outer}}}"))
     if isinstance(value, list) and value:
         lines = [f"{inner}{source(each, indent + 2)}," for each in value]
         return "\n".join(("[", *lines, f"{outer}]"))
     return dumps(value)
-
-
-def _key(name: str) -> str:
-    return name if _NAME.fullmatch(name) else dumps(name)
 
 
 def _shared_examples(definition: str, examples: Examples, origins: Origins) -> list[ir.JSON]:

@@ -12,18 +12,11 @@ from acpgen.targets.docs.type_text import references
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """One place that names a type: `owner` is a method or a type, `member` its field or variant."""
+    """One place that names a type, or depends on a capability: `owner` is a method or a type, `member` its field, variant or value."""
 
-    how: Literal["params", "result", "field", "variant", "other variants", "body", "type"]
-    owner: str
-    member: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class CapabilityUsage:
-    """One thing that depends on a capability. `owner` is a method or a type, `member` its field, variant or value."""
-
-    how: Literal["method", "field", "variant", "value", "required"]
+    how: Literal[
+        "params", "result", "field", "variant", "other variants", "body", "type", "method", "value", "required"
+    ]
     owner: str
     member: str = ""
 
@@ -42,9 +35,9 @@ def find_usages(protocol: ir.Protocol) -> Mapping[str, tuple[Usage, ...]]:
     return {name: tuple(rows) for name, rows in found.items()}
 
 
-def find_capability_usages(protocol: ir.Protocol) -> Mapping[str, tuple[CapabilityUsage, ...]]:
+def find_capability_usages(protocol: ir.Protocol) -> Mapping[str, tuple[Usage, ...]]:
     """What depends on each capability, by side and path, in alphabetical order."""
-    found: dict[str, list[CapabilityUsage]] = {}
+    found: dict[str, list[Usage]] = {}
     for path, gate in _gates(protocol):
         if gate not in found.setdefault(path, []):
             found[path].append(gate)
@@ -105,27 +98,27 @@ def _uses_in(protocol: ir.Protocol, definition: ir.Definition) -> Iterator[tuple
             assert_never(definition)
 
 
-def _gates(protocol: ir.Protocol) -> Iterator[tuple[str, CapabilityUsage]]:
+def _gates(protocol: ir.Protocol) -> Iterator[tuple[str, Usage]]:
     for method in protocol.methods:
         if method.capability is not None:
-            yield method.capability, CapabilityUsage("method", method.name)
+            yield method.capability, Usage("method", method.name)
     for definition in protocol.definitions.values():
         match definition:
             case ir.Record():
                 for field in definition.fields:
                     is_own = field.owner in ("", definition.name) or field.owner not in protocol.definitions
                     if field.capability is not None and is_own:
-                        yield field.capability, CapabilityUsage("field", definition.name, field.name)
+                        yield field.capability, Usage("field", definition.name, field.name)
                     if field.required_with is not None and is_own:
-                        yield field.required_with, CapabilityUsage("required", definition.name, field.name)
+                        yield field.required_with, Usage("required", definition.name, field.name)
             case ir.TaggedUnion():
                 for variant in definition.variants:
                     if variant.capability is not None:
-                        yield variant.capability, CapabilityUsage("variant", definition.name, str(variant.tag))
+                        yield variant.capability, Usage("variant", definition.name, str(variant.tag))
             case ir.Enum():
                 for value in definition.values:
                     if value.capability is not None:
-                        yield value.capability, CapabilityUsage("value", definition.name, str(value.value))
+                        yield value.capability, Usage("value", definition.name, str(value.value))
             case ir.Alias():
                 pass
             case _:

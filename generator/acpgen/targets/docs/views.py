@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Final, assert_never
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Final, assert_never
 
 from acpgen import ir
 from acpgen.diagnostics.markup import Markdown, code, identifier, prose, sentences, value
-from acpgen.targets.docs.availability import Availability
 from acpgen.targets.docs.leniency import leniency
-from acpgen.targets.docs.origin_notes import Origins
 from acpgen.targets.docs.page_paths import Linker, join_markdown
-from acpgen.targets.docs.type_text import admits_null, constraints, describe_type, references
-from acpgen.targets.docs.usages import CapabilityUsage, Usage
+from acpgen.targets.docs.type_text import admits_null, constraints, references
+from acpgen.targets.docs.usages import Usage
+
+if TYPE_CHECKING:
+    from acpgen.targets.docs.version_docs import VersionDocs
 
 _SAYS_NULL: Final = re.compile(r"(?<![\w-])null(?![\w-])", re.IGNORECASE)
 _SAYS_OMISSION: Final = re.compile(r"\b(?:omi(?:ssion|t|ts|tted|tting)|absen(?:t|ce))\b", re.IGNORECASE)
@@ -43,136 +43,82 @@ KEPT_BESIDE_DEFAULT: Final = (
 KNOWN_IS_STRICT: Final = "A known tag with a body that does not fit is an error, never an unknown variant."
 
 
-@dataclass(frozen=True, slots=True)
-class FieldRow:
-    """One field of a table."""
-
-    key: str
-    name: Markdown
-    type: Markdown
-    required: Markdown
-    meaning: Markdown
-
-
-@dataclass(frozen=True, slots=True)
-class VariantView:
-    """One branch of a union."""
-
-    key: str
-    tag: Markdown
-    record: Markdown
-    doc: str
-    notes: Markdown
-    rows: tuple[FieldRow, ...]
+def kind_phrase(definition: ir.Definition) -> str:
+    """What a definition is."""
+    match definition:
+        case ir.Record():
+            return "Object"
+        case ir.TaggedUnion():
+            return f"{definition.openness.capitalize()} union, discriminated by `{definition.tag}`"
+        case ir.Enum():
+            return f"{definition.openness.capitalize()} enumeration"
+        case ir.Alias():
+            return "Type"
+        case _:
+            assert_never(definition)
 
 
-def field_rows(
-    record: ir.Record,
-    protocol: ir.Protocol,
-    linker: Linker,
-    availability: Availability,
-    origins: Origins,
-    deprecated: Collection[tuple[str, str]],
-) -> tuple[FieldRow, ...]:
-    """The fields of a record, in the order of the schema; `deprecated` are definitions and fields."""
-    return tuple(
-        FieldRow(
-            key=identifier(field.name),
-            name=Markdown(
-                f"{code(field.name)}{_unstable(field.unstable, ' ')}"
-                f"{' **deprecated**' if (field.owner or record.name, field.name) in deprecated else ''}"
-            ),
-            type=describe_type(field.type, linker),
-            required=Markdown("required" if field.required else "optional"),
-            meaning=join_markdown(
-                filter(
-                    None,
-                    (
-                        prose("" if _repeats(field, protocol) else field.doc),
-                        *_notes(record, field, protocol, linker),
-                        # A discriminator is as old as its variant, of which the union tells.
-                        availability.note(field.owner or record.name, "field", field.name)
-                        if not _discriminated(record.name, field.name, linker)
-                        else "",
-                        origins.note(field.owner or record.name, "field", field.name),
-                    ),
-                ),
-                "<br>",
-            ),
-        )
-        for field in record.fields
+def unknown_phrase(definition: ir.TaggedUnion | ir.Enum) -> str:
+    """What becomes of an unknown tag or value."""
+    if isinstance(definition, ir.Enum):
+        return UNKNOWN[definition.openness].format("value")
+    known = "" if definition.default_admits_known else KNOWN_IS_STRICT
+    if definition.default_admits_unknown:
+        return f"{FALLS_TO_DEFAULT.format('tag')} {known}"
+    is_kept = definition.openness == "closed" and definition.fallback is not None
+    return f"{(KEPT_BESIDE_DEFAULT if is_kept else UNKNOWN[definition.openness]).format('tag')} {known}"
+
+
+def field_meaning(record: ir.Record, field: ir.Field, docs: VersionDocs, linker: Linker) -> Markdown:
+    """What a field means, and what is known of it."""
+    owner = field.owner or record.name
+    # A discriminator is as old as its variant, of which the union tells.
+    is_discriminator = bool(_discriminated(record.name, field.name, linker))
+    parts = (
+        prose("" if _repeats(field, docs.protocol) else field.doc),
+        *_notes(record, field, docs.protocol, linker),
+        "" if is_discriminator else docs.availability.note(owner, "field", field.name),
+        docs.origins.note(owner, "field", field.name),
     )
+    return join_markdown(filter(None, parts), "<br>")
 
 
-def variant_views(
-    union: ir.TaggedUnion,
-    protocol: ir.Protocol,
-    linker: Linker,
-    availability: Availability,
-    origins: Origins,
-    deprecated: Collection[tuple[str, str]],
-) -> tuple[VariantView, ...]:
-    """The branches of a union that have a tag."""
-    found: list[VariantView] = []
-    for variant in union.variants:
-        definition = protocol.definitions[variant.type]
-        notes = [
-            _gated(variant.capability, linker),
-            _unstable(variant.unstable),
-            availability.note(union.name, "variant", str(variant.tag)),
-            origins.note(union.name, "variant", str(variant.tag)),
-        ]
-        found.append(
-            VariantView(
-                key=identifier(str(variant.tag)),
-                tag=value(variant.tag),
-                record=linker.type(variant.type),
-                doc=variant.doc or definition.doc,
-                notes=join_markdown(filter(None, notes), " "),
-                rows=field_rows(definition, protocol, linker, availability, origins, deprecated)
-                if isinstance(definition, ir.Record)
-                else (),
-            )
-        )
-    return tuple(found)
+def variant_notes(union: ir.TaggedUnion, variant: ir.Variant, docs: VersionDocs, linker: Linker) -> Markdown:
+    """What is known of a branch of a union beside its description."""
+    notes = (
+        _gated(variant.capability, linker),
+        Markdown("**unstable**" if variant.unstable else ""),
+        docs.availability.note(union.name, "variant", str(variant.tag)),
+        docs.origins.note(union.name, "variant", str(variant.tag)),
+    )
+    return join_markdown(filter(None, notes), " ")
+
+
+_USES: Final = {
+    "params": "its params",
+    "result": "its result",
+    "field": "the field {}",
+    "variant": "the variant {}",
+    "body": "what the variant {} holds beside its tag",
+    "other variants": "values without a known tag",
+}
 
 
 def use_phrase(use: Usage, linker: Linker) -> Markdown:
     """One line of "used by"."""
-    match use.how:
-        case "params":
-            return Markdown(f"{linker.method(use.owner)}: its params")
-        case "result":
-            return Markdown(f"{linker.method(use.owner)}: its result")
-        case "field":
-            return Markdown(f"{linker.type(use.owner)}: the field {code(use.member)}")
-        case "variant":
-            return Markdown(f"{linker.type(use.owner)}: the variant {code(use.member)}")
-        case "body":
-            return Markdown(f"{linker.type(use.owner)}: what the variant {code(use.member)} holds beside its tag")
-        case "other variants":
-            return Markdown(f"{linker.type(use.owner)}: values without a known tag")
-        case "type":
-            return linker.type(use.owner)
-        case _:
-            assert_never(use.how)
+    owner = linker.method(use.owner) if use.how in ("params", "result") else linker.type(use.owner)
+    return Markdown(f"{owner}: {_USES[use.how].format(code(use.member))}") if use.how in _USES else owner
 
 
-def capability_usage_phrase(gate: CapabilityUsage, linker: Linker) -> Markdown:
+def capability_usage_phrase(use: Usage, linker: Linker) -> Markdown:
     """One thing that a capability allows or asks for."""
-    match gate.how:
-        case "method":
-            return linker.method(gate.owner)
-        case "field":
-            return _member(gate, f"field-{identifier(gate.member)}", linker)
-        case "required":
-            return Markdown(f"{_member(gate, f'field-{identifier(gate.member)}', linker)} (becomes required)")
-        case "variant":
-            return _member(gate, f"tag-{identifier(gate.member)}", linker)
-        case "value":
-            return _member(gate, f"value-{identifier(gate.member)}", linker)
-        case _:
-            assert_never(gate.how)
+    if use.how == "method":
+        return linker.method(use.owner)
+    kind = {"variant": "tag", "value": "value"}.get(use.how, "field")
+    found = linker.link(
+        code(f"{use.owner}.{use.member}"), linker.paths.types[use.owner], f"{kind}-{identifier(use.member)}"
+    )
+    return Markdown(f"{found} (becomes required)") if use.how == "required" else found
 
 
 def capability_phrase(path: str | None, linker: Linker) -> Markdown:
@@ -263,11 +209,3 @@ def _gated(path: str | None, linker: Linker) -> Markdown:
     if path is None:
         return Markdown()
     return Markdown(f"Only once the {prose(path.partition(':')[0])} has advertised {linker.capability(path)}.")
-
-
-def _member(gate: CapabilityUsage, anchor: str, linker: Linker) -> Markdown:
-    return linker.link(code(f"{gate.owner}.{gate.member}"), linker.paths.types[gate.owner], anchor)
-
-
-def _unstable(is_unstable: bool, before: str = "") -> Markdown:
-    return Markdown(f"{before}**unstable**" if is_unstable else "")

@@ -13,7 +13,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from acpgen.errors import Faults, printable
-from acpgen.targets.faults import TARGET_FAILED, UNSUPPORTED
+from acpgen.meaning.faults import UNSUPPORTED
+from acpgen.targets.faults import TARGET_FAILED
 from acpgen.targets.python.imports import imports_from
 from acpgen.targets.python.python_options import LINE, PYTHONS
 

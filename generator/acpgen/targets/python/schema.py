@@ -10,21 +10,24 @@ from acpgen.bundle.bundle import Bundle
 from acpgen.bundle.unknown_variants import of_receivers
 from acpgen.input.keywords import PROSE
 from acpgen.input.numbers import dumps
+from acpgen.input.patterns import Patterns
 from acpgen.input.walk import ASSERTIONS, LISTS, MAPS, SINGLE, is_array, is_object
 from acpgen.meaning.contract import protocol_row
 from acpgen.targets.python.additional_properties import pattern_property_definitions
 from acpgen.targets.python.naming import Names
 from acpgen.targets.python.python_options import PythonOptions
 
-_OF_RECEIVERS: Final = frozenset(
+_OF_DIALECT: Final = frozenset(
     {
+        "x-capability",
         "x-deserialize-default-on-error",
         "x-deserialize-default-on-null",
         "x-deserialize-skip-invalid-items",
         "x-null",
+        "x-required-with",
     }
 )
-"""What the dialect says to who receives a value."""
+"""What the dialect says to who receives a value, and to who judges a conversation."""
 
 
 def schema_text(bundle: Bundle, beside: Mapping[str, Any] | None = None) -> str:
@@ -40,8 +43,13 @@ def beside_the_schema(protocol: ir.Protocol, bundle: Bundle, names: Names, optio
     receiving = of_receivers(bundle.definitions, bundle.unions, protocol.tolerated, protocol.fallbacks)
     for name in pattern_property_definitions(protocol, bundle) if options.unknown == "refuse" else ():
         receiving[name] = {**receiving.get(name, bundle.definitions[name]), "unevaluatedProperties": False}
-    judging = {name: _judging(one) for name, one in receiving.items()}
-    return {**protocol_row(protocol, bundle), "definitions": renamed, "receiving": judging}
+    whole = {**bundle.definitions, **receiving}
+    row = protocol_row(protocol, bundle)
+    changed = Patterns(bundle.definitions.values()).changed(whole)
+    receiving |= {name: one for name, one in changed.items() if name in receiving or one != row["judging"].get(name)}
+    for name, found in {"judging": row["judging"], "receiving": receiving}.items():
+        row[name] = {key: _judging(one) for key, one in found.items()}
+    return {**row, "definitions": renamed}
 
 
 def _judging(schema: Any) -> Any:
@@ -55,7 +63,7 @@ def _judging(schema: Any) -> Any:
             kept[key] = [_judging(item) for item in value]
         elif key in MAPS and is_object(value):
             kept[key] = {name: _judging(item) for name, item in value.items()}
-        elif key in ASSERTIONS or key in _OF_RECEIVERS or (key not in PROSE and not key.startswith("x-")):
+        elif key in ASSERTIONS or key in _OF_DIALECT or (key not in PROSE and not key.startswith("x-")):
             kept[key] = value
     return kept
 

@@ -148,7 +148,8 @@ class Hints:
         if union.exclusive:
             several = [list(self._values(one)) for one in union.types]
             nullable = [one for one in several if not {"any", "null"}.isdisjoint(kind for kind, _ in one)]
-            if _overlap(several) and (len(nullable) > 1 or any(len(one) > 1 for one in several)):
+            is_joined = any(len(one) > 1 or any(kind != "object" and which for kind, which in one) for one in several)
+            if _overlap(several) and (len(nullable) > 1 or is_joined):
                 found = found._replace(is_judged=True)  # Python joins them, and does not say what two of them accept
             elif _overlap(several):
                 found = found._replace(source=self._annotated(found.source, "Shapes", "exclusive=True"))
@@ -189,16 +190,9 @@ class Hints:
         own = tags_by_type(union)
         members = [name for name in own if name != union.default]
         members += [*fallbacks, *([union.default] if union.default is not None else [])]
-        tags = [*own.get(union.default or "", ()), *([union.default_tag] if union.default_tag is not None else [])]
-        given = {
-            "default_tags": _tuple(map(literal, tags)) if tags else "",
-            "default_admits_known": union.default_admits_known,
-            "default_admits_unknown": union.default_admits_unknown,
-            "exclusive": union.fallback_exclusive,
-        }
-        arguments = [f"{name}={value}" for name, value in given.items() if value]
+        exclusive = ["exclusive=True"] if union.fallback_exclusive else []
         source = either(self.names.classes[name] for name in members)
-        return self._annotated(source, "Tagged", literal(union.tag), *arguments) if len(members) > 1 else source
+        return self._annotated(source, "Tagged", literal(union.tag), *exclusive) if len(members) > 1 else source
 
     # --- scalars, lists ---
 

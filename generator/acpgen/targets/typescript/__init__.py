@@ -13,7 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
 from acpgen.input.numbers import dumps
-from acpgen.naming.identifiers import class_names
+from acpgen.naming.identifiers import class_names, javascript_key
 from acpgen.resources import templates
 from acpgen.targets.interface import Settings, require_json_rpc
 from acpgen.targets.options import Option
@@ -36,22 +36,12 @@ _ENVELOPE: Final = {"id": ("RequestId", '/* @__PURE__ */ type("integer", "string
 _PARAMS: Final = {"null": "params?: {}", "nothing": "params?: {} | null"}
 """How params are declared that nothing stands for where they are left out."""
 
-_OWN: Final = (
-    *(
-        "DecodeError",
-        "Dropped",
-        "ErrorResponse",
-        "Extension",
-        "Lenient",
-        "Message",
-        "Notification",
-        "Notifications",
-        "Problem",
-    ),
-    *("Request", "Requests", "Response", "Sender", "Side", "Type", "UNENFORCED", "UNKNOWN", "Unknown"),
-)
-"""The names that a module has beside those of the schema, which keeps its own."""
+_VALUES: Final = ("DecodeError", "UNENFORCED", "UNKNOWN", "decodeAs", "encode", "is", "parse", "validateAs")
+_TYPES: Final = ("Dropped", "Lenient", "Problem", "Type", "Unknown")
+"""The names of `runtime.js`, and of its types, that a module hands on."""
 
+_MESSAGES: Final = "ErrorResponse Extension Message Notification Notifications Request Requests Response Sender Side"
+"""The names of types that a module adds to those of the schema, which keeps its own."""
 
 OPTIONS: Final = (
     Option(
@@ -76,59 +66,59 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
     """
     require_json_rpc(protocol, "typescript", "a module reads and writes messages")
     place = settings.package.replace(".", "/") or settings.prefix
-    up = "../" * len(place.split("/")) if place else "./"
-    is_file = settings.options.get("layout") == "file"
-    is_typed = settings.options.get("language") == "typescript"
+    is_file, is_typed = settings.options.get("layout") == "file", settings.options.get("language") == "typescript"
     stem = (place or "index") if is_file else f"{place}/index".lstrip("/")
     names = class_names(protocol.definitions.keys())
-    own = {name: _free(name, frozenset(names.values())) for name in _OWN}
-
-    def as_(name: str) -> str:
-        return "" if own[name] == name else f" as {own[name]}"
-
+    own = {name: _free(name, frozenset(names.values())) for name in (*_VALUES, *_TYPES, *_MESSAGES.split())}
     given: dict[str, Any] = {
         "title": visible(protocol.name),
         "notice": _NOTICE,
         "own": own,
-        "as_": as_,
-        "runtime": f"{up}runtime.js",
+        "handed_on": [*_VALUES, *_TYPES],
+        "values": _renamed(_VALUES, own),
+        "types": _renamed(_TYPES, own),
+        "runtime": f"{'../' * len(place.split('/')) if place else './'}runtime.js",
         "source": _inlined() if is_file or is_typed else "",
         "source_types": _ambient(_lay_out("runtime.d.ts")) if is_file or is_typed else "",
-        **_module(protocol, names, Checkers(protocol, bundle, names)),
-        **_types(protocol, names),
+        **_module(protocol, bundle, names),
+        **_types(protocol, names, own),
     }
     if is_typed:
-        files = {
-            f"{stem}.ts": _lay_out("index.ts", types=_ambient(_lay_out("index.d.ts", **given)), **_typed(own, given))
-        }
+        files = {f"{stem}.ts": _lay_out("index.ts", **_typed(given))}
     else:
         files = {f"{stem}{end}": _lay_out(f"index{end}", **given) for end in (".js", ".d.ts")}
     if not is_file and not is_typed:
         files |= {name: _lay_out(name) for name in ("runtime.js", "runtime.d.ts")}
-    ends = (".ts", ".ts") if is_typed else (".d.ts", ".js")
-    place_of = tuple(f"./*{'' if is_file else '/index'}{end}" for end in ends)
     if settings.distribution is None:
         return files
     path = f"{settings.distribution}/{place or 'index'}"
-    example = _lay_out("example.md", **_example(protocol, names, path))
-    return files | {f"{stem}.md": example} | _distribution(protocol, settings, *place_of, is_typed=is_typed)
+    files[f"{stem}.md"] = _lay_out("example.md", **_example(protocol, names, path))
+    ends = (".ts", ".ts") if is_typed else (".d.ts", ".js")
+    places = tuple(f"./*{'' if is_file else '/index'}{end}" for end in ends)
+    return files | _distribution(protocol, settings, *places, is_typed=is_typed)
 
 
-def _typed(own: Mapping[str, str], given: Mapping[str, Any]) -> dict[str, Any]:
-    """What a module that holds its types has beside others: the values with their types, and the types."""
-    values = dict(one.split(" as ")[::-1] for one in given["exports"].split(",\n  "))
-    functions = ("decodeAs", "encode", "is", "parse", "validateAs", "decode", "validate")
-    typed = {
-        own["DecodeError"]: "DecodeError",
-        own["UNENFORCED"]: "UNENFORCED",
-        own["UNKNOWN"]: "UNKNOWN",
-        **{name: name for name in functions},
-        **values,
+def script(protocol: ir.Protocol, bundle: Bundle, offered: Sequence[str]) -> str:
+    """An expression of JavaScript whose value has some of the functions of a protocol's module, for a page without modules."""
+    names = class_names(protocol.definitions.keys())
+    body = _lay_out("protocol.js", **_module(protocol, bundle, names))
+    return f"(() => {{\n{_inlined()}\n{body}return {{ {', '.join(offered)} }};\n}})()"
+
+
+def _typed(given: Mapping[str, Any]) -> dict[str, Any]:
+    """What a module that holds its types has beside others: the values with their types, and the types that need no other."""
+    own = given["own"]
+    values = {own[name]: name for name in _VALUES} | {name: name for name in ("decode", "validate")} | given["exports"]
+    plain = own.keys() - {*_VALUES, "Response", "Type", "Unknown"} | {"DecodeError"}
+    names = {*given["exports"], *given["names"], *(own[name] for name in plain)}
+    declared = _ambient(_lay_out("index.d.ts", **given))
+    return {
+        **given,
+        "declared": declared,
+        "typed": values,
+        "plain": sorted(names),
+        "all": sorted({*values, *names, *own.values()}),
     }
-    generic = {own[name] for name in ("Response", "Type", "Unknown")}
-    values_alone = {own["UNENFORCED"], own["UNKNOWN"]}
-    names = [*given["names"], *(name for name in own.values() if name not in values_alone | generic)]
-    return {**given, "typed": typed.items(), "names": names, "all_names": sorted({*typed, *names, *generic})}
 
 
 def _ambient(declarations: str) -> str:
@@ -136,28 +126,25 @@ def _ambient(declarations: str) -> str:
     return re.sub(r"^(export )?declare ", r"\1", declarations, flags=re.MULTILINE)
 
 
-def script(protocol: ir.Protocol, bundle: Bundle, offered: Sequence[str]) -> str:
-    """An expression of JavaScript whose value has some of the functions of a protocol's module, for a page without modules."""
-    names = class_names(protocol.definitions.keys())
-    body = _lay_out("protocol.js", **_module(protocol, names, Checkers(protocol, bundle, names)))
-    return f"(() => {{\n{_inlined()}\n{body}return {{ {', '.join(offered)} }};\n}})()"
-
-
 def _inlined() -> str:
     """The run-time module as a part of another one."""
     return re.sub(r"^export ", "", _lay_out("runtime.js"), flags=re.MULTILINE)
 
 
+def _renamed(names: Sequence[str], own: Mapping[str, str]) -> str:
+    return ", ".join(name if own[name] == name else f"{name} as {own[name]}" for name in names)
+
+
 def _example(protocol: ir.Protocol, names: Mapping[str, str], path: str) -> dict[str, Any]:
     """What the example shows of a protocol: a method, if there is one, and where its params hold a union that keeps unknown variants."""
-    found: tuple[ir.Method | None, str] | None = None
-    for one in sorted(protocol.methods, key=lambda one: (one.kind, one.name)):
+    found: tuple[ir.Method | None, str] = next(iter(protocol.methods), None), ""
+    for one in sorted(protocol.methods, key=lambda one: (one.kind, one.name), reverse=True):
         params = protocol.definitions.get(one.params or "")
-        for field in params.fields if isinstance(params, ir.Record) else ():
+        for field in params.fields[::-1] if isinstance(params, ir.Record) else ():
             union = protocol.definitions.get(field.type.name) if isinstance(field.type, ir.Ref) else None
             if field.required and isinstance(union, ir.TaggedUnion) and union.fallback is not None:
-                found = found or (one, f"message.params{_member(field.name)}{_member(union.tag)}")
-    method, tag = found or (next(iter(protocol.methods), None), "")
+                found = one, f"message.params{_member(field.name)}{_member(union.tag)}"
+    method, tag = found
     senders = [side for side in protocol.sides if method is not None and side not in (method.side, "proxy")]
     return {
         "path": path,
@@ -170,7 +157,7 @@ def _example(protocol: ir.Protocol, names: Mapping[str, str], path: str) -> dict
 
 
 def _member(name: str) -> str:
-    return f".{name}" if name.isidentifier() else f"[{dumps(name)}]"
+    return f".{name}" if javascript_key(name) == name else f"[{dumps(name)}]"
 
 
 def _distribution(
@@ -191,70 +178,62 @@ def _distribution(
     return {"package.json": json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", "README.md": readme}
 
 
-def _module(protocol: ir.Protocol, names: Mapping[str, str], checkers: Checkers) -> dict[str, Any]:
-    offered = {names[name]: checkers.export(name) for name in checkers.offered()}
+def _module(protocol: ir.Protocol, bundle: Bundle, names: Mapping[str, str]) -> dict[str, Any]:
+    """The checkers of a module, the table of its methods, and what it exports of the schema."""
+    checkers = Checkers(protocol, bundle, names)
+    exports = {names[name]: checkers.of_definition(name) for name in protocol.definitions if name in bundle.definitions}
     options = [f"sides: {dumps(protocol.sides)}"]
-    options += [
-        f"{key}: {checkers.of_definition(name) if name in checkers.offered() else plain}"
-        for key, (name, plain) in _ENVELOPE.items()
-    ]
+    for key, (name, plain) in _ENVELOPE.items():
+        options.append(f"{key}: {checkers.of_definition(name) if name in bundle.definitions else plain}")
     options += ["each: batches"] if protocol.batch else []
     options += ["versioned: false"] if protocol.envelope == "json-rpc-unversioned" else []
-    parts = {
-        "methods": ",\n  ".join(_row(method, checkers) for method in protocol.methods),
-        "options": f"{{ {', '.join(options)} }}",
-        "exports": ",\n  ".join(f"{own} as {name}" for name, own in offered.items()),
+    methods = [_row(method, checkers) for method in protocol.methods]
+    used = {"protocol", *re.findall(r"\w+", " ".join((*checkers.lines, *methods, *options, *exports.values())))}
+    return {
+        "checkers": checkers.named("\n".join(checkers.lines)),
+        "methods": [*map(checkers.named, methods)],
+        "options": checkers.named(f"{{ {', '.join(options)} }}"),
+        "exports": {name: checkers.named(checker) for name, checker in exports.items()},
+        "helpers": ", ".join(name for name in sorted(_HELPERS.findall(_lay_out("runtime.js"))) if name in used),
     }
-    body, parts = checkers.render(parts)
-    used = set(re.findall(r"\b\w+\b", "\n".join((body, *parts.values()))))
-    helpers = [name for name in sorted(_HELPERS.findall(_lay_out("runtime.js"))) if name in {*used, "protocol"}]
-    return {"checkers": body, "helpers": ", ".join(helpers), "values": [*offered], **parts}
 
 
 def _row(method: ir.Method, checkers: Checkers) -> str:
     """A row of the table in `runtime.js`, without what says the usual at its end."""
-    result = None if method.kind != "request" else checkers.of_definition(method.result) if method.result else "any"
+    params, result = (checkers.of_definition(name) if name else None for name in (method.params, method.result))
     empty = {"object": None, "array": "() => []", "null": "() => null"}.get(method.omitted, "() => {}")
-    row = [
-        dumps(method.name),
-        dumps(method.side),
-        checkers.of_definition(method.params) if method.params else None,
-        result,
-        "true" if method.null_result else None,
-        empty,
-    ]
+    answer = (result or "any") if method.kind == "request" else None
+    row = [dumps(method.name), dumps(method.side), params, answer, "true" if method.null_result else None, empty]
     while row[-1] is None:
         row.pop()
     return f"[{', '.join(one or 'undefined' for one in row)}]"
 
 
-def _types(protocol: ir.Protocol, names: Mapping[str, str]) -> dict[str, Any]:
-    def of(name: str | None) -> str:
-        return "unknown" if name is None else names[name]
-
+def _types(protocol: ir.Protocol, names: Mapping[str, str], own: Mapping[str, str]) -> dict[str, Any]:
     def rows(kind: str) -> list[dict[str, str]]:
         return [
             {
                 "comment": comment(one.doc, 2),
                 "name": dumps(one.name),
-                "params": _PARAMS.get(one.omitted, "params: {}").format(of(one.params)),
-                "result": of(one.result),
+                "params": _PARAMS.get(one.omitted, "params: {}").format(names.get(one.params or "", "unknown")),
+                "result": names.get(one.result or "", "unknown"),
             }
             for one in protocol.methods
             if one.kind == kind
         ]
 
-    message = _free("Message", frozenset(names.values()))
     return {
         "declarations": Declarations(protocol, names).render(),
         "names": [*names.values()],
-        "requests": rows("request"),
-        "notifications": rows("notification"),
+        "calls": {
+            "request": (own["Requests"], "The params and the result of each request.", rows("request")),
+            "notification": (own["Notifications"], "The params of each notification.", rows("notification")),
+        },
         "version": 'jsonrpc: "2.0"; ' if protocol.envelope == "json-rpc" else "",
         "id": names.get("RequestId", "string | number"),
         "error": names.get("Error", "{ code: number; message: string; data?: unknown }"),
         "sides": " | ".join(map(dumps, protocol.sides)) or "string",
-        "message": f"{message} | {message}[]" if protocol.batch else message,
+        "message": f"{own['Message']} | {own['Message']}[]" if protocol.batch else own["Message"],
     }
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Final
 from urllib.parse import unquote
@@ -19,29 +19,18 @@ from acpgen.embedded import discriminators
 from acpgen.input.equality import by_key
 from acpgen.input.expressions import fault_of
 from acpgen.input.numbers import dumps
-from acpgen.input.tagged_unions import flatten, is_of_type
-from acpgen.input.walk import ASSERTIONS, Schema, is_object
+from acpgen.input.schema_nodes import Schemas
+from acpgen.input.tagged_unions import branches_of, constants, is_of_type
+from acpgen.input.walk import Schema, asserts, is_object
+from acpgen.naming.identifiers import javascript_key
 from acpgen.pointers import pointer_parts, resolve
 
-_SCALARS: Final = {
-    "array": "array",
-    "boolean": "boolean",
-    "integer": "integer",
-    "null": "nil",
-    "number": "number",
-    "object": "object",
-    "string": "string",
-}
 _LIMITS: Final = (
     *("minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
     *("minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties"),
 )
-_KINDS: Final[dict[type, str]] = {str: "string", int: "integer", bool: "boolean", type(None): "null"}
-_NAME: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
-_TOKEN: Final = re.compile(r"\0(\d+)\0")
-"""Stands for a constant in the source of others until all are known. No literal holds this character as it is."""
-_COPIES: Final = 130
-"""The most characters that copies of a constant may add: a few short ones compress better than a name."""
+_NAME: Final = re.compile(r"\0([^\0]+)\0")
+"""Stands for the name of a constant until all are known. No literal holds this character as it is."""
 _EXACT: Final = " (exact)"
 """The end of names of definitions that `of_receivers` excludes by; checkers judge strictly there."""
 
@@ -53,330 +42,207 @@ class Checkers:
         self._protocol = protocol
         self._definitions: Mapping[str, Schema] = bundle.definitions
         self._receiving = of_receivers(bundle.definitions, bundle.unions, protocol.tolerated, protocol.fallbacks)
+        self._all = {**self._receiving, **self._definitions}
         self._names = names
         self._unions = discriminators.Unions(self._at)
-        self._sources: list[str] = []
-        self._tokens: dict[str, str] = {}
-        self._order: list[int] = []
-        self._found: dict[str, str] = {}
-        self._pending: dict[str, int] = {}
-        self._kept: dict[int, str] = {}
-        self._named: dict[int, list[str]] = {}
-        self._evaluators: dict[str, str] = {}
-
-    def render(self, others: Mapping[str, str]) -> tuple[str, dict[str, str]]:
-        """The source of all checkers, each constant after those that it is made of, and `others` with the names in place.
-
-        What one place alone uses stands there, and what is short in a few. What several definitions share has the name of none of them.
-        """
-        uses = Counter(_TOKEN.findall("".join([*self._sources, *others.values()])))
-        texts: dict[str, str] = {}
-
-        def resolved(text: str) -> str:
-            return _TOKEN.sub(lambda found: texts[found[1]], text)
-
-        lines: list[str] = []
-        taken: set[str] = set()
-        own = {index: names[0] for index, names in self._named.items() if len(names) == 1}
-        own |= self._kept
-        for index in self._order:
-            texts[str(index)] = own.get(index, "")
-        for index in self._order:
-            source = resolved(self._sources[index])
-            is_short = (uses[str(index)] - 1) * len(source) <= _COPIES
-            if index not in own.keys() | self._named.keys() and (is_short or _TOKEN.fullmatch(self._sources[index])):
-                texts[str(index)] = source
-                continue
-            name = own.get(index) or _constant_name(source, taken)
-            taken.add(name)
-            texts[str(index)] = name
-            lines.append(f"const {name} = {source};")
-        return "\n".join(lines), {key: resolved(text) for key, text in others.items()}
-
-    def offered(self) -> list[str]:
-        """The definitions that have a checker of their own: all but those that only frame messages."""
-        return [name for name in self._definitions if name in self._protocol.definitions]
+        self._is_evaluated = '"unevaluated' in dumps(self._all)
+        self._known: dict[str, str] = {}
+        self._sources: dict[str, str] = {}
+        self._shared: dict[str, str] = {}
+        self.lines: list[str] = []
+        """The constants, each after those that it is made of."""
 
     def of_definition(self, name: str) -> str:
         """The checker of a definition, of the bundle or of receivers."""
         name = name.removesuffix(_EXACT)
-        if name not in self._definitions:
-            return self._once(name, lambda: self.of(self._receiving[name]))
-        return self._once(name, lambda: self._both(name), self._names.get(name, ""))
+        return self._constant(name, lambda: self._both(name))
 
-    def export(self, name: str) -> str:
-        """The checker of a definition under a name of its own."""
-        source = self.of_definition(name)
-        token = _TOKEN.fullmatch(source)
-        if token:
-            self._named.setdefault(int(token[1]), []).append(f"${self._names[name]}")
-        return source
+    def _constant(self, key: str, make: Callable[[], str]) -> str:
+        """A constant of what `make` gives, made once; where it refers to itself, what looks it up when it is called."""
+        if key not in self._known:
+            name = f"\0${self._names[key]}\0" if key in self._names else f"\0r{len(self._known)}\0"
+            self._known[key] = _call("lazy", f"() => {name}")
+            source = make()
+            if source in self._sources:
+                self._shared[self._sources[source]] = f"k{sha256(source.encode()).hexdigest()[:6]}"
+            elif not (source.isidentifier() or _NAME.fullmatch(source)):
+                self._sources[source] = name
+                self.lines.append(f"const {name} = {source};")
+            self._known[key] = self._sources.get(source, source)
+        return self._known[key]
+
+    def named(self, text: str) -> str:
+        """A text in which constants that several definitions share have the name of none: one that no addition elsewhere changes."""
+        return _NAME.sub(lambda name: self._shared.get(name[0], name[1]), text)
 
     def _both(self, name: str) -> str:
-        """The checker of a definition, which receivers may judge by another one: most add a branch to a union."""
+        """The checker of a definition, which receivers may judge by another one: of a tagged union, by one more branch."""
+        if name not in self._definitions:
+            return self.of(self._receiving[name])
         meaning, schema = self._protocol.definitions.get(name), self._definitions[name]
-        received, fallback = self._receiving.get(name, schema), None
+        received = self._receiving.get(name, schema)
         if isinstance(meaning, ir.TaggedUnion):
-            received, fallback = _parted(received, schema)
-        strict = self._join_checks(self._parts(schema, meaning, fallback=fallback))
-        if received == schema:
-            return strict
-        return self._call("open", strict, self._join_checks(self._parts(received, meaning)))
-
-    def _once(self, key: str, make: Any, name: str = "") -> str:
-        """What `make` gives, made once; where it refers to itself, what looks it up when it is called."""
-        if key in self._pending:
-            self._kept.setdefault(self._pending[key], f"${name}" if name else f"r{self._pending[key]}")
-            return self._call("lazy", f"() => \0{self._pending[key]}\0")
-        if key not in self._found:
-            self._pending[key] = index = len(self._sources)
-            self._sources.append("")
-            self._found[key] = found = make()
-            del self._pending[key]
-            if index in self._kept:
-                self._sources[index] = found
-                self._order.append(index)
-                self._found[key] = f"\0{index}\0"
-        return self._found[key]
-
-    def _call(self, function: str, *arguments: str) -> str:
-        """The constant that a call gives; each is made once."""
-        return self._constant(f"/* @__PURE__ */ {function}({', '.join(arguments)})")
-
-    def _constant(self, source: str) -> str:
-        if source not in self._tokens:
-            self._tokens[source] = f"\0{len(self._sources)}\0"
-            self._order.append(len(self._sources))
-            self._sources.append(source)
-        return self._tokens[source]
+            (_, known), (_, branches) = branches_of(schema) or ("", []), branches_of(received) or ("", [])
+            return self.of(schema, meaning, next(iter(branches[len(known) :]), None))
+        strict, others = self.of(schema), self.of(received)
+        return strict if strict == others else _call("open", strict, others)
 
     # --- schemas ---
 
-    def of(self, schema: Any, *, drops: bool = False) -> str:
-        """The checker of a schema. `drops`: receivers leave out items that are wrong."""
-        if drops and "$ref" in schema:
-            schema = {**schema, **self._at(schema["$ref"])}
-            del schema["$ref"]
-        return self._join_checks(self._parts(schema, drops=drops))
-
-    def _join_checks(self, parts: Sequence[str]) -> str:
-        if len(parts) == 1:
-            return parts[0]
-        return self._call("all", *parts) if parts else "any"
-
-    def _parts(
-        self, schema: Any, meaning: ir.Definition | None = None, *, fallback: Any = None, drops: bool = False
-    ) -> list[str]:
-        """The checkers whose conjunction is a schema. `fallback` is one more branch of its union, for receivers."""
+    def of(self, schema: Any, meaning: ir.Definition | None = None, fallback: Any = None) -> str:
+        """The checker of a schema, of a definition with this `meaning`. `fallback` is one more branch of its union, for receivers."""
         if not is_object(schema):
-            return [] if schema else ["never"]
-        found = [self._reference(schema["$ref"])] if isinstance(schema.get("$ref"), str) else []
-        record, array = self._record(schema), self._array(schema, drops=drops)
-        found += array  # what receivers leave out counts no more
-        branches = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
-        is_of_objects = bool(branches) and all(self._types(one, "any") == {"object"} for one in branches)
-        types_told = ("array", "object") if is_of_objects else ("array",)
-        found += self._scalars(schema, has_type=not record and schema.get("type") not in types_told)
-        found += record
-        found += self._object(schema)
-        found += [self.of(one) for one in schema.get("allOf", ())]
-        for keyword in ("anyOf", "oneOf"):
-            if keyword in schema:
-                found.append(self._union(schema[keyword], keyword, meaning, fallback=fallback, drops=drops))
-        if "not" in schema:
-            excluded = schema["not"]
-            is_list = is_object(excluded) and excluded.keys() == {"anyOf"}
-            found.append(self._call("not", *map(self.of, excluded["anyOf"] if is_list else [excluded])))
-        if "if" in schema and ("then" in schema or "else" in schema):
-            found.append(self._call("when", *(self.of(schema.get(word, True)) for word in ("if", "then", "else"))))
-        found = [*dict.fromkeys(one for one in found if one != "any")]
+            return "any" if schema else "never"
+        itself, parts = [*self._itself(schema)], [*self._parts(schema, meaning, fallback)]
         for word in ("unevaluatedProperties", "unevaluatedItems"):
             if word in schema:
-                given = [f"() => {self._evaluator(schema, is_inner=False)}", self.of(schema[word]), dumps(word)]
-                if word == "unevaluatedItems":
-                    found, given = [], [*given, self._join_checks(found)]
-                found.append(self._call("unevaluated", *given))
-        return found
+                given = [_all(itself), f"[{', '.join(parts)}]", self.of(schema[word]), dumps(word)]
+                itself, parts = [_call("unevaluated", *given)], []
+        return _all([*itself, *parts])
+
+    def _parts(self, schema: Schema, meaning: ir.Definition | None, fallback: Any) -> Iterator[str]:
+        """The checkers of the schemas that a schema consists of."""
+        if isinstance(schema.get("$ref"), str):
+            yield self._reference(schema["$ref"])
+        yield from (self.of(one) for one in schema.get("allOf", ()))
+        for keyword in ("anyOf", "oneOf"):
+            if keyword in schema:
+                yield self._union(schema[keyword], keyword, meaning, fallback)
+        if "if" in schema and ("then" in schema or "else" in schema or self._is_evaluated):
+            yield _call("when", *(self.of(schema.get(word, True)) for word in ("if", "then", "else")))
+        rows = [f"[{dumps(name)}, {dumps(need)}]" for name, need in schema.get("dependentRequired", {}).items()]
+        rows += [f"[{dumps(name)}, {self.of(need)}]" for name, need in schema.get("dependentSchemas", {}).items()]
+        if rows:
+            yield _call("dependents", f"[{', '.join(rows)}]")
 
     def _reference(self, reference: str) -> str:
         parts = pointer_parts(unquote(reference))
         if len(parts) == 2 and parts[0] == "$defs":
             return self.of_definition(parts[1])
-        return self._once(f"\0{reference}", lambda: self.of(self._at(reference)))
+        return self._constant(f"\0{reference}", lambda: self.of(self._at(reference)))
 
     def _at(self, reference: str) -> Any:
-        return resolve({"$defs": {**self._receiving, **self._definitions}}, unquote(reference))
+        return resolve({"$defs": self._all}, unquote(reference))
 
-    # --- scalars ---
+    def _itself(self, schema: Schema) -> Iterator[str]:
+        """The checkers of what a schema says itself, in its order."""
+        record, array = [*self._record(schema)], [*self._array(schema)]
+        type_ = schema.get("type")
+        branches = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
+        is_object_told = record or (branches and all(map(self._declares_object, branches)))
+        is_told = (is_object_told and type_ == "object") or (array and type_ == "array")
+        found = [*self._scalars(schema, None if is_told else type_), *(("items", one) for one in array)]
+        found += [*(("required", one) for one in record), *self._object(schema)]
+        if "not" in schema:
+            excluded = schema["not"]
+            is_list = is_object(excluded) and excluded.keys() == {"anyOf"}
+            found.append(("not", _call("not", *map(self.of, excluded["anyOf"] if is_list else [excluded]))))
+        places = {keyword: place for place, keyword in enumerate(schema)}
+        yield from (checker for _, checker in sorted(found, key=lambda one: places.get(one[0], -1)))
 
-    def _scalars(self, schema: Schema, *, has_type: bool) -> Iterator[str]:
-        types = schema.get("type") if has_type else None
-        type_ = "any" if types is None else self._type(types)
-        constants = [schema["const"]] if "const" in schema else schema.get("enum", ())
-        if has_type and not all(is_of_type(one, schema) for one in constants):
-            yield type_
+    def _declares_object(self, schema: Any) -> bool:
+        return is_object(schema) and {**self._at(schema.get("$ref", "")), **schema}.get("type") == "object"
+
+    def _scalars(self, schema: Schema, types: Any) -> Iterator[tuple[str, str]]:
+        type_ = "any" if types is None else _type(types)
+        if not all(is_of_type(one, schema) for one in discriminators.constants(schema) or ()):
+            yield "type", type_
             type_ = "any"
         if "const" in schema:
-            type_ = self._call("constant", type_, _value(schema["const"]))
-        yield self._literal(type_, schema["enum"]) if "enum" in schema else type_
+            type_ = _call("constant", type_, _value(schema["const"]))
+        yield "type", _call("literal", type_, *map(_value, schema["enum"])) if "enum" in schema else type_
         for keyword in _LIMITS:
             if keyword in schema and schema[keyword] is not False:
-                yield self._call(keyword, _limit(schema[keyword]))
+                yield keyword, _call(keyword, _limit(schema[keyword]))
         if isinstance(schema.get("pattern"), str):
             text = "" if schema.get("format") == "absolute-path" else schema["pattern"]
-            yield self._call("pattern", _expression(schema["pattern"]), dumps(text))
-
-    def _type(self, types: str | Sequence[str]) -> str:
-        names = [types] if isinstance(types, str) else sorted(types, key=lambda name: (name == "null", name))
-        return _SCALARS[names[0]] if len(names) == 1 else self._call("type", *map(dumps, names))
-
-    def _literal(self, type_: str, values: Sequence[ir.JSON]) -> str:
-        return self._call("literal", type_, *map(_value, values))
+            yield "pattern", _call("pattern", _expression(schema["pattern"]), dumps(text))
 
     # --- arrays and objects ---
 
-    def _record(self, schema: Schema) -> list[str]:
+    def _record(self, schema: Schema) -> Iterator[str]:
         """The checker of declared fields: first those that are required, if JavaScript keeps the order."""
         properties: Schema = schema.get("properties", {})
         required = [*dict.fromkeys(schema.get("required", ()))]
         if not properties and not required:
-            return []
+            return
         first = [] if any(name.isdigit() for name in properties) else [one for one in properties if one in required]
         fields = {name: self._field(properties[name], is_required=name in required) for name in properties}
-        usual = Counter(how for name, (_, how) in fields.items() if name not in first).most_common(1)
+        ways = Counter(how for name, (_, how) in fields.items() if name not in first)
+        usual = max(ways, key=lambda how: ways[how], default=0)
         rows: list[str] = []
         for name in [*first, *(one for one in properties if one not in first)]:
-            checker, how = fields[name]
-            is_usual = how == (0 if name in first or not usual else usual[0][0])
-            rows.append(f"{_key(name)}: {checker if is_usual else f'[{checker}, {how}]'}")
-        given = [f"{{ {', '.join(rows)} }}" if rows else "{}", len(first), usual[0][0] if usual else 0]
-        given += [dumps([name for name in required if name not in first]), _js(schema.get("type") != "object")]
-        while given[-1] in (0, "[]", "false"):
-            given.pop()
-        found = [self._type(schema["type"])] if schema.get("type", "object") != "object" else []
-        return [*found, self._call("record", *map(str, given))]
+            (checker, how), key = fields[name], '["__proto__"]' if name == "__proto__" else javascript_key(name)
+            rows.append(f"{key}: {checker if how == (0 if name in first else usual) else f'[{checker}, {how}]'}")
+        others = dumps([name for name in required if name not in first])
+        is_part = "true" if schema.get("type") != "object" else "false"
+        yield _call(
+            "record",
+            f"{{ {', '.join(rows)} }}" if rows else "{}",
+            *_shortened(str(len(first)), str(usual), others, is_part),
+        )
 
     def _field(self, schema: Any, *, is_required: bool) -> tuple[str, int]:
         """The checker of a field, and what receivers do where it is wrong, as `record` has it."""
         if not is_object(schema):
             return self.of(schema), 0
-        on_error, on_null = (bool(schema.get(f"x-deserialize-default-on-{one}")) for one in ("error", "null"))
-        is_list = is_required and (on_error or on_null) and self._types(schema) - {"null"} == {"array"}
-        checker = self.of(schema, drops=bool(schema.get("x-deserialize-skip-invalid-items")))
-        return checker, on_error | on_null << 1 | is_list << 2
+        says = ("default-on-error", "default-on-null", "skip-invalid-items")
+        on_error, on_null, skips = (bool(schema.get(f"x-deserialize-{one}")) for one in says)
+        is_array = self._unions.types(schema) - {"null"} == {"array"} and (
+            skips or (is_required and (on_error or on_null))
+        )
+        return self.of(schema), on_error | on_null << 1 | is_array << 2 | skips << 3
 
-    def _types(self, schema: Any, undeclared: str | None = None, seen: frozenset[str] = frozenset()) -> set[str]:
-        """The types that a schema declares, or the definition that it refers to, or its branches; `undeclared` stands for none."""
-        if not is_object(schema):
-            return {undeclared} if undeclared else set()
-        declared, reference = schema.get("type", []), schema.get("$ref")
-        if declared:
-            return {declared} if isinstance(declared, str) else set(declared)
-        parts = [self._types(one, undeclared, seen) for word in ("anyOf", "oneOf") for one in schema.get(word, ())]
-        if isinstance(reference, str):
-            is_known = reference in seen
-            parts += [set() if is_known else self._types(self._at(reference), undeclared, seen | {reference})]
-        return set[str]().union(*(parts or [self._types(False, undeclared)]))
-
-    def _array(self, schema: Schema, *, drops: bool) -> list[str]:
-        found: list[str] = []
+    def _array(self, schema: Schema) -> Iterator[str]:
         first = [self.of(one) for one in schema.get("prefixItems", ())]
-        rest = self.of(schema.get("items", True))
-        how = [_js(drops)] if drops or first else []
+        rest = self._rest(schema, "items")
         if schema.get("type") == "array":
-            found.append("array" if first or rest == "any" else self._call("list", rest, *how))
-        if found in ([], ["array"]) and (first or rest != "any"):
-            found.append(self._call("items", rest, *how, *([f"[{', '.join(first)}]"] if first else [])))
+            yield _call("list", rest) if rest != "undefined" and not first else "array"
+        if first or (rest != "undefined" and schema.get("type") != "array"):
+            yield _call("items", rest, *([f"[{', '.join(first)}]"] if first else []))
         if "contains" in schema:
-            most = schema.get("maxContains", "Infinity")
-            found.append(
-                self._call("contains", self.of(schema["contains"]), str(schema.get("minContains", 1)), str(most))
-            )
-        return found
+            limits = schema.get("minContains", 1), schema.get("maxContains", "Infinity")
+            yield _call("contains", self.of(schema["contains"]), *map(str, limits))
 
-    def _object(self, schema: Schema) -> Iterator[str]:
-        rest = self.of(schema.get("additionalProperties", True))
+    def _rest(self, schema: Schema, keyword: str) -> str:
+        """The checker of what a schema says of others; that it takes them all counts only where it is asked of what schemas speak."""
+        found = self.of(schema.get(keyword, True))
+        is_said = found != "any" or (keyword in schema and self._is_evaluated)
+        return found if is_said else "undefined"
+
+    def _object(self, schema: Schema) -> Iterator[tuple[str, str]]:
+        rest = self._rest(schema, "additionalProperties")
         patterns = [f"[{_expression(one)}, {self.of(sub)}]" for one, sub in schema.get("patternProperties", {}).items()]
-        if rest != "any" or patterns:
-            given = [rest, dumps([*schema.get("properties", {})]), f"[{', '.join(patterns)}]"]
-            while given[-1] == "[]":
-                given.pop()
-            yield self._call("members", *given)
+        if rest != "undefined" or patterns:
+            names = dumps([*schema.get("properties", {})])
+            yield "additionalProperties", _call("members", rest, *_shortened(names, f"[{', '.join(patterns)}]"))
         if "propertyNames" in schema:
-            yield self._call("names", self.of(schema["propertyNames"]))
-        rows = [f"[{dumps(name)}, {dumps(need)}]" for name, need in schema.get("dependentRequired", {}).items()]
-        rows += [f"[{dumps(name)}, {self.of(need)}]" for name, need in schema.get("dependentSchemas", {}).items()]
-        if rows:
-            yield self._call("dependents", f"[{', '.join(rows)}]")
-
-    def _evaluator(self, schema: Schema, *, is_inner: bool) -> str:
-        """What says which members or items a schema evaluates; an inner schema evaluates what is left, too."""
-        key = dumps([is_inner, schema], sort_keys=True)
-        if key in self._evaluators:
-            return self._evaluators[key]
-        index = len(self._sources)
-        self._evaluators[key] = f"\0{index}\0"
-        self._kept[index] = f"e{index}"
-        self._sources.append("")
-        inner = [(test, one) for test, one in self._evaluating(schema) if is_object(one)]
-        rows = [f"[{test}, () => {self._evaluator(one, is_inner=True)}]" for test, one in inner]
-        given = {
-            "names": dumps([*schema.get("properties", {})]),
-            "patterns": f"[{', '.join(map(_expression, schema.get('patternProperties', {})))}]",
-            "allNames": _js("additionalProperties" in schema or (is_inner and "unevaluatedProperties" in schema)),
-            "first": str(len(schema.get("prefixItems", ()))),
-            "allItems": _js("items" in schema or (is_inner and "unevaluatedItems" in schema)),
-            "contains": self.of(schema["contains"]) if "contains" in schema else "",
-        }
-        members = ", ".join(f"{word}: {text}" for word, text in given.items() if text not in ("", "[]", "0", "false"))
-        self._sources[index] = f"/* @__PURE__ */ evaluate({{ {members} }}, [{', '.join(rows)}])"
-        self._order.append(index)
-        return self._evaluators[key]
-
-    def _evaluating(self, schema: Schema) -> Iterator[tuple[str, Any]]:
-        """The schemas that evaluate for another one, each with the checker that must hold."""
-        if isinstance(schema.get("$ref"), str):
-            yield self._reference(schema["$ref"]), self._at(schema["$ref"])
-        for keyword in ("allOf", "anyOf", "oneOf"):
-            yield from ((self.of(one), one) for one in schema.get(keyword, ()))
-        if "if" in schema:
-            test = self.of(schema["if"])
-            yield test, schema["if"]
-            yield test, schema.get("then", True)
-            yield self.of({"not": schema["if"]}), schema.get("else", True)
-        for name, sub in schema.get("dependentSchemas", {}).items():
-            yield self.of({"type": "object", "required": [name]}), sub
+            yield "propertyNames", _call("names", self.of(schema["propertyNames"]))
 
     # --- unions ---
 
-    def _union(
-        self, branches: Sequence[Any], keyword: str, meaning: ir.Definition | None, *, fallback: Any, drops: bool
-    ) -> str:
+    def _union(self, branches: Sequence[Any], keyword: str, meaning: ir.Definition | None, fallback: Any) -> str:
         if len(branches) == 1 and not isinstance(meaning, ir.TaggedUnion):
-            return self.of(branches[0], drops=drops)
+            return self.of(branches[0])
         real = [index for index, one in enumerate(branches) if not discriminators.is_null(one)]
-        nulls = len(branches) - len(real)
-        inner = [branches[index] for index in real]
-        if nulls and (keyword == "anyOf" or (nulls == 1 and all(map(self._excludes_null, inner)))):
-            others = self._union(inner, keyword, meaning, fallback=fallback, drops=drops) if real else ""
-            return self._call("nullable", others) if others else "nil"
-        simple = None if nulls else self._simple(branches, is_exclusive=keyword == "oneOf")
+        if len(real) < len(branches) and keyword == "anyOf":
+            others = [branches[index] for index in real]
+            return _call("nullable", self._union(others, keyword, meaning, fallback)) if real else "nil"
+        simple = _simple(branches, is_exclusive=keyword == "oneOf") if len(real) == len(branches) else None
         if simple:
             return simple
-        checkers = [self.of(one, drops=drops) if index in real else "nil" for index, one in enumerate(branches)]
-        given = f"[{', '.join(checkers)}]"
+        checkers = [self.of(one) if index in real else "nil" for index, one in enumerate(branches)]
         rows = ["isExclusive: true"] if keyword == "oneOf" else []
+        types = [sorted(self._unions.types(branches[index]) if index in real else ()) for index in range(len(branches))]
+        rows += [f"types: {dumps(types)}"] if any(one != ["object"] for one in types) else []
         tag = self._unions.discriminator(branches, real)
         assert tag is not None or fallback is None
         if tag is None:
-            keys = self._unions.keys(branches, real)
-            inside = ", ".join(f"{index}: {dumps(key)}" for index, key in keys.items())
-            types = set[str]().union(*(self._types(branches[index]) for index in real))
-            rows += [f"types: {dumps(sorted(types))}"] if types else []
-            rows += [f"byKey: /* @__PURE__ */ keyed({{ {inside} }})"] if keys else []
+            keys = ", ".join(f"{index}: {dumps(key)}" for index, key in self._unions.keys(branches, real).items())
+            rows += [f"byKey: {_call('keyed', f'{{ {keys} }}')}"] if keys else []
         else:
             rows += self._tag_rows(tag, branches, meaning, fallback)
-        return self._call("union", given, *([f"{{ {', '.join(rows)} }}"] if rows else []))
+        return _call("union", f"[{', '.join(checkers)}]", *([f"{{ {', '.join(rows)} }}"] if rows else []))
 
     def _tag_rows(
         self, tag: discriminators.Discriminator, branches: Sequence[Any], meaning: ir.Definition | None, fallback: Any
@@ -397,70 +263,67 @@ class Checkers:
             return
         own = meaning.default_tag
         if fallback is not None:
-            is_by_tag = is_apart and own is None
             whole = self._at(fallback["$ref"]) if "$ref" in fallback else fallback
+            is_by_tag = is_apart and own is None
             yield f"fallback: {self.of({key: one for key, one in whole.items() if key != 'not' or not is_by_tag})}"
         if own is not None:
             yield f"unknown: {dumps([own])}"
 
-    def _excludes_null(self, branch: Any) -> bool:
-        """Whether the types that a schema declares leave null out."""
-        return self._types(branch, "any").isdisjoint(("any", "null"))
-
     def _excludes(self, branch: Schema, tag: discriminators.Discriminator) -> bool:
         """Whether a branch takes no object with a known tag."""
-        flat = flatten(branch, {**self._receiving, **self._definitions})
-        tags = by_key(tag.tags()).keys()
-        return tags <= flat.excluded.get(tag.field, {}).keys()
-
-    def _simple(self, branches: Sequence[Any], *, is_exclusive: bool) -> str | None:
-        """The checker of a union of types, of constants, or of a type and constants of it."""
-        plain = [one["type"] for one in branches if _is_plain(one)]
-        others = [(one, _constants(one)) for one in branches if not _is_plain(one)]
-        if len(branches) == 1 or any(values is None for _, values in others):
-            return None
-        values = [value for _, found in others for value in found or ()]
-        if not plain and not (is_exclusive and len({*map(dumps, values)}) < len(values)):
-            return self._literal("any", values)
-        if not others and len({*plain}) == len(plain) and not {"number", "integer"} <= {*plain}:
-            return self._type(sorted(plain))
-        if len(plain) != 1 or is_exclusive:
-            return None
-        is_one = all(isinstance(one, str) for one in values) if plain == ["string"] else False
-        return _SCALARS[plain[0]] if is_one or all(one.get("type") == plain[0] for one, _ in others) else None
+        return by_key(tag.tags()).keys() <= Schemas(self._all).node(branch).shape.excluded.get(tag.field, {}).keys()
 
 
-def _constant_name(source: str, taken: Collection[str]) -> str:
-    """A name for a constant that comes from its source, so that no addition elsewhere renames it."""
-    digest = sha256(source.encode()).hexdigest()
-    return next(name for end in range(5, len(digest)) if (name := f"k{digest[:end]}") not in taken)
+def _simple(branches: Sequence[Any], *, is_exclusive: bool) -> str | None:
+    """The checker of a union of constants, of types, or of a type and what is of that type alone."""
+    listed = [*map(constants, branches)]
+    values = [value for found in listed for value in found or ()]
+    if None not in listed and not (is_exclusive and len({*map(dumps, values)}) < len(values)):
+        return _call("literal", "any", *map(_value, values))
+    typed = [one for one in branches if is_object(one) and {*filter(asserts, one)} == {"type"}]
+    plain = [one for one in typed if isinstance(one["type"], str)]
+    types = {one["type"] for one in plain}
+    if len(types) == len(branches) and not {"number", "integer"} <= types:
+        return _type(sorted(types))
+    is_one = len(plain) == 1 and not is_exclusive
+    return _type(plain[0]["type"]) if is_one and all(_is_within(one, plain[0]) for one in branches) else None
 
 
-def _parted(received: Schema, published: Schema) -> tuple[Schema, Any]:
-    """A definition of receivers, and the branch that it adds to a union; the others are as they are published: tags alone lead to them."""
-    keyword, own = ("anyOf" if "anyOf" in one else "oneOf" for one in (received, published))
-    branches, known = received.get(keyword, []), published.get(own, [])
-    if not known or [{**one, "properties": 0} for one in branches[: len(known)]] != [
-        {**one, "properties": 0} for one in known
-    ]:
-        return received, None
-    rest = {key: one for key, one in received.items() if key != keyword}
-    is_same = rest == {key: one for key, one in published.items() if key != own}
-    more = branches[len(known) :]
-    return (published, more[0] if more else None) if is_same else ({**rest, keyword: [*known, *more]}, None)
+def _is_within(schema: Any, plain: Schema) -> bool:
+    """Whether all values of a schema are of one type, as it says."""
+    values = constants(schema) or ()
+    is_typed = is_object(schema) and schema.get("type") == plain["type"]
+    return is_typed or (bool(values) and all(is_of_type(one, plain) for one in values))
 
 
-def _key(name: str) -> str:
-    return name if _NAME.fullmatch(name) and name != "__proto__" else f"[{dumps(name)}]"
+def _call(function: str, *arguments: str) -> str:
+    return f"/* @__PURE__ */ {function}({', '.join(arguments)})"
+
+
+def _all(checkers: Sequence[str]) -> str:
+    """The conjunction of checkers."""
+    found = [*dict.fromkeys(one for one in checkers if one != "any")]
+    return _call("all", *found) if len(found) > 1 else next(iter(found), "any")
+
+
+def _shortened(*arguments: str) -> list[str]:
+    """Arguments without the last ones that say the usual."""
+    found = [*arguments]
+    while found and found[-1] in ("0", "[]", "false"):
+        found.pop()
+    return found
+
+
+def _type(types: str | Sequence[str]) -> str:
+    names = [types] if isinstance(types, str) else sorted(types, key=lambda name: (name == "null", name))
+    own = "nil" if names == ["null"] else names[0]
+    return own if len(names) == 1 else _call("type", *map(dumps, names))
 
 
 def _value(value: ir.JSON) -> str:
     """A value as an expression. A key `__proto__` that is not computed sets the prototype; an escaped quote begins no key."""
-    return re.sub(r'(?<!\\)"__proto__":', '["__proto__"]:', dumps(value))
-
-
-def _js(holds: bool) -> str:
-    return "true" if holds else "false"
+    is_long = isinstance(value, int) and abs(value) > 2**53
+    return f"{value}n" if is_long else re.sub(r'(?<!\\)"__proto__":', '["__proto__"]:', dumps(value))
 
 
 def _expression(pattern: str) -> str:
@@ -473,17 +336,3 @@ def _limit(given: ir.JSON) -> str:
     is_same = isinstance(given, bool) or (isinstance(given, int) and abs(given) <= 2**53)
     is_same |= isinstance(given, float) and not given.is_integer() and "e" not in str(given)
     return dumps(given if is_same else str(given))
-
-
-def _is_plain(schema: Any) -> bool:
-    """Whether a schema says nothing but its one type."""
-    return is_object(schema) and isinstance(schema.get("type"), str) and ASSERTIONS.isdisjoint(schema.keys() - {"type"})
-
-
-def _constants(schema: Any) -> list[ir.JSON] | None:
-    """The constants of a schema that says nothing else."""
-    found = discriminators.constants(schema)
-    if found is None or not ASSERTIONS.isdisjoint(schema.keys() - {"type", "const", "enum"}):
-        return None
-    kinds = {kind for kind, name in _KINDS.items() if schema.get("type") in (None, name)}
-    return found if "type" not in schema or all(type(one) in kinds for one in found) else None

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, assert_never
 
 from acpgen import ir
 from acpgen.input.numbers import dumps
+from acpgen.naming.identifiers import javascript_key
 
-_NAME: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 _WIDEST: Final = 100
 
 
@@ -38,7 +37,7 @@ class Declarations:
             case ir.TaggedUnion():
                 return f"{head}export type {name} ={_laid_out(self._members(definition))};"
             case ir.Enum():
-                values = [literal(one.value) for one in definition.values]
+                values = [dumps(one.value) for one in definition.values]
                 if definition.openness != "closed":
                     values.append(_open(self.of(definition.base)))
                 return f"{head}export type {name} ={_laid_out(values)};"
@@ -54,11 +53,11 @@ class Declarations:
         for field in record.fields:
             if field.name not in inherited:
                 mark = "" if field.required else "?"
-                lines.append(f"{comment(field.doc, 2)}  {key(field.name)}{mark}: {self.of(field.type)};")
+                lines.append(f"{comment(field.doc, 2)}  {javascript_key(field.name)}{mark}: {self.of(field.type)};")
         union = self._defaults.get(record.name)
         if union is not None and all(field.name != union.tag for field in record.fields):
-            tag = "undefined" if union.default_tag is None else f"{literal(union.default_tag)} | undefined"
-            lines.append(f"  {key(union.tag)}?: {tag};")
+            tag = "undefined" if union.default_tag is None else f"{dumps(union.default_tag)} | undefined"
+            lines.append(f"  {javascript_key(union.tag)}?: {tag};")
         if not isinstance(record.extra, ir.Anything | ir.Nothing):
             others = _either(dict.fromkeys([self.of(record.extra), *(["unknown"] if record.fields else [])]))
             lines.append(f"  [field: string]: {others};")
@@ -76,12 +75,12 @@ class Declarations:
             record = self._protocol.definitions[union.fallback]
             own = {union.tag, "raw", "tag"}
             fields = (
-                [literal(one.name) for one in record.fields if one.name not in own]
+                [dumps(one.name) for one in record.fields if one.name not in own]
                 if isinstance(record, ir.Record)
                 else []
             )
             more = f" & Readonly<Pick<{self._names[record.name]}, {_either(fields)}>>" if fields else ""
-            found.append(f"rt.Unknown<{literal(union.tag)}>{more}")
+            found.append(f"rt.Unknown<{dumps(union.tag)}>{more}")
         return [*dict.fromkeys(found)]
 
     def of(self, type_: ir.Type) -> str:
@@ -100,7 +99,7 @@ class Declarations:
             case ir.String():
                 return "string"
             case ir.Constant():
-                return _either(map(literal, type_.values))
+                return _either(map(dumps, type_.values))
             case ir.Array():
                 return f"{_one(self.of(type_.items))}[]"
             case ir.Tuple():
@@ -135,16 +134,6 @@ def comment(text: str, indent: int) -> str:
 def visible(line: str) -> str:
     """A line of a comment in which characters that no reader sees, or that turn the text around, are escapes."""
     return "".join(one if one.isprintable() or one == "\t" else dumps(one)[1:-1] for one in line)
-
-
-def key(name: str) -> str:
-    """The name of a member."""
-    return name if _NAME.fullmatch(name) else dumps(name)
-
-
-def literal(value: ir.JSON) -> str:
-    """A constant as a type."""
-    return dumps(value)
 
 
 def _one(type_: str) -> str:

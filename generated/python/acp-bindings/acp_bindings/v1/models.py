@@ -2504,8 +2504,7 @@ class WriteTextFileResponse(Record):
 
 
 AuthMethod: TypeAlias = Annotated[
-    AuthMethodTerminal | UnknownAuthMethod | AuthMethodAgent,
-    Tagged("type", default_tags=("agent",)),
+    AuthMethodTerminal | UnknownAuthMethod | AuthMethodAgent, Tagged("type")
 ]
 """One way to authenticate, discriminated by `type`. Without `type`, or with `agent`, it is a method that the agent
 runs itself. A method of another type is kept and never taken for one of these.
@@ -2539,7 +2538,7 @@ SetSessionConfigOptionRequest: TypeAlias = Annotated[
     BooleanSetSessionConfigOptionRequest
     | UnknownSetSessionConfigOptionRequest
     | ValueIdSetSessionConfigOptionRequest,
-    Tagged("type", default_tags=("value_id",)),
+    Tagged("type"),
 ]
 """Parameters of `session/set_config_option`: the client gives a setting of a session another value. The form of
 `value` depends on `type`; without `type` it is the id of one of the options of a selection.
@@ -2748,8 +2747,7 @@ Other values are kept as they are.
 """
 
 McpServer: TypeAlias = Annotated[
-    McpServerHttp | McpServerSse | UnknownMcpServer | McpServerStdio,
-    Tagged("type", default_tags=("stdio",)),
+    McpServerHttp | McpServerSse | UnknownMcpServer | McpServerStdio, Tagged("type")
 ]
 """How to reach an MCP server, discriminated by `type`. Without `type` it is a program to start. An agent that cannot
 read an entry refuses the request.

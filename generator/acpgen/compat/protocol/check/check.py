@@ -13,6 +13,7 @@ from acpgen.compat.protocol.bindings import broken_classes
 from acpgen.compat.protocol.check import message_frames, outside_messages
 from acpgen.compat.protocol.check.content import Content
 from acpgen.compat.protocol.check.context import Context
+from acpgen.compat.protocol.check.message_pairs import kinds_of_both
 from acpgen.compat.protocol.check.methods import of_methods
 from acpgen.compat.protocol.definition_coverage import of_files
 from acpgen.compat.protocol.revision import SchemaRevision
@@ -46,7 +47,11 @@ def _changes(context: Context) -> Iterator[Reach]:
     yield from outside_messages.without_counterpart(context)
     yield from message_frames.of_whole_messages(context)
     yield from message_frames.of_roots(context)
-    known = frozenset(Pair(ir.Ref(name), ir.Ref(name)) for root in context.roots for name in context.kinds(root))
+    known = frozenset(
+        Pair(ir.Ref(name), ir.Ref(name))
+        for root in context.roots
+        for name in kinds_of_both(context.old, context.new, root)
+    )
     content = Content(context)
     for each in pairs:
         yield from content.compare(each, elsewhere if each.alone else known)

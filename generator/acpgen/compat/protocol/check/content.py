@@ -47,7 +47,7 @@ class Content:
         self._whole: list[MessagePair] = []
 
     def compare(self, messages: MessagePair, elsewhere: frozenset[Pair]) -> Iterator[Reach]:
-        """The findings of the changes in one kind of message or document; what changed in the pairs `elsewhere` is told there."""
+        """The findings of the changes in one kind of message or document; what changed in the pairs `elsewhere` is reported there."""
         if not self.context.is_changed(messages):
             return
         self._whole.append(messages)
@@ -226,7 +226,7 @@ class Content:
         doubtful: dict[Revision, str] = {}
         for (sender, receiver), (strings, others) in zip(DIRECTIONS, (change.within, change.within[::-1]), strict=True):
             likely = [text for each in strings for text in sample_texts.of_format(each.format)]
-            # A receiver that has a single one is asked about its format alone: its limits are told elsewhere.
+            # A receiver that has a single one is asked about its format alone: its limits are reported elsewhere.
             formats = [replace(ir.String(), format=each.format) for each in others] if len(others) == 1 else others
             taken: Schema = {"anyOf": [schema_of(each) for each in formats]}
             sent: Schema = {"anyOf": [schema_of(each) for each in strings]}
@@ -286,7 +286,7 @@ def _declaring(context: Context, found: PlacedChange) -> tuple[str, str]:
 def cause_of(
     context: Context, found: PlacedChange, messages: MessagePair, location: str, within: str, said: str
 ) -> Cause:
-    """What a change is about, told by the nearest declarations around it: those are the same in whatever message they stand."""
+    """What a change is about, known by the nearest declarations around it: those are the same in whatever message they stand."""
     declaration, named = found.declaration or Declaration(found.pair), found.named or Declaration(found.pair)
     one, other = _declaring(context, found)
     places = (context.old, one), (context.new, other)

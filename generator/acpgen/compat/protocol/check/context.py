@@ -18,7 +18,6 @@ from acpgen.compat.protocol.check.message_pairs import (
     DIRECTIONS,
     MessagePair,
     document_pair,
-    kinds_of_both,
     names_of,
     roots_of_both,
     routes_of,
@@ -75,10 +74,6 @@ class Context:
     def roots(self) -> Mapping[str, str]:
         """The definitions that stand for roots, with what people call these."""
         return roots_of_both(self.old, self.new)
-
-    def kinds(self, root: str) -> list[str]:
-        """The kinds of documents that a root is a union of in both revisions."""
-        return kinds_of_both(self.old, self.new, root)
 
     @cached_property
     def rewritten(self) -> frozenset[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from acpgen.compat.changes import Change, ChangePlaces, unexplained_limit
 from acpgen.compat.findings import Reach, Revision, Witness, opposite
 from acpgen.compat.protocol.check.context import Cause, Context
-from acpgen.compat.protocol.check.message_pairs import DIRECTIONS, MessagePair, root_of, sides_of
+from acpgen.compat.protocol.check.message_pairs import DIRECTIONS, MessagePair, document_pair, root_of, sides_of
 from acpgen.compat.protocol.definition_coverage import framing
 from acpgen.compat.protocol.frames import (
     FrameDifference,
@@ -29,8 +29,7 @@ from schema_inclusion import Relation
 def of_envelopes(context: Context) -> Iterator[Reach]:
     """What changed in the envelopes that both revisions have under the same name."""
     for name, one, other in context.envelopes:
-        route = Route("document", None, name), name
-        pair = MessagePair(route, route, "both", "peer", "peer")
+        pair = document_pair(name, name, name)
         at: ChangePlaces = {"old_at": context.old.bundle.origins[name], "new_at": context.new.bundle.origins[name]}
         for sender, receiver in DIRECTIONS:
             old, new = (sent_envelope(each) if by == sender else each for by, each in (("old", one), ("new", other)))

@@ -103,7 +103,7 @@ def roots_of_both(old: SchemaRevision, new: SchemaRevision) -> Mapping[str, str]
 
 
 def kinds_of_both(old: SchemaRevision, new: SchemaRevision, root: str) -> list[str]:
-    """The kinds of documents that a root is a union of in both revisions. Each is told by itself: where they overlap, what one
+    """The kinds of documents that a root is a union of in both revisions. Each is reported by itself: where they overlap, what one
     refuses another may accept, and that would hide the change. A tag that moves between kinds is a matter of the root.
     """
     others = set(kinds(new, root))
@@ -130,7 +130,7 @@ def document_pair(old: str, new: str, label: str) -> MessagePair:
 
 
 def method_pair(old: ir.Method, new: ir.Method, part: Part, sides: Sequence[str]) -> MessagePair:
-    """What is told of a method beside the content of its messages."""
+    """What is reported of a method beside the content of its messages."""
     handler, callers = sides_of(new, sides)
     flow: Flow = "both" if handler == callers else "to-caller" if part == "result" else "to-handler"
     return MessagePair((Route("params", old), old.params), (Route("params", new), new.params), flow, handler, callers)

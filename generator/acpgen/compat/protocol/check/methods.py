@@ -63,9 +63,9 @@ def _of_batches(context: Context) -> Reach:
 
 
 def _of_positions(context: Context, old: ir.Method, new: ir.Method) -> Iterator[Reach]:
-    """Params that are read as other params; where all of them are refused, that is told of what refuses them.
+    """Params that are read as other params; where all of them are refused, the finding is about what refuses them.
 
-    Where they may be sent by name too, a param that is gone is told there.
+    Where they may be sent by name too, a param that is gone is reported there.
     """
     others = [(one, other) for one, other in zip(old.positions, new.positions, strict=False) if one != other]
     if old.params is None or new.params is None or not others:

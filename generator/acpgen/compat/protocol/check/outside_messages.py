@@ -41,7 +41,7 @@ def without_counterpart(context: Context) -> Iterator[Reach]:
 
 
 def rewritten_definitions(context: Context, found: Sequence[Reach]) -> Iterator[Reach]:
-    """The definitions that are written differently and that no finding names: they accept the same, or what differs in them is told
+    """The definitions that are written differently and that no finding names: they accept the same, or what differs in them is reported
     where it stands. If neither is so, they were not compared.
     """
     changes = [each for each in found if each.rule != "text-reworded"]
@@ -65,7 +65,8 @@ def rewritten_definitions(context: Context, found: Sequence[Reach]) -> Iterator[
         if other not in known or name in gone - names.keys() or {name, other} & named:
             continue
         (before, old_at), (after, new_at) = _body(context, context.old, name), _body(context, context.new, other)
-        if context.old.whole_text(before, names, alone) == context.new.whole_text(after, {}, alone):
+        texts = context.old.whole_text(before, names, alone), context.new.whole_text(after, {}, alone)
+        if texts[0] == texts[1]:
             continue
         at: ChangePlaces = {"old_at": old_at, "new_at": new_at}
         called = roots.get(other, other)
@@ -73,9 +74,11 @@ def rewritten_definitions(context: Context, found: Sequence[Reach]) -> Iterator[
         detail = None
         if context.is_included(pair, declared=False):
             detail = "content" if context.old.contents(before) != context.new.contents(after) else ""
+            if context.old.gates_unknown and texts[0].count('"x-capability"') < texts[1].count('"x-capability"'):
+                detail = "gates"
         elif context.is_included(pair, declared=True):
             if _is_claimed(context, pair):
-                detail = "told"
+                detail = "elsewhere"
             elif name in roots:
                 yield _doubt(context, pair, called, _KEPT, at)
             else:
@@ -85,7 +88,7 @@ def rewritten_definitions(context: Context, found: Sequence[Reach]) -> Iterator[
         elif name in quiet and not closure(context.new, [other]) & named:
             detail = "framed"
         elif pair not in held or (closure(context.old, [name]) | closure(context.new, [other])) & named:
-            detail = "told"
+            detail = "elsewhere"
         if detail is None:
             yield _doubt(context, pair, called, _UNKNOWN, at)
         else:
@@ -99,8 +102,8 @@ def _doubt(context: Context, pair: Pair, name: str, reason: str, at: ChangePlace
 
 
 def _is_claimed(context: Context, pair: Pair) -> bool:
-    """Whether a member is declared on one side of a pair alone: that is told wherever messages hold the pair."""
-    walk = Walk(context.old, context.new, context.groups)  # what is told is of the other one
+    """Whether a member is declared on one side of a pair alone: that is reported wherever messages hold the pair."""
+    walk = Walk(context.old, context.new, context.groups)  # what is reported is of the other one
     walk.visit(pair)
     return any(found.change.kind == "field" for found in walk.wire_changes(pair))
 
@@ -118,7 +121,7 @@ def unread_statements(context: Context) -> Iterator[Reach]:
     """The definitions that differ in what they say by keywords that no validator asserts, at places where the comparison reads none of
     them.
     """
-    compared = [_compared(context, number) for number in (0, 1)]
+    compared = [_compared_names(context, number) for number in (0, 1)]
     for name, other in _definition_pairs(context):
         (before, old_at), (after, new_at) = _body(context, context.old, name), _body(context, context.new, other)
         one, two = context.old.statements(before, compared[0]), context.new.statements(after, compared[1])
@@ -144,7 +147,7 @@ def _definition_pairs(context: Context) -> Iterator[tuple[str, str]]:
         yield from of_both_files(context.old.root_definitions, context.new.root_definitions)
 
 
-def _compared(context: Context, number: Literal[0, 1]) -> set[str]:
+def _compared_names(context: Context, number: Literal[0, 1]) -> set[str]:
     """The definitions of one revision that were compared part by part."""
     found: set[str] = set()
     for pair in context.walk.nodes:
@@ -160,7 +163,7 @@ def _body(context: Context, side: SchemaRevision, name: str) -> tuple[str, str]:
 
 
 def unstable_differences(context: Context, found: Sequence[Reach]) -> Iterator[Reach]:
-    """What is unstable on either side and differs, if that does not take part, and is not told: it may be stable on the other side."""
+    """What is unstable on either side and differs, if that does not take part, and is not reported: it may be stable on the other side."""
     old, new = context.old, context.new
     if not old.unstable_texts and not new.unstable_texts:
         return

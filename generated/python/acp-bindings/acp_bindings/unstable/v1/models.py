@@ -3554,7 +3554,7 @@ class WriteTextFileResponse(Record):
 
 AuthMethod: TypeAlias = Annotated[
     AuthMethodTerminal | AuthMethodEnvVar | UnknownAuthMethod | AuthMethodAgent,
-    Tagged("type", default_tags=("agent",)),
+    Tagged("type"),
 ]
 """One way to authenticate, discriminated by `type`. Without `type`, or with `agent`, it is a method that the agent
 runs itself. A method of another type is kept and never taken for one of these.
@@ -3603,7 +3603,7 @@ SetSessionConfigOptionRequest: TypeAlias = Annotated[
     BooleanSetSessionConfigOptionRequest
     | UnknownSetSessionConfigOptionRequest
     | ValueIdSetSessionConfigOptionRequest,
-    Tagged("type", default_tags=("value_id",)),
+    Tagged("type"),
 ]
 """Parameters of `session/set_config_option`: the client gives a setting of a session another value. The form of
 `value` depends on `type`; without `type` it is the id of one of the options of a selection.
@@ -3828,7 +3828,7 @@ Unstable: may change in any version.
 
 McpServer: TypeAlias = Annotated[
     McpServerHttp | McpServerSse | McpServerAcp | UnknownMcpServer | McpServerStdio,
-    Tagged("type", default_tags=("stdio",)),
+    Tagged("type"),
 ]
 """How to reach an MCP server, discriminated by `type`. Without `type` it is a program to start. An agent that cannot
 read an entry refuses the request.

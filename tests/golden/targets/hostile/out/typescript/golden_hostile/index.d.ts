@@ -123,8 +123,7 @@ export interface Requests {
 }
 
 /** The params of each notification. */
-export interface Notifications {
-}
+export type Notifications = Record<never, { params: unknown }>;
 
 /** A call of an extension method, whose name begins with an underscore. */
 export interface Extension {

@@ -72,12 +72,10 @@ export declare const Empty: rt.Type<Empty>;
 export declare const Any: rt.Type<Any>;
 
 /** The params and the result of each request. */
-export interface Requests {
-}
+export type Requests = Record<never, { params: unknown; result: unknown }>;
 
 /** The params of each notification. */
-export interface Notifications {
-}
+export type Notifications = Record<never, { params: unknown }>;
 
 /** A call of an extension method, whose name begins with an underscore. */
 export interface Extension {

@@ -210,9 +210,7 @@ EdgeType: TypeAlias = Literal["flat", "round"]
 PointedEdgeType: TypeAlias = Literal["round", "arrow"]
 
 
-Board: TypeAlias = Annotated[
-    ScreenBoard | UnknownBoard | Paper, Tagged("type", default_tags=("paper",))
-]
+Board: TypeAlias = Annotated[ScreenBoard | UnknownBoard | Paper, Tagged("type")]
 """Where to draw: a paper board is meant where no type is given.
 
 Unknown values of `type` are kept as `UnknownBoard`.
@@ -225,11 +223,11 @@ Label: TypeAlias = str | PlacedLabel | None
 """Text, or text with a position."""
 
 if TYPE_CHECKING:
-    Erase: TypeAlias = 'Annotated[TrueErase | UnknownErase | OneErase, Tagged("all", default_tags=("one",), default_admits_known=True)]'
+    Erase: TypeAlias = 'Annotated[TrueErase | UnknownErase | OneErase, Tagged("all")]'
 else:
     Erase = Choice(
         __name__,
-        'Annotated[TrueErase | UnknownErase | OneErase, Tagged("all", default_tags=("one",), default_admits_known=True)]',
+        'Annotated[TrueErase | UnknownErase | OneErase, Tagged("all")]',
         judged="Erase",
     )
 """Either everything or one shape.

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from acpgen import embedded
 from acpgen.errors import Fault, Faults
-from acpgen.site.faults import SITE_NOT_BUILT
+from acpgen.publish.faults import SITE_NOT_BUILT
 
 if TYPE_CHECKING:
     from jsonrpc_bindings.supervisor import Program

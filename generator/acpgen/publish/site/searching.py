@@ -17,8 +17,8 @@ from typing import Any, Final
 
 from acpgen import resources
 from acpgen.errors import Faults
-from acpgen.site.faults import SITE_NOT_BUILT
-from acpgen.site.generator import ZENSICAL
+from acpgen.publish.faults import SITE_NOT_BUILT
+from acpgen.publish.site.generator import ZENSICAL
 
 FOUND: Final = "search.json"
 """What the site generator found on the pages."""
@@ -48,7 +48,7 @@ _OTHER: Final = SITE_NOT_BUILT(
 
 def files(found: str) -> Mapping[str, str]:
     """The files of the search. Raises `Faults` where what the site generator found has another form."""
-    settings = json.loads((resources.templates() / "docs" / "site" / "search.json").read_text("utf-8"))
+    settings = json.loads((resources.templates() / "docs" / "search.json").read_text("utf-8"))
     try:
         items: list[Mapping[str, Any]] = json.loads(found)["items"]
         locations = [str(item["location"]) for item in items]

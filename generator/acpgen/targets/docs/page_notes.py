@@ -1,4 +1,6 @@
-"""How things stand to upstream, as far as somebody has_message: as it is there, kept, stricter here, and why."""
+"""What is known of methods, types and their members beside the schema: since when they are published, how they stand to upstream, and what
+the documents demand of them. Who makes the pages tells it; without it, the pages say nothing of it.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +9,46 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 from acpgen.diagnostics.markup import Markdown, code, prose
-from acpgen.targets.docs.availability import Kind, Member
+from acpgen.targets.docs.codes import codes_in
 from acpgen.targets.docs.page_paths import Linker, join_markdown
+
+Kind: TypeAlias = Literal["field", "variant", "value"]
+
+Member: TypeAlias = tuple[str, Kind, str]
+"""A definition, and its field, the tag of its variant, or its value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Availability:
+    """Since which schema release there are methods, types and members of types.
+
+    A text is one of `1.21.0 (0.13.5 lacks it)`, `0.4.0 or earlier`, `in schema releases up to 0.4.1` and `not in a schema release yet`.
+    """
+
+    methods: Mapping[str, str] = field(default_factory=dict[str, str])
+    types: Mapping[str, str] = field(default_factory=dict[str, str])
+    members: Mapping[Member, str] = field(default_factory=dict[Member, str])
+
+    def note(self, definition: str, kind: Kind, name: str) -> Markdown:
+        """What is to be said of a member: nothing where it is as old as its type."""
+        said = self.members.get((definition, kind, name))
+        if said is None or said == self.types.get(definition):
+            return Markdown()
+        text = since_phrase(said)
+        return Markdown(f"{text[0].upper()}{text[1:]}.")
+
+
+NO_AVAILABILITY: Final = Availability()
+
+
+def since_phrase(said: str | None) -> Markdown:
+    """An age as a phrase: `since schema release 1.21.0`, `not in a schema release yet`; empty where it is not known."""
+    if said is None:
+        return Markdown()
+    return prose(said if said.startswith(("not ", "in ")) else f"since schema release {said}")
+
+
+# --- upstream --------------------------------------------------------------------------------------------------------
 
 Way: TypeAlias = Literal["kept", "added", "stricter", "more lenient", "different"]
 """How something differs from upstream's newest release; `kept` is what an earlier release had."""
@@ -126,3 +166,50 @@ def together(origins: Iterable[tuple[str, Divergence]]) -> Iterator[Divergence]:
     for name, origin in origins:
         by_way.setdefault(origin.way, []).append(name)
     yield from (Divergence(way, members=tuple(dict.fromkeys(by_way[way]))) for way in WAYS if way in by_way)
+
+
+# --- requirements ----------------------------------------------------------------------------------------------------
+
+_TOLD: Final = ("fact", "guidance")
+
+
+@dataclass(frozen=True, slots=True)
+class RequirementNote:
+    """One requirement: its level (`MUST`, `SHOULD`, …, or `fact`), whom it binds, and what it says.
+
+    `checks` says in words what checks it, and is empty if nothing does. `href` is its address as seen from the folder above all versions.
+    """
+
+    level: str
+    who: str
+    says: str
+    checks: str
+    href: str
+
+    @property
+    def codes(self) -> tuple[int, ...]:
+        """The error codes that it names."""
+        return codes_in(self.says)
+
+
+@dataclass(frozen=True, slots=True)
+class RequirementNotes:
+    """The requirements of one protocol version: of each method and each type by name, and those that are about none of them, by area and of
+    messages as such.
+    """
+
+    methods: Mapping[str, tuple[RequirementNote, ...]] = field(default_factory=dict[str, tuple[RequirementNote, ...]])
+    types: Mapping[str, tuple[RequirementNote, ...]] = field(default_factory=dict[str, tuple[RequirementNote, ...]])
+    areas: Mapping[str, tuple[RequirementNote, ...]] = field(default_factory=dict[str, tuple[RequirementNote, ...]])
+    messages: tuple[RequirementNote, ...] = ()
+
+
+NO_REQUIREMENTS: Final = RequirementNotes()
+
+
+def notes_by_side(notes: Iterable[RequirementNote]) -> list[tuple[str, list[RequirementNote]]]:
+    """The requirements by whom they bind, what is normative first: of each side, and of all."""
+    found: dict[str, list[RequirementNote]] = {}
+    for note in sorted(notes, key=lambda note: note.level in _TOLD):
+        found.setdefault(note.who, []).append(note)
+    return sorted(found.items(), key=lambda entry: all(note.level in _TOLD for note in entry[1]))

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from acpgen import embedded, resources
 from acpgen.config import Config, SiteSettings, docs_inputs
@@ -24,13 +24,15 @@ from acpgen.files.cache import FORGETFUL, NO_CACHE, Cache, Code, Memory, Outputs
 from acpgen.files.faults import UNWRITABLE
 from acpgen.input.load import Source, parse, place, read
 from acpgen.input.step_budget import account
-from acpgen.site import generator, laying, modules, searching
-from acpgen.site.faults import SITE_NOT_BUILT
-from acpgen.site.live import Live
-from acpgen.site.serving import served
-
-if TYPE_CHECKING:
-    from acpgen.publish import Entry, Version, reference
+from acpgen.meaning.understanding import understand
+from acpgen.publish import arrange, make_pages, reference, scripts, texts_by_path
+from acpgen.publish.faults import SITE_NOT_BUILT
+from acpgen.publish.pages import Entry
+from acpgen.publish.site import generator, laying, searching
+from acpgen.publish.site.live import Live
+from acpgen.publish.site.serving import served
+from acpgen.publish.versions import Version
+from acpgen.targets.interface import Settings
 
 LARGEST_PAGE: Final = 1_000_000
 
@@ -89,7 +91,7 @@ def build(
     if cache is not NO_CACHE and outputs.is_fresh(out, known):
         return Change(out, written=(), unchanged=_paths(out), removed=(), strays=())
     require_folder(Tree(out, {}))
-    documents = docs(config, found, Memory(forgets=True, before=step))
+    documents = docs(config, found, Memory(forgets=True, before=step), cache)
     step("pages of the site")
     tree = Tree(out, make_files(documents, config.site))
     (change,) = write([tree])
@@ -106,22 +108,20 @@ def inputs(config: Config) -> Inputs:
     """What is read of a project. Raises `Faults`."""
     sources = _sources(config)
     beside = docs_inputs.read(config.root / config.schema, list(sources))
-    return Inputs(sources, beside, tuple(modules.read(config.root, config.site.python)))
+    return Inputs(sources, beside, reference.read_sources(config.root, config.site.python))
 
 
-def docs(config: Config, given: Inputs, memory: Memory = FORGETFUL) -> Docs:
-    """The docs of a project. Raises `Faults`."""
-    from acpgen import publish
-
-    found = _versions(config, given.sources, memory)
-    library = memory.once("library", (given.python,), partial(publish.reference.read, given.python))
+def docs(config: Config, given: Inputs, memory: Memory = FORGETFUL, cache: Cache = NO_CACHE) -> Docs:
+    """The docs of a project, with what an earlier run understood and found from a `cache`. Raises `Faults`."""
+    found = _versions(config, given.sources, memory, cache)
+    library = memory.once("library", (given.python,), partial(reference.read, given.python))
     beside = memory.once("material", (given.beside,), partial(docs_inputs.parsed, given.beside))
-    files = publish.documents(found, beside, for_site=True, python=library, memory=memory)
+    pages = make_pages(found, beside, for_site=True, python=library, memory=memory, cache=cache)
     return Docs(
-        files,
-        publish.navigation(found, beside, library, config.site.sections, memory, files),
-        publish.sources(found, beside, library),
-        memory.once("scripts", tuple(found), partial(publish.scripts, found)),
+        texts_by_path(pages),
+        arrange(pages, config.site.sections),
+        {page.path: page.source for page in pages if page.source},
+        memory.once("scripts", tuple(found), partial(scripts, found)),
     )
 
 
@@ -135,7 +135,9 @@ def _sources(config: Config) -> Mapping[str, Source]:
     return {name: read(folder / name, name=name, references=config.references) for name in chosen}
 
 
-def _versions(config: Config, sources: Mapping[str, Source], memory: Memory = FORGETFUL) -> list[Version]:
+def _versions(
+    config: Config, sources: Mapping[str, Source], memory: Memory = FORGETFUL, cache: Cache = NO_CACHE
+) -> list[Version]:
     """The versions of these sources. In a hurry, the first that differs is read again: others may differ only because they extend it."""
     found: list[Version] = []
     has_changed = False
@@ -144,22 +146,21 @@ def _versions(config: Config, sources: Mapping[str, Source], memory: Memory = FO
         profile = config.profile(name) if config.methods else None
         read_of = (source, names, profile, config.package(name), config.module(name))
         before = memory.last(f"version {name}")
-        made = memory.once(f"version {name}", read_of, partial(_version, config, name, source), may_lag=has_changed)
+        made = memory.once(
+            f"version {name}", read_of, partial(_version, config, name, source, cache), may_lag=has_changed
+        )
         has_changed = has_changed or made is not before
         found.append(made)
     return found
 
 
-def _version(config: Config, name: str, source: Source) -> Version:
-    from acpgen.publish import Version
-    from acpgen.targets.interface import Settings
-    from acpgen.targets.pipeline import understand
-
+def _version(config: Config, name: str, source: Source, cache: Cache) -> Version:
     understood = understand(
         parse(source),
         names={**config.names, **config.names_of.get(name, {})},
         shared=frozenset(config.names),
         methods=config.profile(name) if config.methods else None,
+        cache=cache,
     )
     settings = Settings(package=config.package(name), prefix=name, module=config.module(name))
     return Version(*understood, settings, source.at, extends=source.extends)

@@ -1,30 +1,33 @@
-"""Patterns in the syntax of engines: an engine is given the translation of a pattern, and people read the schema's own text."""
+"""Schemas with patterns in the syntax of engines: these judge by the translation of a pattern, and people read the schema's own text."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Mapping
-from typing import Any, Final
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, TypeAlias
+from urllib.parse import unquote
 
-from .contract import Path
-from .json_types import is_array, is_object
-from .pointers import SCHEMA_KEYWORDS, SCHEMA_LISTS, SCHEMA_MAPS, reference, referred
+from acpgen.input.expressions import translations
+from acpgen.input.walk import LISTS, MAPS, SINGLE, is_array, is_object
+from acpgen.pointers import as_fragment, pointer, pointer_parts, target
+
+Path: TypeAlias = tuple["str | int", ...]
 
 
 class Patterns:
-    """The patterns of a schema that an engine takes as another text; `None` for those that it cannot have. No two are the same text.
+    """The patterns of schemas that an engine takes as another text. `is_partial`: it cannot have some, or finds more by them."""
 
-    `loose` are those of which the engine finds more than the pattern says.
-    """
-
-    def __init__(self, table: Mapping[str, str | None], loose: Collection[str] = ()) -> None:
-        self._written: Final = table
-        self._own: Final = {written: pattern for pattern, written in table.items() if written is not None}
-        self._unsure: Final = {pattern for pattern, written in table.items() if written is None}.union(loose)
+    def __init__(self, schemas: Iterable[Any]) -> None:
+        found = translations(schemas)
+        self.is_partial: Final = found.is_partial
+        self._written: Final = found.table
+        self.own_texts: Final = {written: pattern for pattern, written in found.table.items() if written is not None}
+        self._unsure: Final = {pattern for pattern, written in found.table.items() if written is None}.union(
+            found.loose
+        )
 
     def own(self, written: str) -> str:
         """The pattern that the schema has for a text of the engine."""
-        return self._own.get(written, written)
+        return self.own_texts.get(written, written)
 
     def place(self, place: Path) -> Path:
         """A place of the schema for the one that the engine names."""
@@ -50,23 +53,28 @@ class Patterns:
         found: dict[str, Any] = self._translated(document, self.uncertain(document) if self._unsure else None)
         return found
 
+    def changed(self, definitions: Mapping[str, Any]) -> dict[str, Any]:
+        """The definitions that the engine takes otherwise than they are."""
+        translated = self.translated({"$defs": definitions})["$defs"]
+        return {name: schema for name, schema in translated.items() if schema != definitions[name]}
+
     def _translated(self, schema: Any, unsure: Uncertain | None) -> Any:
         if not is_object(schema):
             return schema
         found: dict[str, Any] = {}
         for key, value in schema.items():
-            if key in SCHEMA_KEYWORDS:
+            if key in SINGLE:
                 found[key] = self._translated(value, unsure)
-            elif key in SCHEMA_LISTS and is_array(value):
+            elif key in LISTS and is_array(value):
                 found[key] = [self._translated(item, unsure) for item in value]
-            elif key in SCHEMA_MAPS and is_object(value):
+            elif key in MAPS and is_object(value):
                 found[key] = {name: self._translated(item, unsure) for name, item in value.items()}
             else:
                 found[key] = value
         if isinstance(schema.get("$ref"), str) and "/patternProperties/" in schema["$ref"]:
             found.pop("$ref")
-            place = self._written_place(referred(schema["$ref"]))
-            found.update({} if place is None else {"$ref": reference(place)})
+            place = self._written_place(pointer_parts(unquote(schema["$ref"])))
+            found.update({} if place is None else {"$ref": as_fragment(pointer(*place))})
         named = found.get("patternProperties")
         if is_object(named):
             found["patternProperties"] = {
@@ -145,35 +153,19 @@ class Uncertain:
         return self._known[id(schema)]
 
 
-def in_engine(pattern: str) -> str:
-    """A pattern of an annotation, in the syntax of `re`, as the engine takes it."""
-    return _IN_PYTHON.sub(lambda found: _IN_ENGINE.get(found[0], found[0]), pattern)
-
-
-_IN_PYTHON: Final = re.compile(r"\A\(\?a\)|\(\?!\\b\)|\\.", re.DOTALL)
-_AFTER, _BEFORE = "(?<%s[0-9A-Z_a-z])", "(?%s[0-9A-Z_a-z])"
-_IN_ENGINE: Final = {
-    "(?a)": "",
-    r"\Z": "$",
-    r"\b": f"(?:{_AFTER % '='}{_BEFORE % '!'}|{_AFTER % '!'}{_BEFORE % '='})",
-    r"(?!\b)": f"(?:{_AFTER % '='}{_BEFORE % '='}|{_AFTER % '!'}{_BEFORE % '!'})",
-}
-"""The engine has boundaries of words in Unicode alone."""
-
-
 def _definition(reference: str) -> str:
     """The definition that a reference leads to, or into."""
-    return referred(reference)[1] if reference.startswith("#/$defs/") else ""
+    return target(reference) if reference.startswith("#/$defs/") else ""
 
 
 def _inner(schema: Mapping[str, Any]) -> list[Any]:
     """The schemas directly below one, but for definitions."""
     found: list[Any] = []
     for key, value in schema.items():
-        if key in SCHEMA_KEYWORDS:
+        if key in SINGLE:
             found.append(value)
-        elif key in SCHEMA_LISTS and is_array(value):
+        elif key in LISTS and is_array(value):
             found.extend(value)
-        elif key in SCHEMA_MAPS and key != "$defs" and is_object(value):
+        elif key in MAPS and key != "$defs" and is_object(value):
             found.extend(value.values())
     return found

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from acpgen.errors import Faults
 from acpgen.files import Files
-from acpgen.site import generator, searching
-from acpgen.site.laying import PAGES, as_text
+from acpgen.publish.site import generator, searching
+from acpgen.publish.site.laying import PAGES, as_text
 
 
 class Live(contextlib.AbstractContextManager["Live"]):

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 from urllib.parse import unquote, urlsplit
 
 from acpgen.errors import Faults
-from acpgen.site.faults import SITE_NOT_BUILT
+from acpgen.publish.faults import SITE_NOT_BUILT
 
 STATE: Final = "/.acpgen/state"
 """Where a page asks what it is now: the hash of the page whose path follows, and of what it loads. No file of a site has such a path."""

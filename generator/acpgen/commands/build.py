@@ -1,0 +1,373 @@
+"""A whole run: which outputs need work, what they would hold, and the writing of all of them together."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from acpgen.bundle.faults import UNUSED_NAME, unused_name
+from acpgen.commands.project import OutputFolder, Part, Work
+from acpgen.config import docs_inputs
+from acpgen.errors import Fault, Faults, did_you_mean, distinct
+from acpgen.files import Change, Files, Tree, difference, is_ours, replace_files, require_folder, write
+from acpgen.files.cache import NO_CACHE, Memory, Outputs, Remarks, all_code, key_of
+from acpgen.input.faults import TOO_DEEP, TOO_MUCH_WORK, UNKNOWN_NAME
+from acpgen.input.load import Source, parse, place, read
+from acpgen.meaning.understanding import understand
+from acpgen.methods.faults import UNUSED_RULE
+from acpgen.naming.faults import NAMED_BY_POSITION
+from acpgen.targets.built_in import BUILT_IN
+from acpgen.targets.pipeline import merge, require_targets
+
+if TYPE_CHECKING:
+    from acpgen import ir
+    from acpgen.bundle.bundle import Bundle
+    from acpgen.meaning import unenforced
+    from acpgen.publish.versions import Version
+    from acpgen.targets.settings import Settings
+
+
+Progress: TypeAlias = Callable[[int, int, str], None]
+"""Called before each step, with steps done, steps in all, and what comes next."""
+
+Reading: TypeAlias = tuple[Path, bool]
+"""A protocol as a target wants it: its source, and whether variants and their bodies are apart (`Target.is_apart`)."""
+
+Meaning: TypeAlias = "tuple[ir.Protocol, Bundle]"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a run did, or would have done. `fresh` are the outputs that needed no work.
+
+    `gaps` says of each protocol with bindings what no validator enforces, `notes` what of the schemas means nothing: place
+    and sentence. `methods` says in lines what methods were found where work was done.
+    """
+
+    changes: tuple[Change, ...]
+    fresh: tuple[Path, ...]
+    gaps: Mapping[str, unenforced.Gaps] = field(repr=False)
+    trees: tuple[Tree, ...] = field(repr=False)
+    notes: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    methods: tuple[str, ...] = ()
+
+    @property
+    def is_covered(self) -> bool:
+        """Whether decoding enforces every keyword."""
+        return not any(self.gaps.values())
+
+    @property
+    def is_drift(self) -> bool:
+        return any(not change.is_none for change in self.changes)
+
+    def difference(self) -> Iterator[str]:
+        """Lines of a unified diff of all outputs."""
+        for tree, change in zip(self.trees, self.changes, strict=True):
+            yield from difference(tree, change)
+
+
+def run(work: Work, *, check: bool = False, progress: Progress = lambda done, total, step: None) -> Outcome:
+    """Make every output that needs it. `check` writes nothing. Raises `Faults`; then no output has changed."""
+    return _Build(work, progress).run(check=check)
+
+
+class _Build:
+    """One run: what it reads, and the parts that it finds or makes, each with its `files`, `gaps` (`None` without bindings) and `notes`."""
+
+    def __init__(self, work: Work, progress: Progress) -> None:
+        self._work, self._progress = work, progress
+        self._done = self._steps = 0
+        self._sources = _read_sources(work)
+        self._docs_inputs = read_docs_inputs(work)
+        self._cached = Outputs(work.cache, all_code())
+        self._inputs = {part: self._part_inputs(part) for output in work.outputs for part in output.parts}
+        self._parts: dict[Part, Mapping[str, Any]] = {}
+
+    def run(self, *, check: bool) -> Outcome:
+        work, cached = self._work, self._cached
+        inputs = {output.folder: self._output_inputs(output) for output in work.outputs}
+        fresh = {output.folder for output in work.outputs if cached.is_fresh(output.folder, inputs[output.folder])}
+        stale = [output for output in work.outputs if output.folder not in fresh]
+        for output in [] if check else stale:  # a folder that an earlier run wrote may have lost its manifest alone
+            if not (output.shared or is_ours(output.folder) or cached.is_known(output.folder)):
+                require_folder(Tree(output.folder, {}, output.root))
+        self._find_parts(stale)
+        self._steps = len(_protocols(stale)) + sum(len(output.parts) for output in stale) + 1
+        meanings = self._meanings(stale)
+        verdicts = self._complete_verdicts(stale, check=check)
+        trees = tuple(self._tree(output, meanings) for output in stale)
+        if stale:
+            self._step("writing")
+        changes = write(trees, dry=check)
+        if not check:
+            replace_files({tree.folder / path: text for tree, _ in verdicts for path, text in tree.files.items()})
+        if verdicts:
+            inputs |= {output.folder: self._output_inputs(output) for output in stale}
+        remarks = {output.folder: self._remarks(output) for output in stale}
+        for tree, change in zip(trees, changes, strict=True):
+            if not check or change.is_none:
+                cached.record(tree, inputs[tree.folder], remarks[tree.folder])
+        remarks |= {folder: cached.remarks(folder) for folder in fresh}
+        in_order = [remarks[output.folder] for output in work.outputs]
+        return Outcome(
+            changes=(*changes, *(change for _, change in verdicts)),
+            fresh=tuple(sorted(fresh)),
+            gaps={label: gaps for each in in_order for label, gaps in each["gaps"].items()},
+            trees=(*trees, *(tree for tree, _ in verdicts)),
+            notes=tuple(dict.fromkeys((at, sentence) for each in in_order for at, sentence in each["notes"])),
+            methods=tuple(self._describe_methods(meanings)),
+        )
+
+    def _step(self, name: str, steps: int = 1) -> None:
+        self._progress(self._done, self._steps, name)
+        self._done += steps
+
+    # --- what earlier runs made ---
+
+    def _output_inputs(self, output: OutputFolder) -> str | None:
+        """A hash of all that goes into an output; `None` where others write into it, or make a part of it."""
+        if output.shared or any(part.target not in BUILT_IN for part in output.parts):
+            return None
+        beside = self._docs_inputs[output.folder].files if output.folder in self._docs_inputs else ()
+        parts = (self._inputs[part] for part in output.parts)
+        return key_of("inputs", *parts, *(text for file in beside for text in file))
+
+    def _part_inputs(self, part: Part) -> str:
+        """A hash of all that one part is made from."""
+        work, source = self._work, self._sources[part.source]
+        options = {
+            "part": [part.protocol, part.target, astuple(part.settings), part.options],
+            "name": source.name,
+            "taken": dict(source.taken),
+            "names": [dict(work.names), dict(work.names_of.get(part.label, {}))],
+            "shared": bool(work.protocols),
+            "keep_unknown": work.keep_unknown,
+            "methods": repr(work.methods.get(part.source)),
+        }
+        written = json.dumps(options, sort_keys=True, default=repr)
+        counts = f"{len(source.files)} {len(source.references)}"
+        contents = (text for file in source.files + source.references for text in file)
+        return key_of("part", self._cached.code.digest, written, counts, *contents)
+
+    def _find_parts(self, outputs: Iterable[OutputFolder]) -> None:
+        """Find the parts whose inputs are those of an earlier run. Docs are about several protocols and are none of them."""
+        for part in (part for output in outputs for part in output.parts):
+            if part.target in BUILT_IN and not part.is_documented:
+                entry = self._cached.find_part(part.folder, part.name, self._inputs[part])
+                if entry is not None:
+                    self._parts[part] = entry
+
+    def _remarks(self, output: OutputFolder) -> Remarks:
+        """What the bindings in an output do not enforce, by protocol, and what its schemas hold that means nothing."""
+        parts = [(part.label, self._parts[part]) for part in output.parts]
+        return {
+            "gaps": {label: entry["gaps"] for label, entry in parts if entry["gaps"] is not None},
+            "notes": [note for _, entry in parts for note in entry["notes"]],
+        }
+
+    # --- what the protocols mean ---
+
+    def _meanings(self, outputs: Sequence[OutputFolder]) -> Mapping[Reading, Meaning]:
+        """What the protocols mean of which parts are to be made; all where names are chosen for all. Raises `Faults` of all together."""
+        if not outputs:
+            return {}
+        from acpgen.targets.installed import TARGETS
+
+        work, parts = self._work, [part for output in outputs for part in output.parts]
+        require_targets((part.target for part in parts), TARGETS, at=work.at)
+        for output in outputs:
+            for part in output.parts:
+                self._settings(part, output)
+        wanted = dict.fromkeys(_reading(part) for part in parts if work.names or part not in self._parts)
+        meanings: dict[Reading, Meaning] = {}
+        faults: list[Fault] = []
+        for part in _protocols(outputs):
+            self._step(f"reading {part.label}")
+            try:
+                for reading in (reading for reading in wanted if reading[0] == part.source):
+                    meanings[reading] = self._understand(part, is_apart=reading[1])
+            except Faults as caught:
+                faults.extend(caught.faults)
+        if not faults and {part.label for part in _protocols(outputs)} >= work.protocols:
+            faults += [unused_name(f"{work.names_at}: {key}") for key in _unused_names(work, meanings)]
+        if faults:
+            raise Faults(distinct(faults))
+        return meanings
+
+    def _understand(self, part: Part, *, is_apart: bool) -> Meaning:
+        """What a protocol means. Raises `Faults`, with places as people know them."""
+        work, source = self._work, self._sources[part.source]
+        documents = parse(source)
+        try:
+            return understand(
+                documents,
+                names={**work.names, **work.names_of.get(part.label, {})},
+                shared=frozenset(work.names) if work.protocols else frozenset[str](),
+                keep_unknown=work.keep_unknown,
+                methods=work.methods.get(part.source),
+                is_apart=is_apart,
+                cache=work.cache if work.schema is not None else NO_CACHE,
+            )
+        except Faults as caught:
+            raise Faults(_located(fault, work, source) for fault in caught.faults) from None
+
+    def _describe_methods(self, meanings: Mapping[Reading, Meaning]) -> Iterator[str]:
+        """What methods were found in each protocol, in lines."""
+        if not meanings:
+            return
+        from acpgen.meaning import method_summary
+
+        labels = {part.source: part.label for part in _protocols(self._work.outputs)}
+        for source, meaning in {source: meaning for (source, _), meaning in meanings.items()}.items():
+            yield from method_summary.describe_methods(labels[source], *meaning)
+
+    # --- what the outputs are to hold ---
+
+    def _complete_verdicts(self, outputs: Iterable[OutputFolder], *, check: bool) -> Sequence[tuple[Tree, Change]]:
+        """Give each release of the docs a verdict; the files of verdicts that change. Raises `Faults`.
+
+        A check, and a run without results of earlier ones, computes one known verdict again: the schemas draw it.
+        """
+        documented = [output for output in outputs if output.folder in self._docs_inputs]
+        if self._work.schema is None or not documented:
+            return ()
+        from acpgen.publish.release_verdicts import complete, plan_updates
+
+        pairs: list[tuple[docs_inputs.Files, docs_inputs.Files]] = []
+        for output in documented:
+            before, schemas = self._docs_inputs[output.folder], b""
+            if check or self._work.cache == NO_CACHE:
+                schemas = b"".join(text for part in output.parts for _, text in self._sources[part.source].files)
+            self._docs_inputs[output.folder] = complete(before, schemas)
+            pairs.append((before, self._docs_inputs[output.folder]))
+        return plan_updates(self._work.schema, pairs)
+
+    def _tree(self, output: OutputFolder, meanings: Mapping[Reading, Meaning]) -> Tree:
+        """What an output is to hold; the parts that are made now are added to the others. Raises `Faults`."""
+        files: list[Files] = []
+        versions: list[Version] = []
+        for part in output.parts:
+            self._step(f"{part.target} of {part.label}", steps=int(not part.is_documented))
+            if part.is_documented:
+                from acpgen.publish.versions import Version
+
+                source, meaning = self._sources[part.source], meanings[_reading(part)]
+                versions.append(Version(*meaning, self._settings(part, output), source.at, source.extends))
+                self._parts[part] = self._part({}, part, meaning)
+                continue
+            if part not in self._parts:
+                meaning = meanings[_reading(part)]
+                self._parts[part] = self._part(self._render(part, output, meaning), part, meaning)
+                if part.target in BUILT_IN:
+                    self._cached.keep_part(part.folder, part.name, self._inputs[part], self._parts[part])
+            files.append(self._parts[part]["files"])
+        if versions:
+            from acpgen import publish
+
+            memory = Memory(forgets=True, before=lambda page: self._step(f"docs: {page}", steps=0))
+            beside = docs_inputs.NONE
+            if output.folder in self._docs_inputs:
+                beside = docs_inputs.parsed(self._docs_inputs[output.folder])
+            files.append(
+                publish.texts_by_path(publish.make_pages(versions, beside, memory=memory, cache=self._cached.cache))
+            )
+            self._done += len(versions)
+        return Tree(output.folder, merge(files, place(output.folder)), output.root, shared=output.shared)
+
+    def _part(self, files: Files, part: Part, meaning: Meaning) -> Mapping[str, Any]:
+        """What is known of a part: its files, what its bindings do not enforce, and what of its schema means nothing."""
+        from acpgen.meaning import unenforced
+
+        at, bundle = self._sources[part.source].at, meaning[1]
+        gaps: dict[str, dict[str, str]] | None = None
+        if part.target == "python":
+            definitions = unenforced.gaps(*meaning).items()
+            gaps = {name: {at(path): reason for path, reason in places.items()} for name, places in definitions}
+        notes = [*((note.at, note.what()) for note in bundle.notes), *bundle.unread_remarks()]
+        return {"files": {**files}, "gaps": gaps, "notes": [[at(path), sentence] for path, sentence in notes]}
+
+    def _render(self, part: Part, output: OutputFolder, meaning: Meaning) -> Files:
+        """What a target makes. Raises `Faults`, with the file as people know it where the work on its schema was stopped."""
+        from acpgen.targets.installed import TARGETS
+
+        at, stopped = self._sources[part.source].at, (TOO_DEEP, TOO_MUCH_WORK)
+        try:
+            return TARGETS[part.target](*meaning, self._settings(part, output))
+        except Faults as caught:
+            raise Faults(
+                each.move_to(at(each.at)) if each.kind in stopped else each for each in caught.faults
+            ) from None
+
+    def _settings(self, part: Part, output: OutputFolder) -> Settings:
+        """The settings of the target of a part. Raises `Faults` of options that it does not have."""
+        from acpgen.targets.installed import with_options
+
+        at = self._work.at if output.key else "--option"
+        return with_options(part.target, part.settings, part.options, at, output.key)
+
+
+def _read_sources(work: Work) -> Mapping[Path, Source]:
+    """The schema files of every protocol of the work. Raises `Faults`."""
+    faults: list[Fault] = []
+    sources: dict[Path, Source] = {}
+    for part in _protocols(work.outputs):
+        if part.protocol is not None and not os.path.exists(part.source):
+            faults.append(_missing(work.at, part.source, part.protocol))
+            continue
+        try:
+            sources[part.source] = read(part.source, name=part.protocol, references=work.references)
+        except Faults as caught:
+            faults.extend(caught.faults)
+    if faults:
+        raise Faults(distinct(faults))
+    return sources
+
+
+def read_docs_inputs(work: Work) -> dict[Path, docs_inputs.Files]:
+    """What lies beside the schemas for each output that holds docs. Raises `Faults`."""
+    if work.schema is None:
+        return {}
+    return {
+        output.folder: docs_inputs.read(work.schema, output.documented) for output in work.outputs if output.documented
+    }
+
+
+def _missing(at: str, source: Path, protocol: str) -> Fault:
+    schema = source.parents[protocol.count("/")]
+    folders = {path.parent.relative_to(schema).as_posix() for path in schema.rglob("*.json")} - {"."}
+    protocols = {folder for folder in folders if not docs_inputs.is_material(f"{folder}/")}
+    hint = did_you_mean(protocol, protocols) or f"Put its schema into {place(source)}/."
+    return UNKNOWN_NAME(at=at, kind="protocol", name=protocol, hint=hint)
+
+
+def _protocols(outputs: Iterable[OutputFolder]) -> Sequence[Part]:
+    """One part of each protocol, in the order in which they are first named."""
+    first: dict[Path, Part] = {}
+    for output in outputs:
+        for part in output.parts:
+            first.setdefault(part.source, part)
+    return tuple(first.values())
+
+
+def _reading(part: Part) -> Reading:
+    from acpgen.targets.installed import TARGETS
+
+    return part.source, TARGETS[part.target].is_apart
+
+
+def _unused_names(work: Work, meanings: Mapping[Reading, Meaning]) -> list[str]:
+    """The names for all protocols whose places are in none of them."""
+    unmatched = [bundle.unmatched for _, bundle in meanings.values()]
+    return sorted(key for key in work.names if work.protocols and all(key in keys for keys in unmatched))
+
+
+def _located(fault: Fault, work: Work, source: Source) -> Fault:
+    if fault.kind == UNUSED_RULE:
+        return fault
+    if fault.kind in (NAMED_BY_POSITION, UNUSED_NAME):
+        return fault.move_to(f"{work.names_at}: {fault.at}")
+    return fault.move_to(source.at(fault.at))

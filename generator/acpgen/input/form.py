@@ -1,0 +1,108 @@
+"""Judges settings by the JSON Schema of their form: every place that it refuses, with what must stand there.
+
+`errorMessage`, a keyword of editors, says that in the schema: `must be …`. The nearest one around a keyword holds. Of
+each place only the first error counts, and a key is not missing where the table has an unknown one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from acpgen.input.error_paths import Paths
+from acpgen.input.load import read_bytes
+from acpgen.pointers import follow, place_parts
+
+if TYPE_CHECKING:
+    import jsonschema_rs
+
+
+@dataclass(frozen=True, slots=True)
+class FormError:
+    """A place that the form of a file refuses, and what must stand there. Of an unknown key, `known` are those that its table may have.
+
+    `reason` says the same in the words of the validator, `description` what the form says of the place.
+    """
+
+    path: tuple[str, ...]
+    expected: str
+    known: tuple[str, ...] | None = None
+    reason: str = ""
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """The form of a file, as the JSON Schema `file`. `formats` are those of texts that it names, `definition` is the one that is meant."""
+
+    file: Path
+    formats: tuple[tuple[str, Callable[[str], bool]], ...] = ()
+    definition: str = ""
+
+    def errors(self, value: object) -> Sequence[FormError]:
+        """What the form refuses in a value of TOML or JSON, in the order of the value."""
+        return sorted(self._errors(value), key=lambda error: [*_positions(value, error.path)])
+
+    def _errors(self, value: object) -> Iterator[FormError]:
+        plain = json.loads(json.dumps(value, default=str), parse_constant=str)  # TOML has dates and infinity
+        schema, validator = _compiled(self)
+        paths, seen = Paths(plain), set[tuple[str, ...]]()
+        errors = [(paths.of(error), error) for error in validator.iter_errors(plain)]
+        misspelt = {path for path, error in errors if hasattr(error.kind, "unexpected")}
+        for path, error in errors:
+            around, kind = _schemas_around(schema, error), cast("Any", error.kind)
+            missing = getattr(kind, "property", None)
+            for key in getattr(kind, "unexpected", ()):
+                yield FormError((*path, key), "", tuple(around[-1]["properties"]))
+            if hasattr(kind, "unexpected") or (missing is not None and path in misspelt):
+                continue
+            if missing is not None:
+                member = around[-1]["properties"][missing]
+                target = [follow(schema, place_parts(member["$ref"]))] if "$ref" in member else []
+                path, around = (*path, missing), [*around, *target, member]
+            elif type(kind).__name__ == "PropertyNames":
+                path = (*path, kind.error.instance)
+            if path not in seen:
+                seen.add(path)
+                is_pattern = error.schema_path[-1] == "pattern"
+                texts = [
+                    next((each[key] for each in reversed(around) if key in each), "")
+                    for key in ("errorMessage", "description")
+                ]
+                reason = "this text does not have the expected form" if is_pattern else error.message
+                yield FormError(path, texts[0].removeprefix("must be "), None, reason, texts[1])
+
+
+def _positions(value: Any, path: Sequence[str]) -> Iterator[int]:
+    """The position of each step of a path among its siblings; a key that is missing comes last."""
+    for step in path:
+        is_object = isinstance(value, dict)
+        members = cast("dict[str, Any]", value if is_object else {str(index): one for index, one in enumerate(value)})
+        if step not in members:
+            yield len(members)
+            return
+        yield [*members].index(step)
+        value = members[step]
+
+
+@cache
+def _compiled(form: Form) -> tuple[Mapping[str, Any], jsonschema_rs.Draft202012Validator]:
+    import jsonschema_rs  # the command starts without it
+
+    schema: dict[str, Any] = json.loads(read_bytes(form.file))
+    entry = {"$ref": f"#/$defs/{form.definition}", "$defs": schema["$defs"]} if form.definition else schema
+    formats: Any = dict(form.formats)
+    return schema, jsonschema_rs.Draft202012Validator(entry, formats=formats, validate_formats=True, mask="it")
+
+
+def _schemas_around(schema: Mapping[str, Any], error: jsonschema_rs.ValidationError) -> list[Mapping[str, Any]]:
+    """The schemas that lead to the keyword which refuses a place, the whole first."""
+    path: list[Any] = [schema]
+    for step in error.schema_path[:-1]:
+        around: Any = path[-1]
+        path.append(around[int(step)] if isinstance(around, list) else around[str(step)])
+    return [each for each in path if isinstance(each, dict)]

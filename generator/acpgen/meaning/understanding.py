@@ -1,0 +1,63 @@
+"""From documents to what a protocol means, as an earlier run understood it or now."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, cast
+
+from acpgen.files.cache import NO_CACHE, Cache, Outputs, key_of, own_code
+from acpgen.files.serialization import from_json, to_json
+
+if TYPE_CHECKING:
+    from acpgen import ir
+    from acpgen.bundle.bundle import Bundle
+    from acpgen.input.load import Documents
+    from acpgen.methods.profile import Profile
+
+NO_NAMES: Final[Mapping[str, str]] = MappingProxyType({})
+
+
+def understand(
+    protocol: Documents,
+    *,
+    names: Mapping[str, str] = NO_NAMES,
+    shared: Collection[str] = (),
+    keep_unknown: bool = False,
+    methods: Profile | None = None,
+    is_apart: bool = False,
+    cache: Cache = NO_CACHE,
+) -> tuple[ir.Protocol, Bundle]:
+    """What a protocol means, and the one JSON Schema that says it. `names`, `shared` and `is_apart` as in `bundle`.
+
+    What an earlier run understood of the same files is in the `cache`: of each protocol below the current folder, one state for each way
+    to read it. Raises `Faults`.
+    """
+    from acpgen.bundle.bundle import bundle
+    from acpgen.input.step_budget import bounded
+    from acpgen.meaning.lower import lower
+
+    earlier = Outputs(cache, own_code()) if cache.folder is not None else None
+    how = repr((sorted(names.items()), sorted(shared), keep_unknown, methods, is_apart))
+    inputs = key_of(*protocol.inputs(), earlier.code.digest) if earlier is not None else ""
+    if earlier is not None and (entry := earlier.find_part(Path(protocol.name), how, inputs)) is not None:
+        return cast("tuple[ir.Protocol, Bundle]", from_json(entry["meaning"], _records()))
+    with bounded(protocol.documents[0].path, protocol.size):
+        bundled = bundle(protocol, names=names, shared=shared, methods=methods, is_apart=is_apart)
+        meaning = lower(bundled, keep_unknown=keep_unknown), bundled
+    if earlier is not None:
+        earlier.keep_part(Path(protocol.name), how, inputs, {"meaning": to_json(meaning)})
+    return meaning
+
+
+@functools.cache
+def _records() -> Mapping[str, type]:
+    """The classes of which the meaning of a protocol is made, by name."""
+    from acpgen import errors, ir
+    from acpgen.bundle import bundle
+    from acpgen.methods import discovery, profile
+
+    modules = (errors, ir, bundle, discovery, profile)
+    return {name: record for each in modules for name, record in vars(each).items() if isinstance(record, type)}

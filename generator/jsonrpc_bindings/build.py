@@ -1,0 +1,162 @@
+"""From what the schema accepts to values of types: what msgspec does not read, the schema judges, and this builds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import NoneType
+from typing import Any, Final, TypeAlias
+
+from msgspec import UNSET
+
+from .fields import Base, made, notes_of, shape_of, values_of
+from .json_types import Mismatch, integer_of, is_mapping, is_one_of, is_sequence
+from .native import convert
+from .parse import FAILURES
+from .receiving import accepts
+from .string_enums import members_of
+from .types import Type
+from .writers import plain
+
+Accepts: TypeAlias = Callable[[Type, Any], bool]
+"""Whether the schema accepts a value of a type."""
+
+
+class Unnamed(Mismatch):
+    """A class takes no fields but its own, where the schema allows for others."""
+
+    def __init__(self, path: tuple[str | int, ...]) -> None:
+        super().__init__()
+        self.path = path
+
+
+def read(type_: Type, value: Any) -> Any:
+    """A Python value as one of a type; records in it stay what they are. Raises `Mismatch`."""
+    try:
+        return convert(type_, value)
+    except FAILURES:
+        pass
+    if isinstance(value, Base):  # the body of one variant alone stands for the variant
+        variants = [one for one in type_.flat() if one.kind == "record" and issubclass(one.cls, type(value))]
+        if len(variants) == 1:
+            return _record(variants[0], value, accepts)
+    if not accepts(type_, value):
+        raise Mismatch
+    return build(type_, value, accepts)
+
+
+def build(type_: Type, value: Any, accepts: Accepts) -> Any:
+    """The value of a type that the schema accepts: with the classes that it has, and plain JSON where none fits."""
+    if value.__class__ in _AS_THEY_ARE and type_.takes_texts_as_they_are:
+        return value
+    if type_.kind == "record":
+        return _record(type_, value, accepts)
+    children = type_.children
+    match type_.kind:
+        case "any":
+            return value
+        case "map" if is_mapping(value):
+            return {key: _inside(children[0], item, accepts, key) for key, item in value.items()}
+        case "array" if is_sequence(value):
+            return [_inside(children[0], item, accepts, index) for index, item in enumerate(value)]
+        case "tuple" if is_sequence(value):
+            last = len(children) - 1
+            return tuple(_inside(children[min(i, last)], item, accepts, i) for i, item in enumerate(value))
+        case "optional":
+            return None if value is None else build(children[0], value, accepts)
+        case "union":
+            return _branch(type_, value, accepts)
+        case "texts" if isinstance(value, str):
+            return members_of(type_.cls)(value)
+        case "constants":
+            return next((one for one in type_.values if is_one_of(value, (one,))), plain(value))
+        case "integer" if isinstance(value, float):
+            return integer_of(value)
+        case _ if value is None or isinstance(value, str | int | float | list | dict):
+            return plain(value)
+        case _:  # which is written as JSON, and is none
+            raise Mismatch
+
+
+_AS_THEY_ARE: Final = frozenset({str, bool, NoneType})
+
+
+def _inside(type_: Type, value: Any, accepts: Accepts, key: str | int) -> Any:
+    """The same, of an item or a field. Raises `Unnamed` with its key."""
+    try:
+        return build(type_, value, accepts)
+    except Unnamed as error:
+        raise Unnamed((key, *error.path)) from None
+
+
+def _branch(type_: Type, value: Any, accepts: Accepts) -> Any:
+    """A value as one of the first branch that accepts it, and whose class takes all of its fields."""
+    branches: Sequence[Type] = type_.branches
+    tags = type_.tags
+    if isinstance(value, Base):
+        branches = [one for one in type_.flat() if one.kind == "record" and _is_of(one.cls, value)]
+    elif tags is not None and (value.__class__ is dict or is_mapping(value)):
+        own = list(dict.fromkeys([*(tags.known(value) or tags.unknown), *tags.free]))
+        if len(own) == 1 and (own[0].kind != "record" or _fits(own[0].cls, value)):
+            return build(own[0], value, accepts)
+    drops = any(shape_of(cls).drops for one in branches for cls in one.classes)  # then the one that keeps most
+    found: list[Any] = []
+    refused: Unnamed | None = None
+    for one in branches:
+        if (one.kind != "record" or isinstance(value, Base) or _fits(one.cls, value)) and accepts(one, value):
+            try:
+                found.append(build(one, value, accepts))
+            except Unnamed as error:
+                refused = error
+        if found and not drops:
+            break
+    if not found and refused is not None:
+        raise refused
+    return max(found, key=_count) if found else value
+
+
+def _count(value: Any) -> int:
+    """How many fields a record holds."""
+    return len(values_of(value)) if isinstance(value, Base) else 0
+
+
+def _is_of(cls: Any, record: Any) -> bool:
+    """Whether a record stands for objects of a class: it is of it, and tagged so."""
+    shape, other = shape_of(cls), shape_of(type(record))
+    return isinstance(record, cls) and (other.tag_field, other.tag) == (shape.tag_field, shape.tag)
+
+
+def _fits(cls: Any, value: Any) -> bool:
+    """Whether an object has the required fields and the constants of a class."""
+    shape = shape_of(cls)
+    if not (value.__class__ is dict or is_mapping(value)) or not value.keys() >= shape.required:
+        return False
+    if shape.known is not None:
+        tag = value.get(shape.tag_field)
+        return isinstance(tag, str) and tag not in shape.known
+    return all(is_one_of(value.get(wire, UNSET), (constant,)) for wire, constant in shape.constants.items())
+
+
+def _record(type_: Type, value: Any, accepts: Accepts) -> Any:
+    shape: Any = shape_of(type_.cls)
+    if isinstance(value, Base):
+        if _is_of(shape.cls, value):
+            return value
+        other, notes = shape_of(type(value)), notes_of(value)
+        is_kin = issubclass(shape.cls, type(value)) or isinstance(value, shape.cls)  # a body, and the variant of it
+        if not is_kin or shape.is_unknown or other.fields.keys() != shape.fields.keys():
+            raise Mismatch
+        return made(shape.cls, values_of(value), notes.unknown if notes is not None else None)
+    if not _fits(type_.cls, value):
+        return value
+    values: dict[str, Any] = {}
+    for one, child in zip(shape.fields.values(), type_.children, strict=False):
+        if one.wire in value:
+            item = value[one.wire]
+            is_right = item.__class__ in _AS_THEY_ARE and child.takes_texts_as_they_are
+            values[one.name] = item if is_right else _inside(child, item, accepts, one.wire)
+    further = {} if shape.drops else {key: item for key, item in value.items() if key not in shape.wires}
+    if further and shape.extra is None:
+        raise Unnamed((next(iter(further)),))
+    if further and shape.extra is not Any:
+        further = {key: _inside(type_.children[-1], item, accepts, key) for key, item in further.items()}
+    return made(shape.cls, values, further or None, value[shape.tag_field] if shape.is_unknown else None)
