@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -307,7 +307,7 @@ class _Build:
         from acpgen.targets.installed import with_options
 
         at = self._work.at if output.key else "--option"
-        return with_options(part.target, part.settings, part.options, at, output.key)
+        return with_options(part.target, replace(part.settings, cache=self._work.cache), part.options, at, output.key)
 
 
 def _read_sources(work: Work) -> Mapping[Path, Source]:
