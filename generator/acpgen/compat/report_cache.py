@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 from acpgen.compat import findings
 from acpgen.compat.compare import compare_inputs, compare_sides, side
 from acpgen.compat.findings import BUDGET, Mode, Report
-from acpgen.files.cache import NO_CACHE, Cache, key_of, own_code
+from acpgen.files.cache import NO_CACHE, Cache
 from acpgen.files.serialization import from_json, to_json
 
 if TYPE_CHECKING:
@@ -53,14 +53,7 @@ def find_or_make(cache: Cache, inputs: Iterable[str], make: Callable[[], Made]) 
     """What is made of some inputs, records of `findings`: from the cache if it is there. Without a cache, nobody reads the inputs."""
     if cache.folder is None:
         return make()
-    code = own_code()
-    known = key_of(code.digest, *inputs)
-    data = cache.find(known)
-    if data is None:
-        data = to_json(make())
-        if code.is_as_it_was:
-            cache.keep(known, data)
-    return cast("Made", from_json(data, _RECORDS))
+    return cast("Made", from_json(cache.find_or_make(inputs, lambda: to_json(make())), _RECORDS))
 
 
 def _texts(side: Input) -> Iterator[str]:

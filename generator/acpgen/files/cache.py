@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from acpgen.ir import JSON
 
 T = TypeVar("T")
+J = TypeVar("J", bound="JSON")
 
 UNUSED: Final = 10 * 24 * 3600
 """Seconds after which a result that nobody asked for is removed."""
@@ -88,6 +89,20 @@ class Cache:
             replace_file(path, f"{_checksum(key, text.encode()).decode()}\n{text}")
             path.chmod(0o600)
             self._sweep()
+
+    def find_or_make(self, inputs: Iterable[str], make: Callable[[], J]) -> J:
+        """What the code of acpgen makes of some inputs, as it did in an earlier run or now. Without a cache, nobody reads the inputs."""
+        if self.folder is None:
+            return make()
+        code = own_code()
+        key = key_of(code.digest, *inputs)
+        known = self.find(key)
+        if known is not None:
+            return cast("J", known)
+        made = make()
+        if code.is_as_it_was:
+            self.keep(key, made)
+        return made
 
     def _file(self, key: str) -> Path:
         assert self.folder is not None

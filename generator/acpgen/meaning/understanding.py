@@ -27,10 +27,9 @@ def understand(
     shared: Collection[str] = (),
     keep_unknown: bool = False,
     methods: Profile | None = None,
-    is_apart: bool = False,
     cache: Cache = NO_CACHE,
 ) -> tuple[ir.Protocol, Bundle]:
-    """What a protocol means, and the one JSON Schema that says it. `names`, `shared` and `is_apart` as in `bundle`.
+    """What a protocol means, and the one JSON Schema that says it. `names` and `shared` as in `bundle`.
 
     What an earlier run understood of the same files is in the `cache`: of each protocol below the current folder, one state for each way
     to read it. Raises `Faults`.
@@ -40,12 +39,12 @@ def understand(
     from acpgen.meaning.lower import lower
 
     earlier = Outputs(cache, own_code()) if cache.folder is not None else None
-    how = repr((sorted(names.items()), sorted(shared), keep_unknown, methods, is_apart))
+    how = repr((sorted(names.items()), sorted(shared), keep_unknown, methods))
     inputs = key_of(*protocol.inputs(), earlier.code.digest) if earlier is not None else ""
     if earlier is not None and (entry := earlier.find_part(Path(protocol.name), how, inputs)) is not None:
         return cast("tuple[ir.Protocol, Bundle]", from_json(entry["meaning"], _records()))
     with bounded(protocol.documents[0].path, protocol.size):
-        bundled = bundle(protocol, names=names, shared=shared, methods=methods, is_apart=is_apart)
+        bundled = bundle(protocol, names=names, shared=shared, methods=methods)
         meaning = lower(bundled, keep_unknown=keep_unknown), bundled
     if earlier is not None:
         earlier.keep_part(Path(protocol.name), how, inputs, {"meaning": to_json(meaning)})
