@@ -156,22 +156,19 @@ const mismatch = (v, c, ...types) =>
 
 export const any = () => {};
 export const never = (v, c) => add(c, "nothing is allowed here", "false");
-export const type = (...types) => (v, c) => {
-  if (!types.some((one) => TYPES[one][1](v))) c.findings.push(mismatch(v, c, ...types));
-};
-const scalar = (name) => {
-  const [, holds] = TYPES[name];
+export const type = (...types) => {
+  const [holds, ...others] = types.map((one) => TYPES[one][1]);
   return (v, c) => {
-    if (!holds(v)) c.findings.push(mismatch(v, c, name));
+    if (!holds(v) && !others.some((one) => one(v))) c.findings.push(mismatch(v, c, ...types));
   };
 };
-export const string = /* @__PURE__ */ scalar("string");
-export const boolean = /* @__PURE__ */ scalar("boolean");
-export const number = /* @__PURE__ */ scalar("number");
-export const integer = /* @__PURE__ */ scalar("integer");
-export const nil = /* @__PURE__ */ scalar("null");
-export const object = /* @__PURE__ */ scalar("object");
-export const array = /* @__PURE__ */ scalar("array");
+export const string = /* @__PURE__ */ type("string");
+export const boolean = /* @__PURE__ */ type("boolean");
+export const number = /* @__PURE__ */ type("number");
+export const integer = /* @__PURE__ */ type("integer");
+export const nil = /* @__PURE__ */ type("null");
+export const object = /* @__PURE__ */ type("object");
+export const array = /* @__PURE__ */ type("array");
 export const nullable = (f) => (v, c) => {
   if (v !== null) f(v, c);
 };
@@ -334,9 +331,9 @@ export const dependents = (needs) => (v, c) => {
       }
 };
 
-/** A list: one checker for each of the `first` items, one for the others, if they have one. */
-export const items = (f, first = []) => (v, c) => {
-  if (!Array.isArray(v)) return;
+/** A list: one checker for each of the `first` items, one for the others, if they have one. `isPart`: what is no array is fine. */
+export const items = (f, first = [], isPart) => (v, c) => {
+  if (!Array.isArray(v)) return isPart || array(v, c);
   const drops = c.lenient && c.drops;
   let count = 0;
   c.drops = 0;
@@ -350,14 +347,6 @@ export const items = (f, first = []) => (v, c) => {
   }
   c.leftOut = count ? { of: v, count } : undefined;
   evaluate(v, c, f ? v : first);
-};
-/** An array that is a list of one kind of items. */
-export const list = (f) => {
-  const check = items(f);
-  return (v, c) => {
-    array(v, c);
-    check(v, c);
-  };
 };
 export const contains = (f, least, most) => (v, c) => {
   if (!Array.isArray(v)) return;
@@ -420,34 +409,27 @@ export const keyed = (keys) => (v, c, say) => {
 /** One of several schemas, or but one where it `isExclusive`; `nil` is never what a value is compared with. How they are distinguished:
  *  `field` and `tags` (of each branch, one or a list), `isLoose` (more than one branch may take an object with a known tag),
  *  `untagged` (branches that take objects without the field), `byKey` (what tells by fields of one branch each), `types` (of each branch;
- *  of one without, `object`), `fallback` (one more branch, of receivers, for unknown tags), `unknown` (receivers get an `Unknown` for a tag that is not known and not
- *  one of these; `null`: for none).
+ *  of one without, `object`). `known`: the value becomes an `Unknown` if its tag is neither one of `tags` nor one of these.
  */
-export const union = (strict, { isExclusive, field, tags = [], isLoose, untagged = [], byKey, types = [], fallback, unknown = [] } = {}) => {
-  const received = fallback ? [...strict, fallback] : strict;
+export const union = (branches, { isExclusive, field, tags = [], isLoose, untagged = [], byKey, types = [], known } = {}) => {
   let owners; // tag → the branches that it leads to
-  let others; // the branches that no tag leads to
+  const real = [...branches.keys()].filter((i) => branches[i] !== nil);
+  const tagsOf = (i) => [tags[i] ?? []].flat();
   const layOut = () => {
     owners = new Map();
-    others = [];
-    for (const [i, f] of received.entries()) {
-      const own = [tags[i] ?? []].flat();
-      for (const tag of own) owners.set(tag, [...(owners.get(tag) ?? []), i]);
-      if (!own.length && f !== nil) others.push(i);
-    }
+    for (const i of real) for (const tag of tagsOf(i)) owners.set(tag, [...(owners.get(tag) ?? []), i]);
   };
   const check = (v, c) => {
-    if (isObject(v) && v[field] === UNKNOWN) v = rawOf(v);
-    const branches = c.strict ? strict : received;
     const isTold = field !== undefined && isObject(v);
+    if (isTold && v[field] === UNKNOWN) v = rawOf(v);
     const hasTag = isTold && has(v, field);
     if (isTold && !owners) layOut();
     const found = hasTag ? owners.get(v[field]) : undefined;
     if (found && !isLoose) return branches[found[0]](v, c);
-    if (isTold && !c.strict && !found && typeof v[field] === "string" && unknown !== null && !unknown.includes(v[field]))
+    if (known && hasTag && !found && typeof v[field] === "string" && !known.includes(v[field]))
       c.edits.push({ path: [...c.path], make: (raw) => unknownOf(field, raw) });
-    const whole = [...branches.keys()];
-    const candidates = hasTag ? [...(found ?? []), ...others].filter((i) => i < branches.length) : isTold ? untagged : whole;
+    const others = () => real.filter((i) => !tagsOf(i).length);
+    const candidates = hasTag ? [...(found ?? []), ...others()] : isTold ? untagged : [...branches.keys()];
     const trials = [];
     const trial = (i) => (trials[i] ??= attempt(branches[i], v, c));
     let fit;
@@ -464,29 +446,28 @@ export const union = (strict, { isExclusive, field, tags = [], isLoose, untagged
       return;
     }
     // a branch judges twice only where leniency tells more, as each twice doubles with the depth
-    const say = (i, judgement = c) => {
-      if (judgement.lenient) branches[i](v, judgement);
-      else for (const one of trial(i).findings) judgement.findings.push({ ...one });
+    const say = (i) => {
+      if (c.lenient) branches[i](v, c);
+      else for (const one of trial(i).findings) c.findings.push({ ...one });
     };
-    const closest = (indices, judgement = c) => nearest(v, judgement, say, trial, indices, types);
+    const closest = (indices) => nearest(v, c, trial, say, indices, types);
     /** What the branch makes of the value that is meant: it says what is wrong, or leaves it out. */
     const explain = () => {
-      const real = whole.filter((i) => branches[i] !== nil);
-      if (real.length < 2) return real.length ? say(real[0]) : nil(v, c);
-      if (field === undefined) return (isObject(v) && byKey?.(v, c, say)) || closest(real);
+      if (real.length < 2) return say(real[0] ?? 0);
+      if (field === undefined) return (isObject(v) && byKey?.(v, c, say)) || closest(real).report();
       if (!isTold) return object(v, c);
-      if (found) return found.length === 1 ? say(found[0]) : closest(found);
+      if (found) return found.length === 1 ? say(found[0]) : closest(found).report();
       const given = v[field];
       if (candidates.length) {
-        const said = attempt((_, inner) => closest(candidates, inner), v, c).findings;
-        const count = (problems) => problems.filter(({ path }) => path.length !== c.path.length + 1 || path.at(-1) !== field).length;
+        const { problems, report } = closest(candidates);
+        const count = (all) => all.filter(({ path }) => path.length !== c.path.length + 1 || path.at(-1) !== field).length;
         const wrong = [...owners.values()].flatMap((one) => (one.length === 1 ? [count(trial(one[0]).findings)] : []));
-        const isStray = said.some((one) => one.rule === "not" && isHere(one, c)) || Math.min(...wrong) < count(said);
-        if (!isStray || typeof given !== "string") return closest(candidates);
+        const isStray = problems.some((one) => one.rule === "not" && isHere(one, c)) || Math.min(...wrong) < count(problems);
+        if (!isStray || typeof given !== "string") return report();
       }
-      const known = [...owners.keys()];
-      if (!hasTag) return add(c, `the field ${quote(field)} is required, one of ${listed(known)}${hint(field, Object.keys(v))}`, MISSING);
-      const sentence = `${tell(given)} is not a known value of ${quote(field)}, which are ${listed(known)}${suggest(given, known)}`;
+      const all = [...owners.keys()];
+      if (!hasTag) return add(c, `the field ${quote(field)} is required, one of ${listed(all)}${hint(field, Object.keys(v))}`, MISSING);
+      const sentence = `${tell(given)} is not a known value of ${quote(field)}, which are ${listed(all)}${suggest(given, all)}`;
       add(c, sentence, "tag", { path: [...c.path, field] });
     };
     const from = c.findings.length;
@@ -503,9 +484,12 @@ export const union = (strict, { isExclusive, field, tags = [], isLoose, untagged
   return check;
 };
 const isHere = ({ path }, c) => path.length === c.path.length;
+/** A union whose receivers keep variants with tags that are not `known`, by one more branch if there is a `fallback`. */
+export const tolerant = (branches, ways, fallback, known = []) =>
+  open(union(branches, ways), union(fallback ? [...branches, fallback] : branches, { ...ways, known }));
 
-/** Tells what the branch that comes nearest says of a value, as one of several; one problem, if the value is of none of their types. */
-const nearest = (v, c, say, trial, indices, types) => {
+/** What the branch that comes nearest says of a value, as one of several, and what reports it; one problem, if the value is of none of their types. */
+const nearest = (v, c, trial, say, indices, types) => {
   const here = (i) => trial(i).findings.filter((one) => isHere(one, c));
   let least = Infinity;
   let best;
@@ -517,14 +501,18 @@ const nearest = (v, c, say, trial, indices, types) => {
     const rank = ((4 * isWrong + 2 * isOther + rules.includes("not")) * MOST + lacks) * MOST + Math.min(trial(i).findings.length, MOST);
     if (rank < least) [least, best] = [rank, { i, isWrong, isOther }];
   }
-  const from = c.findings.length;
-  if (best.isWrong) return c.findings.push(mismatch(v, c, ...[...new Set(indices.flatMap((i) => types[i] ?? "object"))].sort()));
-  const values = () => indices.flatMap((i) => here(i).find((one) => one.values)?.values ?? []).filter((one) => one !== null);
-  if (best.isOther) c.findings.push(oneOf(v, c, values()));
-  else say(best.i, c);
-  const first = c.findings[from];
-  for (const one of new Set([first?.problem ?? first, c.findings.slice(from).find(isProblem)]))
-    if (one && indices.length > 1 && !one.sentence.endsWith(" alternatives)")) one.sentence += ` (the nearest of ${indices.length} alternatives)`;
+  const { i, isWrong, isOther } = best;
+  const values = () => indices.flatMap((one) => here(one).find((each) => each.values)?.values ?? []).filter((one) => one !== null);
+  const own = isWrong ? mismatch(v, c, ...[...new Set(indices.flatMap((one) => types[one] ?? "object"))].sort()) : isOther && oneOf(v, c, values());
+  const report = () => {
+    const from = c.findings.length;
+    if (own) c.findings.push(own);
+    else say(i);
+    const first = c.findings[from];
+    for (const one of isWrong || indices.length < 2 ? [] : new Set([first?.problem ?? first, c.findings.slice(from).find(isProblem)]))
+      if (one && !one.sentence.endsWith(" alternatives)")) one.sentence += ` (the nearest of ${indices.length} alternatives)`;
+  };
+  return { problems: own ? [own] : trial(i).findings, report };
 };
 
 // --- text -------------------------------------------------------------------------------------------------------------

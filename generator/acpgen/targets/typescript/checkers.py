@@ -196,10 +196,11 @@ class Checkers:
     def _array(self, schema: Schema) -> Iterator[str]:
         first = [self.of(one) for one in schema.get("prefixItems", ())]
         rest = self._rest(schema, "items")
-        if schema.get("type") == "array":
-            yield _call("list", rest) if rest != "undefined" and not first else "array"
-        if first or (rest != "undefined" and schema.get("type") != "array"):
-            yield _call("items", rest, *([f"[{', '.join(first)}]"] if first else []))
+        is_part = schema.get("type") != "array"
+        if first or rest != "undefined":
+            yield _call("items", rest, *_shortened(f"[{', '.join(first)}]", "true" if is_part else "false"))
+        elif not is_part:
+            yield "array"
         if "contains" in schema:
             limits = schema.get("minContains", 1), schema.get("maxContains", "Infinity")
             yield _call("contains", self.of(schema["contains"]), *map(str, limits))
@@ -232,42 +233,36 @@ class Checkers:
         if simple:
             return simple
         checkers = [self.of(one) if index in real else "nil" for index, one in enumerate(branches)]
-        rows = ["isExclusive: true"] if keyword == "oneOf" else []
+        ways = ["isExclusive: true"] if keyword == "oneOf" else []
         types = [sorted(self._unions.types(branches[index]) if index in real else ()) for index in range(len(branches))]
-        rows += [f"types: {dumps(types)}"] if any(one != ["object"] for one in types) else []
+        ways += [f"types: {dumps(types)}"] if any(one != ["object"] for one in types) else []
         tag = self._unions.discriminator(branches, real)
-        assert tag is not None or fallback is None
-        if tag is None:
-            keys = ", ".join(f"{index}: {dumps(key)}" for index, key in self._unions.keys(branches, real).items())
-            rows += [f"byKey: {_call('keyed', f'{{ {keys} }}')}"] if keys else []
-        else:
-            rows += self._tag_rows(tag, branches, meaning, fallback)
-        return _call("union", f"[{', '.join(checkers)}]", *([f"{{ {', '.join(rows)} }}"] if rows else []))
+        if tag is not None:
+            ways += self._tags(tag, branches)
+        elif keys := self._unions.keys(branches, real):
+            rows = ", ".join(f"{index}: {dumps(key)}" for index, key in keys.items())
+            ways.append(f"byKey: {_call('keyed', f'{{ {rows} }}')}")
+        given = [f"[{', '.join(checkers)}]", f"{{ {', '.join(ways)} }}" if ways else "{}"]
+        if not isinstance(meaning, ir.TaggedUnion) or meaning.fallback is None:
+            return _call("union", *_shortened(*given))
+        whole = self._at(fallback["$ref"]) if is_object(fallback) and "$ref" in fallback else fallback
+        if whole is not None and meaning.default_tag is None and "isLoose: true" not in ways:
+            whole = {key: one for key, one in whole.items() if key != "not"}  # a known tag leads elsewhere
+        known = dumps([] if meaning.default_tag is None else [meaning.default_tag])
+        return _call("tolerant", *given, *_shortened("undefined" if whole is None else self.of(whole), known))
 
-    def _tag_rows(
-        self, tag: discriminators.Discriminator, branches: Sequence[Any], meaning: ir.Definition | None, fallback: Any
-    ) -> Iterator[str]:
-        """How the branches of a union are told apart, as members of an object."""
+    def _tags(self, tag: discriminators.Discriminator, branches: Sequence[Any]) -> Iterator[str]:
+        """How tags tell the branches of a union apart, as members of an object."""
         tags = [[value for (_, value), own in tag.known.items() if index in own] for index in range(len(branches))]
         while not tags[-1]:
             tags.pop()
         rows = [dumps(one[0] if len(one) == 1 and one != [None] else one) for one in tags]
         yield from (f"field: {dumps(tag.field)}", f"tags: [{', '.join(rows)}]")
         yield from [f"untagged: {[*tag.untagged]}"] if tag.untagged else []
-        is_apart = all(len(own) == 1 for own in tag.known.values())
-        is_apart = is_apart and all(self._excludes(branches[one], tag) for one in tag.others)
-        if not is_apart:
+        if any(len(own) > 1 for own in tag.known.values()) or not all(
+            self._excludes(branches[i], tag) for i in tag.others
+        ):
             yield "isLoose: true"
-        if not isinstance(meaning, ir.TaggedUnion) or meaning.fallback is None:
-            yield "unknown: null"
-            return
-        own = meaning.default_tag
-        if fallback is not None:
-            whole = self._at(fallback["$ref"]) if "$ref" in fallback else fallback
-            is_by_tag = is_apart and own is None
-            yield f"fallback: {self.of({key: one for key, one in whole.items() if key != 'not' or not is_by_tag})}"
-        if own is not None:
-            yield f"unknown: {dumps([own])}"
 
     def _excludes(self, branch: Schema, tag: discriminators.Discriminator) -> bool:
         """Whether a branch takes no object with a known tag."""
@@ -309,7 +304,7 @@ def _all(checkers: Sequence[str]) -> str:
 def _shortened(*arguments: str) -> list[str]:
     """Arguments without the last ones that say the usual."""
     found = [*arguments]
-    while found and found[-1] in ("0", "[]", "false"):
+    while found and found[-1] in ("0", "[]", "{}", "false", "undefined"):
         found.pop()
     return found
 
