@@ -452,6 +452,7 @@ SENTENCES: dict[str, tuple[Any, Any, list[list[str]]]] = {
         {"ab": 1},
         [["", "the name 'ab' is not allowed here: the string's length may be 1 at most"]],
     ),
+    "a field without a name": ({"type": "object", "required": ["_"]}, {"": 1}, [["", "the field '_' is required"]]),
     "a long limit": ({"maximum": 9007199254740993}, 2**54, [["", "the number may be 9007199254740993 at most"]]),
     "a long constant": (
         {"const": 9007199254740993},
@@ -548,7 +549,19 @@ def test_the_example_of_a_package_reads_messages_of_its_modules(tmp_path: Path) 
 
 def test_the_schema_keeps_its_names(tmp_path: Path) -> None:
     schema = tmp_path / "schema.json"
-    names = ["Message", "Request", "Type", "Unknown", "DecodeError", "UNKNOWN", "Error", "Array"]
+    names = [
+        "Message",
+        "Request",
+        "Type",
+        "Unknown",
+        "DecodeError",
+        "UNKNOWN",
+        "Error",
+        "Array",
+        "Record",
+        "Pick",
+        "Readonly",
+    ]
     schema.write_text(
         json.dumps({"$defs": {name: {"type": "object", "properties": {"a": {"type": "array"}}} for name in names}}),
         "utf-8",

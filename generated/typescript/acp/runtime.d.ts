@@ -57,3 +57,7 @@ export function validateAs<T>(type: Type<T>, value: unknown): Problem[];
 export function is<T>(type: Type<T>, value: unknown): value is T;
 /** A value as JSON text. Numbers that came with more digits than a double holds are written as they came. */
 export function encode(value: unknown): string;
+
+/** As of the library of TypeScript, whatever types the schema defines. */
+export type Pick<T, Name extends keyof T> = { [name in Name]: T[name] };
+export type Readonly<T> = { readonly [name in keyof T]: T[name] };

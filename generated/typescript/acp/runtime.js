@@ -78,11 +78,11 @@ const quote = (text) => {
   };
   return mark + text.replace(/\\|(?! )[\p{C}\p{Z}]/gu, escape).replaceAll(mark, `\\${mark}`) + mark;
 };
-const show = (v) => {
+const tell = (v) => {
+  if (typeof v === "object" && v !== null) return isObject(v) ? "an object" : "an array";
   const chars = [...(typeof v === "string" ? quote(v.slice(0, 400)) : String(v))];
   return (chars.length <= 80 ? chars : [...chars.slice(0, 77), "..."]).join("");
 };
-const tell = (v) => (Array.isArray(v) ? "an array" : isObject(v) ? "an object" : show(v));
 const listed = (values) => {
   const first = values.slice(0, 24).map(tell).join(", ");
   return values.length <= 24 ? first : `${first} and ${values.length - 24} more`;
@@ -124,7 +124,7 @@ const OTHER_NAMES = {
 const hint = (missing, present) => {
   const names = present.slice(0, 1000);
   const near = names.find((name) => OTHER_NAMES[missing]?.includes(name)) ?? similar(missing, names);
-  return near == null ? "" : `; ${show(near)} is not known here, did you mean ${quote(missing)}?`;
+  return near ? `; ${tell(near)} is not known here, did you mean ${quote(missing)}?` : "";
 };
 
 // --- checkers of scalars ----------------------------------------------------------------------------------------------
@@ -374,8 +374,8 @@ export const keyed = (keys) => (v, c, say) => {
   const [inside, ...more] = Object.keys(keys).filter((i) => has(v, keys[i]));
   if (more.length) return false;
   if (inside) return say(inside), true;
-  const there = Object.keys(v).slice(0, 3).map(show).join(", ") || "nothing";
-  add(c, `the object must have one field of ${Object.values(keys).map(show).join(", ")}; it has ${there}`, MISSING);
+  const there = Object.keys(v).slice(0, 3).map(tell).join(", ") || "nothing";
+  add(c, `the object must have one field of ${Object.values(keys).map(tell).join(", ")}; it has ${there}`, MISSING);
   return true;
 };
 
@@ -562,7 +562,7 @@ const slowly = (text) => {
     return found;
   };
   const repeated = (v, path) => {
-    const sentence = (key) => `the key ${show(key)} occurs more than once in one object, and readers differ in which value they take`;
+    const sentence = (key) => `the key ${tell(key)} occurs more than once in one object, and readers differ in which value they take`;
     const own = Array.from(RAW.get(v)?.twice ?? [], (key) => ({ path: [...path, key], sentence: sentence(key), rule: "duplicate-key" }));
     return isObject(v) || Array.isArray(v) ? own.concat(Object.keys(v).flatMap((name) => repeated(v[name], [...path, name]))) : own;
   };
@@ -697,7 +697,7 @@ export const protocol = (methods, { sides, id, error, each = (value, f) => f(val
       ? `${quote(name)} is handled by the ${own.get(name)[0]}, so the ${sender} does not send it`
       : others.has(name)
         ? `${quote(name)} is a ${isRequest ? "notification, not a request: remove" : "request, not a notification: add"} 'id'`
-        : `the method ${show(name)} is not known${suggest(name, [...(own.size ? own : others).keys()])}`;
+        : `the method ${tell(name)} is not known${suggest(name, [...(own.size ? own : others).keys()])}`;
     fault(c, sentence, ["method"], "method");
   };
   /** What judges what a message carries: `[checker, member, code, empty]`; nothing where its envelope leaves that open. */

@@ -46,7 +46,7 @@ export interface LogoutResponse {
 export type AuthMethod =
   | AuthMethodTerminal
   | AuthMethodAgent
-  | rt.Unknown<"type"> & Readonly<Pick<UnknownAuthMethod, "name" | "description" | "_meta">>;
+  | rt.Unknown<"type"> & rt.Readonly<rt.Pick<UnknownAuthMethod, "name" | "description" | "_meta">>;
 
 /** A method for which the client starts the configured agent program once more, in an interactive terminal. Exit status zero means signed in, any other end means failure; `authenticate` is not called. */
 export interface AuthMethodTerminal {
@@ -149,7 +149,7 @@ export type CompactionStatus = "in_progress" | "completed" | "failed" | "cancell
 export type SetSessionConfigOptionRequest =
   | BooleanSetSessionConfigOptionRequest
   | ValueIdSetSessionConfigOptionRequest
-  | rt.Unknown<"type"> & Readonly<Pick<UnknownSetSessionConfigOptionRequest, "sessionId" | "configId" | "_meta" | "value">>;
+  | rt.Unknown<"type"> & rt.Readonly<rt.Pick<UnknownSetSessionConfigOptionRequest, "sessionId" | "configId" | "_meta" | "value">>;
 
 /** Turns an on/off setting on or off. Only for clients that advertised boolean options. */
 export interface BooleanSetSessionConfigOptionRequest {
@@ -198,7 +198,7 @@ export interface ConfigOptionUpdate {
 export type SessionConfigOption =
   | SessionConfigSelect
   | SessionConfigBoolean
-  | rt.Unknown<"type"> & Readonly<Pick<UnknownSessionConfigOption, "id" | "name" | "description" | "category" | "_meta">>;
+  | rt.Unknown<"type"> & rt.Readonly<rt.Pick<UnknownSessionConfigOption, "id" | "name" | "description" | "category" | "_meta">>;
 
 /** The part of a setting that is specific to selections. */
 export interface SessionConfigSelect {
@@ -282,7 +282,7 @@ export type ContentBlock =
   | AudioContent
   | ResourceLink
   | EmbeddedResource
-  | rt.Unknown<"type"> & Readonly<Pick<UnknownContentBlock, "annotations" | "_meta">>;
+  | rt.Unknown<"type"> & rt.Readonly<rt.Pick<UnknownContentBlock, "annotations" | "_meta">>;
 
 /** Plain or Markdown text. */
 export interface TextContent {
@@ -401,7 +401,7 @@ export type Role = "assistant" | "user" | (string & {});
 export type CreateElicitationRequest =
   | ElicitationFormMode
   | ElicitationUrlMode
-  | rt.Unknown<"mode"> & Readonly<Pick<UnknownCreateElicitationRequest, "message" | "_meta">>;
+  | rt.Unknown<"mode"> & rt.Readonly<rt.Pick<UnknownCreateElicitationRequest, "message" | "_meta">>;
 
 /** A mode of an implementation, if it begins with `_`, or of a later version. Clients keep it when they forward or store it and never show it as a mode that they know. */
 export interface UnknownCreateElicitationRequest {
@@ -432,7 +432,7 @@ export type CreateElicitationResponse =
   | ElicitationAcceptAction
   | ElicitationDeclineAction
   | ElicitationCancelAction
-  | rt.Unknown<"action"> & Readonly<Pick<UnknownCreateElicitationResponse, "_meta">>;
+  | rt.Unknown<"action"> & rt.Readonly<rt.Pick<UnknownCreateElicitationResponse, "_meta">>;
 
 /** The user explicitly declined. */
 export interface ElicitationDeclineAction {
@@ -1044,7 +1044,7 @@ export type McpServer =
   | McpServerHttp
   | McpServerSse
   | McpServerStdio
-  | rt.Unknown<"type"> & Readonly<Pick<UnknownMcpServer, "name" | "command" | "args" | "env" | "_meta">>;
+  | rt.Unknown<"type"> & rt.Readonly<rt.Pick<UnknownMcpServer, "name" | "command" | "args" | "env" | "_meta">>;
 
 /** An MCP server reached by streamable HTTP. */
 export interface McpServerHttp {
@@ -1638,7 +1638,11 @@ export type ToolKind =
 export type ToolCallStatus = "pending" | "in_progress" | "completed" | "failed" | (string & {});
 
 /** Something to show for a tool call, discriminated by `type`. Unknown types are kept. */
-export type ToolCallContent = Content | Diff | Terminal | rt.Unknown<"type"> & Readonly<Pick<UnknownToolCallContent, "_meta">>;
+export type ToolCallContent =
+  | Content
+  | Diff
+  | Terminal
+  | rt.Unknown<"type"> & rt.Readonly<rt.Pick<UnknownToolCallContent, "_meta">>;
 
 /** An ordinary content block as output of a tool. */
 export interface Content {
@@ -2113,13 +2117,13 @@ export interface Extension {
 export type Request =
   | (Extension & { id: RequestId })
   | {
-      [M in keyof Requests]: { jsonrpc: "2.0"; id: RequestId; method: M } & Pick<Requests[M], "params">;
+      [M in keyof Requests]: { jsonrpc: "2.0"; id: RequestId; method: M } & rt.Pick<Requests[M], "params">;
     }[keyof Requests];
 
 export type Notification =
   | Extension
   | {
-      [M in keyof Notifications]: { jsonrpc: "2.0"; method: M } & Pick<Notifications[M], "params">;
+      [M in keyof Notifications]: { jsonrpc: "2.0"; method: M } & rt.Pick<Notifications[M], "params">;
     }[keyof Notifications];
 
 export interface Response<Result = unknown> {

@@ -46,7 +46,7 @@ export interface LogoutAuthResponse {
 export type AuthMethod =
   | AuthMethodTerminal
   | AuthMethodAgent
-  | rt.Unknown<"type"> & Readonly<Pick<UnknownAuthMethod, "methodId" | "name">>;
+  | rt.Unknown<"type"> & rt.Readonly<rt.Pick<UnknownAuthMethod, "methodId" | "name">>;
 
 /** An authentication method that this version does not define. Clients keep it whole when they store or forward it, and otherwise leave it out or show it by its name. */
 export interface UnknownAuthMethod {
@@ -101,7 +101,7 @@ export interface AvailableCommandsUpdate {
 }
 
 /** A command that the agent offers to the user. */
-export type AvailableCommand = Command | rt.Unknown<"type"> & Readonly<Pick<UnknownAvailableCommand, "name" | "description">>;
+export type AvailableCommand = Command | rt.Unknown<"type"> & rt.Readonly<rt.Pick<UnknownAvailableCommand, "name" | "description">>;
 
 /** A kind of command that this version does not define. Clients keep it whole when they store or forward it, and otherwise leave it out or show it by name and description. */
 export interface UnknownAvailableCommand {
@@ -180,7 +180,7 @@ export type CompactionId = string;
 export type SetSessionConfigOptionRequest =
   | IdSetSessionConfigOptionRequest
   | BooleanSetSessionConfigOptionRequest
-  | rt.Unknown<"type"> & Readonly<Pick<UnknownSetSessionConfigOptionRequest, "sessionId" | "configId" | "_meta" | "value">>;
+  | rt.Unknown<"type"> & rt.Readonly<rt.Pick<UnknownSetSessionConfigOptionRequest, "sessionId" | "configId" | "_meta" | "value">>;
 
 /** Chooses one of the values of a `select` option. */
 export interface IdSetSessionConfigOptionRequest {
@@ -243,7 +243,7 @@ export interface ConfigOptionUpdate {
 export type SessionConfigOption =
   | SessionConfigSelect
   | SessionConfigBoolean
-  | rt.Unknown<"type"> & Readonly<Pick<UnknownSessionConfigOption, "configId" | "name" | "description" | "category" | "_meta">>;
+  | rt.Unknown<"type"> & rt.Readonly<rt.Pick<UnknownSessionConfigOption, "configId" | "name" | "description" | "category" | "_meta">>;
 
 /** A type of option that this version does not define. Clients keep it whole when they store or forward it and otherwise leave it out; the agent keeps its current value. */
 export interface UnknownSessionConfigOption {
@@ -498,7 +498,7 @@ export type DiffChange =
   | DiffModify
   | DiffMove
   | DiffCopy
-  | rt.Unknown<"operation"> & Readonly<Pick<UnknownDiffChange, "fileType" | "mimeType" | "_meta">>;
+  | rt.Unknown<"operation"> & rt.Readonly<rt.Pick<UnknownDiffChange, "fileType" | "mimeType" | "_meta">>;
 
 /** The file is new. */
 export interface DiffAdd extends DiffPathChange {
@@ -601,7 +601,7 @@ export type DiffPatchFormat = "git_patch" | (string & {});
 export type CreateElicitationRequest =
   | ElicitationFormMode
   | ElicitationUrlMode
-  | rt.Unknown<"mode"> & Readonly<Pick<UnknownCreateElicitationRequest, "message" | "_meta">>;
+  | rt.Unknown<"mode"> & rt.Readonly<rt.Pick<UnknownCreateElicitationRequest, "message" | "_meta">>;
 
 /** A way of asking that this version does not define. It is kept whole when it is stored or forwarded, and a client must not show it as one of the ways it knows. */
 export interface UnknownCreateElicitationRequest {
@@ -632,7 +632,7 @@ export type CreateElicitationResponse =
   | ElicitationAcceptAction
   | ElicitationDeclineAction
   | ElicitationCancelAction
-  | rt.Unknown<"action"> & Readonly<Pick<UnknownCreateElicitationResponse, "_meta">>;
+  | rt.Unknown<"action"> & rt.Readonly<rt.Pick<UnknownCreateElicitationResponse, "_meta">>;
 
 /** The user explicitly declined. */
 export interface ElicitationDeclineAction {
@@ -1346,7 +1346,7 @@ export interface PlanUpdate {
 }
 
 /** The content of a plan, complete. It replaces the content of the plan with the same `planId`. */
-export type PlanUpdateContent = PlanItems | rt.Unknown<"type"> & Readonly<Pick<UnknownPlanUpdateContent, "planId">>;
+export type PlanUpdateContent = PlanItems | rt.Unknown<"type"> & rt.Readonly<rt.Pick<UnknownPlanUpdateContent, "planId">>;
 
 /** A form of plan that this version does not define. It takes the old content's place as well; it is kept whole when it is stored or forwarded, and skipped or shown in a generic way otherwise. */
 export interface UnknownPlanUpdateContent {
@@ -1608,7 +1608,7 @@ export type StateUpdate =
   | RunningStateUpdate
   | IdleStateUpdate
   | RequiresActionStateUpdate
-  | rt.Unknown<"state"> & Readonly<Pick<UnknownStateUpdate, "sessionUpdate">>;
+  | rt.Unknown<"state"> & rt.Readonly<rt.Pick<UnknownStateUpdate, "sessionUpdate">>;
 
 /** A state that this version does not define. It is not to be taken for `idle`: the client shows that the session is busy until a state comes that it knows. An agent sends it only in addition to the defined states, unless the client knows it. */
 export interface UnknownStateUpdate {
@@ -1646,7 +1646,7 @@ export type IdleStateUpdate =
   | CancelledStopReason
   | ErrorStopReason
   | NoStopReason
-  | rt.Unknown<"stopReason"> & Readonly<Pick<UnknownIdleStateUpdate, "sessionUpdate" | "state" | "background" | "_meta">>;
+  | rt.Unknown<"stopReason"> & rt.Readonly<rt.Pick<UnknownIdleStateUpdate, "sessionUpdate" | "state" | "background" | "_meta">>;
 
 /** The work was done, a command without any use of the model included. */
 export interface EndTurnStopReason {
@@ -2427,13 +2427,13 @@ export interface Extension {
 export type Request =
   | (Extension & { id: RequestId })
   | {
-      [M in keyof Requests]: { jsonrpc: "2.0"; id: RequestId; method: M } & Pick<Requests[M], "params">;
+      [M in keyof Requests]: { jsonrpc: "2.0"; id: RequestId; method: M } & rt.Pick<Requests[M], "params">;
     }[keyof Requests];
 
 export type Notification =
   | Extension
   | {
-      [M in keyof Notifications]: { jsonrpc: "2.0"; method: M } & Pick<Notifications[M], "params">;
+      [M in keyof Notifications]: { jsonrpc: "2.0"; method: M } & rt.Pick<Notifications[M], "params">;
     }[keyof Notifications];
 
 export interface Response<Result = unknown> {

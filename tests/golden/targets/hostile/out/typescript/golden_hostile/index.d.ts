@@ -136,7 +136,7 @@ export interface Requests {
 }
 
 /** The params of each notification. */
-export type Notifications = Record<never, { params: unknown }>;
+export type Notifications = { [name in never]: { params: unknown } };
 
 /** A call of an extension method, whose name begins with an underscore. */
 export interface Extension {
@@ -147,13 +147,13 @@ export interface Extension {
 export type Request =
   | (Extension & { id: string | number })
   | {
-      [M in keyof Requests]: { jsonrpc: "2.0"; id: string | number; method: M } & Pick<Requests[M], "params">;
+      [M in keyof Requests]: { jsonrpc: "2.0"; id: string | number; method: M } & rt.Pick<Requests[M], "params">;
     }[keyof Requests];
 
 export type Notification =
   | Extension
   | {
-      [M in keyof Notifications]: { jsonrpc: "2.0"; method: M } & Pick<Notifications[M], "params">;
+      [M in keyof Notifications]: { jsonrpc: "2.0"; method: M } & rt.Pick<Notifications[M], "params">;
     }[keyof Notifications];
 
 export interface Response<Result = unknown> {

@@ -71,13 +71,13 @@ export interface Extension {
 export type Request =
   | (Extension & { id: RequestId })
   | {
-      [M in keyof Requests]: { jsonrpc: "2.0"; id: RequestId; method: M } & Pick<Requests[M], "params">;
+      [M in keyof Requests]: { jsonrpc: "2.0"; id: RequestId; method: M } & rt.Pick<Requests[M], "params">;
     }[keyof Requests];
 
 export type Notification =
   | Extension
   | {
-      [M in keyof Notifications]: { jsonrpc: "2.0"; method: M } & Pick<Notifications[M], "params">;
+      [M in keyof Notifications]: { jsonrpc: "2.0"; method: M } & rt.Pick<Notifications[M], "params">;
     }[keyof Notifications];
 
 export interface Response<Result = unknown> {

@@ -85,10 +85,10 @@ export const Empty: rt.Type<Empty>;
 export const Any: rt.Type<Any>;
 
 /** The params and the result of each request. */
-export type Requests = Record<never, { params: unknown; result: unknown }>;
+export type Requests = { [name in never]: { params: unknown; result: unknown } };
 
 /** The params of each notification. */
-export type Notifications = Record<never, { params: unknown }>;
+export type Notifications = { [name in never]: { params: unknown } };
 
 /** A call of an extension method, whose name begins with an underscore. */
 export interface Extension {
@@ -99,13 +99,13 @@ export interface Extension {
 export type Request =
   | (Extension & { id: string | number })
   | {
-      [M in keyof Requests]: { jsonrpc: "2.0"; id: string | number; method: M } & Pick<Requests[M], "params">;
+      [M in keyof Requests]: { jsonrpc: "2.0"; id: string | number; method: M } & rt.Pick<Requests[M], "params">;
     }[keyof Requests];
 
 export type Notification =
   | Extension
   | {
-      [M in keyof Notifications]: { jsonrpc: "2.0"; method: M } & Pick<Notifications[M], "params">;
+      [M in keyof Notifications]: { jsonrpc: "2.0"; method: M } & rt.Pick<Notifications[M], "params">;
     }[keyof Notifications];
 
 export interface Response<Result = unknown> {

@@ -101,7 +101,7 @@ export interface PointedEdge {
 }
 
 /** Where to draw: a paper board is meant where no type is given. */
-export type Board = ScreenBoard | Paper | rt.Unknown<"type"> & Readonly<Pick<UnknownBoard, "size">>;
+export type Board = ScreenBoard | Paper | rt.Unknown<"type"> & rt.Readonly<rt.Pick<UnknownBoard, "size">>;
 
 export interface ScreenBoard {
   type: "screen";
@@ -124,7 +124,7 @@ export interface PlacedLabel {
 }
 
 /** A step of the drawing, with what all steps have. */
-export type Step = WaitStep | Erase | rt.Unknown<"do"> & Readonly<Pick<UnknownStep, "id">>;
+export type Step = WaitStep | Erase | rt.Unknown<"do"> & rt.Readonly<rt.Pick<UnknownStep, "id">>;
 
 export interface WaitStep {
   do: "wait";
@@ -133,7 +133,7 @@ export interface WaitStep {
 }
 
 /** Either everything or one shape. */
-export type Erase = TrueErase | OneErase | rt.Unknown<"all"> & Readonly<Pick<UnknownErase, "do" | "id" | "index">>;
+export type Erase = TrueErase | OneErase | rt.Unknown<"all"> & rt.Readonly<rt.Pick<UnknownErase, "do" | "id" | "index">>;
 
 export interface TrueErase {
   do: "erase";
@@ -207,7 +207,7 @@ export interface Requests {
 }
 
 /** The params of each notification. */
-export type Notifications = Record<never, { params: unknown }>;
+export type Notifications = { [name in never]: { params: unknown } };
 
 /** A call of an extension method, whose name begins with an underscore. */
 export interface Extension {
@@ -218,13 +218,13 @@ export interface Extension {
 export type Request =
   | (Extension & { id: string | number })
   | {
-      [M in keyof Requests]: { jsonrpc: "2.0"; id: string | number; method: M } & Pick<Requests[M], "params">;
+      [M in keyof Requests]: { jsonrpc: "2.0"; id: string | number; method: M } & rt.Pick<Requests[M], "params">;
     }[keyof Requests];
 
 export type Notification =
   | Extension
   | {
-      [M in keyof Notifications]: { jsonrpc: "2.0"; method: M } & Pick<Notifications[M], "params">;
+      [M in keyof Notifications]: { jsonrpc: "2.0"; method: M } & rt.Pick<Notifications[M], "params">;
     }[keyof Notifications];
 
 export interface Response<Result = unknown> {
