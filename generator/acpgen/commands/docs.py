@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -32,8 +31,7 @@ def build(
     from acpgen.input.load import place
     from acpgen.publish import site
 
-    project = config.find(current_folder())
-    project = replace(project, site=config.site_settings(project.site, url=url, source=source))
+    project = config.move_site(config.find(current_folder()), url=url, source=source)
     with terminal.progress() as progress:
         steps = partial(progress, 0, 0)
         change = site.build(project, Path(os.path.abspath(out)), cache_of(no_cache), terminal.say, steps)

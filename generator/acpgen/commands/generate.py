@@ -160,8 +160,7 @@ def _watched(files: Sequence[str | Path], ref: Sequence[str] | None, *, is_proje
     with contextlib.suppress(Faults):
         if is_project:
             project = config.find(current_folder())
-            profiles = [path for name in project.methods.values() if (path := project.root / name).is_file()]
-            paths = [project.file, project.root / project.schema, *profiles]
+            paths = [project.file, project.root / project.schema, *project.profile_files]
     with contextlib.suppress(Faults):
         paths += [Path(file) for file in references_of(ref).values() if os.fspath(file) not in DRAFTS]
     return [*paths, resources.templates(), embedded.monitor_folder()]
