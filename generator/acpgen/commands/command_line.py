@@ -21,7 +21,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from acpgen.commands import terminal
-from acpgen.commands.shared_options import Color, Quiet
+from acpgen.commands.shared_options import DESCRIPTIONS, set_display
 from acpgen.errors import Faults
 
 _CANNOT_PARSE: Final[Any] = typer.BadParameter.__mro__[2]
@@ -91,34 +91,57 @@ def _read_docstring(text: str) -> _Description:
                 entries[entry[1]] = entry[2]
             else:
                 entries[[*entries][-1]] += f" {line.strip()}"
-    return _Description(paragraphs[0], paragraphs[1:], sections)
+    return _Description("".join(paragraphs[:1]), paragraphs[1:], sections)
+
+
+@dataclass(frozen=True, slots=True)
+class _Option:
+    """An option as a docstring describes it: `-q, --quiet: …`, or `--fail-on LEVEL: …`."""
+
+    spelling: str
+    text: str
+    heading: str
+
+    @property
+    def flags(self) -> list[str]:
+        return [word.rstrip(",") for word in self.spelling.split() if word.startswith("-")]
+
+    @property
+    def name(self) -> str:
+        return self.flags[-1].removeprefix("--").replace("-", "_")
+
+    def declare(self) -> Any:
+        metavar = self.spelling.rpartition(self.flags[-1])[2].strip() or None
+        return typer.Option(*self.flags, metavar=metavar, help=self.text, rich_help_panel=self.heading)
+
+
+def _read_options(sections: Mapping[str, Mapping[str, str]]) -> Mapping[str, _Option]:
+    """The options by the names of their parameters."""
+    headings = (heading for heading in sections if heading not in (_ARGUMENTS, _CODES))
+    options = (_Option(*entry, heading) for heading in headings for entry in sections[heading].items())
+    return {option.name: option for option in options}
 
 
 def describe(function: Callable[..., None]) -> Callable[..., None]:
     """A command as Typer takes it: with its parameters as the docstring describes them, and with those that every command has."""
     signature = inspect.signature(function, eval_str=True)
-    sections = dict(_read_docstring(function.__doc__ or "").sections)
-    arguments, _ = sections.pop(_ARGUMENTS, {}).items(), sections.pop(_CODES)
-    places = [each.name for each in signature.parameters.values() if each.kind is each.POSITIONAL_OR_KEYWORD]
-    declared: dict[str, Any] = {
-        name: typer.Argument(metavar=metavar, help=text, show_default=False)
-        for name, (metavar, text) in zip((name for name in places if name != "ctx"), arguments, strict=True)
-    }
-    for heading, entries in sections.items():
-        for spelling, text in entries.items():
-            option, _, metavar = spelling.partition(" ")
-            name = option.removeprefix("--").replace("-", "_")
-            name = name if name in signature.parameters else f"{name}_"
-            declared[name] = typer.Option(option, metavar=metavar or None, help=text, rich_help_panel=heading)
-    assert declared.keys() <= signature.parameters.keys(), declared.keys() - signature.parameters.keys()
-    parameters = [_describe_parameter(each, declared) for each in signature.parameters.values()]
-    for name, kind in (("quiet", Quiet), ("color", Color)):
-        default = "auto" if name == "color" else False
-        parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind))
+    sections = _read_docstring(function.__doc__ or "").sections
+    arguments, own = iter(sections.get(_ARGUMENTS, {}).items()), _read_options(sections)
+    options = {**_SHARED_OPTIONS, **own}
+    parameters: list[inspect.Parameter] = []
+    for parameter in (*signature.parameters.values(), *_GLOBAL_PARAMETERS):
+        info: Any = None
+        if parameter.kind is parameter.KEYWORD_ONLY:
+            info = options[parameter.name.rstrip("_")].declare()
+        elif parameter.annotation is not typer.Context:
+            metavar, text = next(arguments)
+            info = typer.Argument(metavar=metavar, help=text, show_default=False)
+        parameters.append(parameter if info is None else _describe_parameter(parameter, info))
+    assert [*arguments] == [] and own.keys() <= {each.name.rstrip("_") for each in parameters}, function.__name__
 
     @functools.wraps(function)
     def run(*, quiet: bool, color: str, **values: Any) -> None:
-        terminal.configure(is_quiet=quiet, color=color)
+        set_display(quiet=quiet, color=color)
         function(**values)
 
     run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
@@ -126,15 +149,17 @@ def describe(function: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def _describe_parameter(parameter: inspect.Parameter, declared: Mapping[str, Any]) -> inspect.Parameter:
-    """A parameter with what the docstring says of it, and with what it carries besides, such as a least value."""
-    info, annotation = declared.get(parameter.name), parameter.annotation
-    if info is None:
-        return parameter
+def _describe_parameter(parameter: inspect.Parameter, info: Any) -> inspect.Parameter:
+    """A parameter with its description, and with what it carries besides, such as a least value."""
+    annotation = parameter.annotation
     kind, *more = get_args(annotation) if get_origin(annotation) is Annotated else [annotation]
     for each in more:
         vars(info).update(each)
     return parameter.replace(annotation=Annotated[kind, info])
+
+
+_SHARED_OPTIONS: Final = _read_options(_read_docstring(DESCRIPTIONS).sections)
+_GLOBAL_PARAMETERS: Final = (*inspect.signature(set_display, eval_str=True).parameters.values(),)
 
 
 class Command(TyperCommand):

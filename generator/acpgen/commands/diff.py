@@ -13,13 +13,7 @@ from acpgen.commands.output import deliver, print_report, require_places
 from acpgen.commands.shared_options import (
     PROTOCOL,
     Budget,
-    Format,
     Methods,
-    NoCache,
-    Output,
-    Ref,
-    Unstable,
-    Waivers,
     cache_of,
     references_of,
 )
@@ -33,21 +27,21 @@ def diff(
     merge_base: bool = False,
     allow_new: bool = False,
     budget: Budget = None,
-    no_cache: NoCache = False,
-    unstable: Unstable = False,
+    no_cache: bool = False,
+    unstable: bool = False,
     methods: Methods = None,
-    ref: Ref = None,
+    ref: list[str] | None = None,
     fail_on: str = "risky",
     fail_on_bindings: str = "never",
-    waivers: Waivers = None,
+    waivers: Path | None = None,
     waive: list[str] | None = None,
     reason: str | None = None,
     until: str | None = None,
     repair: bool = False,
     fix: bool = False,
     dry_run: bool = False,
-    output_format: Format = None,
-    output: Output = None,
+    format_: str | None = None,
+    output: list[str] | None = None,
     report_url: str = "",
 ) -> None:
     """Compare two revisions of a schema: who breaks, and where.
@@ -95,7 +89,7 @@ def diff(
         raise typer.BadParameter("--dry-run needs --fix.")
     if fix and not dry_run and protocols.is_canonical(new):
         raise typer.BadParameter("--fix edits files, and NEW is a protocol that comes with acpgen. Add --dry-run.")
-    chosen = command.options(mode, output_format, fail_on, fail_on_bindings, output or (), report_url)
+    chosen = command.options(mode, format_, fail_on, fail_on_bindings, output or (), report_url)
     require_places(each.file for each in chosen.outputs)
     compared = command.run_diff(
         old,

@@ -7,10 +7,10 @@ from functools import partial
 from pathlib import Path
 
 from acpgen.commands import terminal
-from acpgen.commands.shared_options import NoCache, cache_of, current_folder
+from acpgen.commands.shared_options import cache_of, current_folder
 
 
-def build(*, out: Path = Path("site"), url: str = "", source: str = "", no_cache: NoCache = False) -> None:
+def build(*, out: Path = Path("site"), url: str = "", source: str = "", no_cache: bool = False) -> None:
     """Build the site of the project's protocols. Needs the extra docs.
 
     Options:

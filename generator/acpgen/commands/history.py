@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -11,12 +12,7 @@ from acpgen.commands.output import finish, report_destinations
 from acpgen.commands.shared_options import (
     PROTOCOL,
     Budget,
-    Format,
     Methods,
-    Output,
-    Ref,
-    Unstable,
-    Waivers,
     references_of,
 )
 
@@ -38,13 +34,13 @@ def history(
     since: str | None = None,
     limit: int = 50,
     budget: Budget = None,
-    unstable: Unstable = False,
+    unstable: bool = False,
     methods: Methods = None,
-    ref: Ref = None,
+    ref: list[str] | None = None,
     fail_on: str = "risky",
-    waivers: Waivers = None,
-    output_format: Format = None,
-    output: Output = None,
+    waivers: Path | None = None,
+    format_: str | None = None,
+    output: list[str] | None = None,
 ) -> None:
     """Compare many revisions of a schema, step by step.
 
@@ -77,7 +73,7 @@ def history(
         raise typer.BadParameter("after --, name a protocol, file or folder.")
     if path is None and not names:
         raise typer.BadParameter("name a protocol, files, or a revision with -- and a path.")
-    destinations = report_destinations(output, output_format)
+    destinations = report_destinations(output, format_)
     options = work.HistoryOptions(
         given=names,
         path=path,

@@ -10,7 +10,6 @@ from acpgen.commands import terminal
 from acpgen.commands.generate import run_outputs
 from acpgen.commands.shared_options import (
     Methods,
-    Ref,
 )
 from acpgen.errors import Faults, visible
 
@@ -20,7 +19,7 @@ def init(
     schemas: list[str] | None = None,
     *,
     methods: Methods = None,
-    ref: Ref = None,
+    ref: list[str] | None = None,
 ) -> None:
     """Make a project from a schema.
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from acpgen.commands.output import finish, report_destinations
-from acpgen.commands.shared_options import Format, Output, Ref, current_folder
+from acpgen.commands.shared_options import current_folder
 
 
 def lint(
-    path: list[Path] | None = None, *, ref: Ref = None, output_format: Format = None, output: Output = None
+    path: list[Path] | None = None,
+    *,
+    ref: list[str] | None = None,
+    format_: str | None = None,
+    output: list[str] | None = None,
 ) -> None:
     """Check schema files: JSON Schema, the dialect, house rules.
 
@@ -33,7 +37,7 @@ def lint(
 
     wanted = [protocols.locate(each) for each in path or ()] or [_schema_folder()]
     destinations = report_destinations(
-        output, output_format, [*wanted, *(file for each in wanted for file in each.rglob("*"))]
+        output, format_, [*wanted, *(file for each in wanted for file in each.rglob("*"))]
     )
     projects = {each: project_around for each in wanted if (project_around := config.around(each)) is not None}
     folders = {project_around.root / project_around.schema for project_around in projects.values()}

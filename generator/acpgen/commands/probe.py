@@ -9,7 +9,7 @@ import typer
 
 from acpgen.commands import terminal
 from acpgen.commands.output import deliver, print_report, report_destinations, require_places
-from acpgen.commands.shared_options import Format, Output, at_least
+from acpgen.commands.shared_options import at_least
 
 
 def probe(
@@ -28,8 +28,8 @@ def probe(
     keep_home: bool = False,
     baseline: Path | None = None,
     write_baseline: Path | None = None,
-    output_format: Format = None,
-    output: Output = None,
+    format_: str | None = None,
+    output: list[str] | None = None,
 ) -> None:
     """Test an agent or a client, and report its conformance.
 
@@ -85,7 +85,7 @@ def probe(
     if not command:
         raise typer.BadParameter("missing argument 'COMMAND'.")
     versions = work.versions(protocol or ())
-    destinations = report_destinations(output, output_format)
+    destinations = report_destinations(output, format_)
     require_places([write_baseline])
     known_findings = work.read_baseline(baseline) if baseline is not None else None
     report = run(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 
 import typer
 
+from acpgen.commands import terminal
 from acpgen.errors import Faults, allowed_values
 
 if TYPE_CHECKING:
@@ -67,116 +68,47 @@ def target_names(incomplete: str) -> list[str]:
     return _beginning(incomplete, [*TARGETS])
 
 
+DESCRIPTIONS: Final = """
+    Options:
+        --budget STEPS: The number of steps that the proofs of a comparison may take together; what is left then is undecided.
+            Default: 1000000, for each comparison of history 3000000.
+
+    Schema options:
+        --protocol NAME: Judge by this protocol, such as acp/v2, or by this schema file, whatever initialize says. Default: the version of
+            ACP that initialize negotiates.
+        --unstable: Also compare what is marked x-unstable and, in a folder, its schema.unstable.json.
+        --methods FILE: The profile that says where the schemas define their methods: a TOML or JSON file, or the name of a profile of
+            acpgen.
+        --ref URL=FILE: Read this file, or take this draft (draft-07), where a $ref or $schema has this address, absolute or as written.
+            May be repeated.
+
+    Waiver options:
+        --waivers FILE: The file of accepted findings. Default: compat-waivers.toml next to pyproject.toml.
+
+    Report options:
+        --format FORMAT: text (default), json, markdown, html, github, gitlab, sarif, junit or badge.
+        --output [FORMAT=]FILE: Write the report to this file; - is standard output. May be repeated.
+
+    Global options:
+        --no-cache: Neither use nor keep the results of earlier runs, which lie in $XDG_CACHE_HOME/acpgen, or in ~/.cache/acpgen.
+        -q, --quiet: Print reports and errors alone: no progress and no summary.
+        --color WHEN: auto (on a terminal, unless NO_COLOR is set), always or never.
+"""
+"""What the docstring of a command need not say of its options."""
+
 PROTOCOL: Final = completed(protocol_names)
 TARGET: Final = completed(target_names)
 
-_REPORT: Final = "Report options"
-_SCHEMAS: Final = "Schema options"
+Budget: TypeAlias = Annotated[int | None, at_least(1)]
+Methods: TypeAlias = Annotated[str | None, completed(profile_names)]
+Protocols: TypeAlias = Annotated[list[str] | None, PROTOCOL]
 
 
-Ref: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--ref",
-        metavar="URL=FILE",
-        help="Read this file, or take this draft (draft-07), where a $ref or $schema has this address, absolute or as written. "
-        "May be repeated.",
-        rich_help_panel=_SCHEMAS,
-    ),
-]
-
-Methods: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FILE",
-        help="The profile that says where the schemas define their methods: a TOML or JSON file, or the name of a profile of acpgen.",
-        autocompletion=profile_names,
-        rich_help_panel=_SCHEMAS,
-    ),
-]
-
-Protocols: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--protocol",
-        metavar="NAME",
-        help="Judge by this protocol, such as acp/v2, or by this schema file, whatever initialize says. Default: the version of ACP that "
-        "initialize negotiates.",
-        autocompletion=protocol_names,
-        rich_help_panel=_SCHEMAS,
-    ),
-]
-
-Unstable: TypeAlias = Annotated[
-    bool,
-    typer.Option(
-        "--unstable",
-        help="Also compare what is marked x-unstable and, in a folder, its schema.unstable.json.",
-        rich_help_panel=_SCHEMAS,
-    ),
-]
-
-Budget: TypeAlias = Annotated[
-    int | None,
-    typer.Option(
-        metavar="STEPS",
-        min=1,
-        help="The number of steps that the proofs of a comparison may take together; what is left then is undecided. Default: 1000000, for "
-        "each comparison of history 3000000.",
-        rich_help_panel="Options",
-    ),
-]
-
-Waivers: TypeAlias = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="The file of accepted findings. Default: compat-waivers.toml next to pyproject.toml.",
-        rich_help_panel="Waiver options",
-    ),
-]
-
-Format: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--format",
-        metavar="FORMAT",
-        help="text (default), json, markdown, html, github, gitlab, sarif, junit or badge.",
-        rich_help_panel=_REPORT,
-    ),
-]
-
-Output: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--output",
-        metavar="[FORMAT=]FILE",
-        help="Write the report to this file; - is standard output. May be repeated.",
-        rich_help_panel=_REPORT,
-    ),
-]
-
-NoCache: TypeAlias = Annotated[
-    bool,
-    typer.Option(
-        "--no-cache",
-        help="Neither use nor keep the results of earlier runs, which lie in $XDG_CACHE_HOME/acpgen, or in ~/.cache/acpgen.",
-    ),
-]
-
-Quiet: TypeAlias = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Print reports and errors alone: no progress and no summary.")
-]
-
-Color: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        "--color",
-        metavar="WHEN",
-        help="auto (on a terminal, unless NO_COLOR is set), always or never.",
-        **one_of("choice", "auto", "always", "never"),
-    ),
-]
+def set_display(
+    *, quiet: bool = False, color: Annotated[str, one_of("choice", "auto", "always", "never")] = "auto"
+) -> None:
+    """Apply the options that every command has."""
+    terminal.configure(is_quiet=quiet, color=color)
 
 
 def references_of(pairs: Sequence[str] | None) -> References:

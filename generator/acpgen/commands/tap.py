@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from acpgen.commands import terminal
-from acpgen.commands.shared_options import Protocols, Ref, at_least, one_of, references_of
+from acpgen.commands.shared_options import Protocols, at_least, one_of, references_of
 from acpgen.errors import Faults, visible
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def tap(
     report: Path | None = None,
     format_: Annotated[str, one_of("format", "text", "json")] = "text",
     protocol: Protocols = None,
-    ref: Ref = None,
+    ref: list[str] | None = None,
 ) -> None:
     """Run an agent with a monitor on its standard streams.
 

@@ -12,7 +12,7 @@ import typer
 
 from acpgen.commands import terminal
 from acpgen.commands.output import finish, report_destinations
-from acpgen.commands.shared_options import Format, Methods, Output, Protocols, Ref, at_least
+from acpgen.commands.shared_options import Methods, Protocols, at_least
 from acpgen.errors import visible
 
 if TYPE_CHECKING:
@@ -34,9 +34,9 @@ def validate(
     resume: Path | None = None,
     protocol: Protocols = None,
     methods: Methods = None,
-    ref: Ref = None,
-    output_format: Format = None,
-    output: Output = None,
+    ref: list[str] | None = None,
+    format_: str | None = None,
+    output: list[str] | None = None,
 ) -> None:
     """Judge messages strictly by the schema: one verdict a line.
 
@@ -78,7 +78,7 @@ def validate(
     names = file or ["-"]
     if len(names) > 1 and "-" in names:
         raise typer.BadParameter("- is standard input, and cannot be combined with files.")
-    destinations = report_destinations(output, output_format, [*names, resume])
+    destinations = report_destinations(output, format_, [*names, resume])
     lines_as = next(
         (each.format for each in destinations if each.file is None and each.format in ("text", "json")), None
     )
