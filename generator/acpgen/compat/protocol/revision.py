@@ -19,7 +19,19 @@ from acpgen.input.equality import key_of
 from acpgen.input.keywords import PROSE
 from acpgen.input.numbers import dumps, loads
 from acpgen.input.tagged_unions import branches_of
-from acpgen.input.walk import ASSERTIONS, Schema, inside, is_array, is_object, reachable, references, unjudged
+from acpgen.input.walk import (
+    ASSERTIONS,
+    DEFINITIONS,
+    HOLDS,
+    Schema,
+    inside,
+    is_array,
+    is_object,
+    may_hold_schemas,
+    reachable,
+    references,
+    unjudged,
+)
 from acpgen.pointers import follow, plain_pointer, pointer_parts, reference_to, target
 
 _SAID: Final = ASSERTIONS | {"then", "else"}
@@ -198,7 +210,8 @@ class SchemaRevision:
     @cached_property
     def prover_schemas(self) -> Mapping[str, Schema]:
         """The definitions as the prover is asked about them: what each accepts, and what is sent of it."""
-        return {**self.demands, **sender_definitions(self.stable_definitions, self.stable_schemas, SENT)}
+        accepted = {name: _without_annotations(node) for name, node in self.demands.items()}
+        return {**accepted, **sender_definitions(self.stable_definitions, self.stable_schemas, SENT)}
 
     @cached_property
     def declared_schemas(self) -> Mapping[str, Schema]:
@@ -237,9 +250,8 @@ class SchemaRevision:
     @cached_property
     def unstable_texts(self) -> Mapping[str, str]:
         """What is marked `x-unstable` and does not take part: its text without words, by its place."""
-        pending = (
-            [] if self.unstable else [(at, self.bundle.definitions[name]) for name, at in self.bundle.origins.items()]
-        )
+        written = ((at, name, self.bundle.definitions[name]) for name, at in self.bundle.origins.items())
+        pending = [(at, node) for at, name, node in written if _is_unstable(node) or self.stable_schemas[name] != node]
         found: dict[str, str] = {}
         while pending:
             at, node = pending.pop()
@@ -256,13 +268,13 @@ class SchemaRevision:
                 pending += ((f"{at}{plain_pointer(index)}", inner) for index, inner in enumerate(node))
         return found
 
-    def is_unstable(self, name: str) -> bool:
-        """Whether a definition stands inside of what does not take part."""
-        at = self.bundle.origins.get(name, "")
-        parts = at.split("/")
-        return bool(self.unstable_texts) and any(
-            "/".join(parts[:count]) in self.unstable_texts for count in range(1, len(parts) + 1)
-        )
+    @cached_property
+    def own(self) -> frozenset[str]:
+        """The definitions that take part, envelopes aside, and that stand in nothing that does not."""
+        kept = (name for name, each in self.definitions.items() if self.keeps(each.unstable))
+        places = {name: f"{self.bundle.origins.get(name, '')}/" for name in kept if name in self.bundle.definitions}
+        left_out = tuple(f"{at}/" for at in self.unstable_texts)
+        return frozenset(name for name, place in places.items() if not place.startswith(left_out))
 
     def outermost(self, at: str) -> str:
         """The place of the outermost definition in which a place lies, or of the root if it lies in what a root says; else empty."""
@@ -498,6 +510,22 @@ def _judging(schema: Any) -> Any:
         return schema
     left_out = [id(part) for part in unjudged(schema)]
     return {key: _judging(value) for key, value in schema.items() if id(value) not in left_out}
+
+
+def _without_annotations(schema: Any, holds: str = "schema") -> Any:
+    """A schema without what no validator asserts, so that definitions which accept the same are the same. `holds` are the schemas in it."""
+    if is_array(schema):
+        return [_without_annotations(each) for each in schema] if holds != "map" else schema
+    if not is_object(schema):
+        return schema
+    if holds == "map":
+        return {name: _without_annotations(each) for name, each in schema.items()}
+    kept = (key for key in schema if may_hold_schemas(key) or key in _KEPT)
+    return {key: _without_annotations(schema[key], HOLDS[key]) if key in HOLDS else schema[key] for key in kept}
+
+
+_KEPT: Final = frozenset({*DEFINITIONS, "$id", "$schema", "format", "x-integer"})
+"""What the prover reads of the keywords that hold definitions, annotate, or are our own."""
 
 
 def references_in(text: str) -> set[str]:
