@@ -67,10 +67,9 @@ class Acceptance:
             self._question(whole.on(sender), SENT), self._question(whole.on(opposite(sender))), sender, culprit
         )
 
-    def carried(self, whole: Pair, sender: Revision, culprit: Culprit | None = None) -> tuple[ir.JSON] | None:
-        """What the sender's side of a pair sends, with a culprit, whoever accepts it."""
-        witness = self.include(self._question(whole.on(sender)), False, sender, culprit).witness
-        return None if witness is None else (witness.value,)
+    def carried(self, whole: Pair, sender: Revision, culprit: Culprit | None = None) -> Relation:
+        """Whether the sender's side of a pair sends nothing with a culprit, whoever accepts it; the witness is what it sends."""
+        return self.include(self._question(whole.on(sender)), False, sender, culprit)
 
     def misread(self, whole: Pair, sender: Revision, culprit: Culprit) -> Relation:
         """Whether all that the sender's side of a pair sends with a culprit is declared by the receiver, and not merely let through."""

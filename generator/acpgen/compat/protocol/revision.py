@@ -108,7 +108,7 @@ class SchemaRevision:
 
     @cached_property
     def _places(self) -> Mapping[str, str]:
-        return {at: name for name, at in self.bundle.origins.items()}
+        return {at: name for name, at in reversed(self.bundle.origins.items())}
 
     def keeps(self, unstable: bool) -> bool:
         """Whether something takes part, given its mark."""
@@ -152,7 +152,7 @@ class SchemaRevision:
 
     @cached_property
     def _declared_places(self) -> Mapping[str, str]:
-        return {self.bundle.origins[name]: name for name in self.declared}
+        return {self.bundle.origins[name]: name for name in reversed(self.declared)}
 
     def former_names(self, definition: str) -> tuple[str, ...]:
         """The names that a definition had, as `x-was` declares them."""
@@ -250,8 +250,9 @@ class SchemaRevision:
     @cached_property
     def unstable_texts(self) -> Mapping[str, str]:
         """What is marked `x-unstable` and does not take part: its text without words, by its place."""
-        written = ((at, name, self.bundle.definitions[name]) for name, at in self.bundle.origins.items())
-        pending = [(at, node) for at, name, node in written if _is_unstable(node) or self.stable_schemas[name] != node]
+        written = () if self.unstable else self.bundle.origins.items()
+        sides = ((at, self.bundle.definitions[name], self.stable_schemas[name]) for name, at in written)
+        pending = [(at, node) for at, node, stable in sides if _is_unstable(node) or node != stable]
         found: dict[str, str] = {}
         while pending:
             at, node = pending.pop()
@@ -341,8 +342,11 @@ class SchemaRevision:
             name not in compared and branches_of(self.bundle.definitions[name]) is not None
         )  # into a union around it
         found: dict[tuple[str, str], Statements] = {}
+        records = {self.bundle.origins[each] for each in self._parts[at] if self._is_record(each)}
         for each in self._parts[at]:
             origin = self.bundle.origins[each]
+            if origin in records and not self._is_record(each):
+                continue  # params by position say what those by name do
             is_branch = is_copied and _OF_BRANCHES.fullmatch(origin.removeprefix(at)) is not None
             is_read = is_branch or each in compared or origin in self._declared_places
             found[each, origin.removeprefix(at)] = frozenset(
@@ -352,6 +356,9 @@ class SchemaRevision:
                 if not (is_read and origin + plain_pointer(*keys) in self._read_places[keyword])
             )
         return found
+
+    def _is_record(self, name: str) -> bool:
+        return isinstance(self.definitions.get(name), ir.Record)
 
     @cached_property
     def _read_places(self) -> Mapping[str, AbstractSet[str]]:
