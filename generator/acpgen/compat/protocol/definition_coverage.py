@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -223,7 +224,7 @@ def _text(revised: SchemaRevision, name: str, names: Mapping[str, str]) -> str:
     return with_names(revised.texts[name], lambda was: names.get(was, was))
 
 
-def _outermost(revised: SchemaRevision, names: set[str]) -> tuple[str, ...]:
+def _outermost(revised: SchemaRevision, names: AbstractSet[str]) -> tuple[str, ...]:
     """The definitions of these that no other of them refers to; of those that refer to each other, the first."""
     inner = {below for name in names for below in revised.references.get(name, ()) if below in names and below != name}
     found: list[str] = []

@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
@@ -49,6 +49,13 @@ _OF_BRANCHES: Final = re.compile(r"(?:/(?:allOf|anyOf|oneOf)/\d+)*")
 
 Statements: TypeAlias = "frozenset[tuple[str, str, Hashable]]"
 """What a definition says beside what it accepts: places in it, keywords and values."""
+
+
+class Demand(NamedTuple):
+    """What a keyword demands, as texts without words: its own, and those of all definitions that it refers to, by name."""
+
+    own: str
+    referred: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -108,7 +115,7 @@ class SchemaRevision:
 
     @cached_property
     def _places(self) -> Mapping[str, str]:
-        return {at: name for name, at in reversed(self.bundle.origins.items())}
+        return {at: name for name, at in reversed([*self.bundle.origins.items()])}
 
     def keeps(self, unstable: bool) -> bool:
         """Whether something takes part, given its mark."""
@@ -160,36 +167,35 @@ class SchemaRevision:
         parts = [pointer_parts(item) for item in declared if isinstance(item, str) and item.startswith("#/")]
         return tuple(path[1] for path in parts if len(path) == 2)
 
-    def residue(self, names: Iterable[str]) -> tuple[str, ...]:
-        """What the definitions demand beyond what their shapes tell, as texts. Records are left to the comparison of records."""
-        found: list[str] = []
+    def residue(self, names: Iterable[str]) -> list[Demand]:
+        """What the definitions demand beyond what their shapes tell. Records are left to the comparison of records."""
+        found: list[Demand] = []
         for name in names:
             definition = self.definitions[name]
             if isinstance(definition, ir.Record):
                 continue
             found.extend(self.demand(place) for place in definition.unenforced)
             if isinstance(definition, ir.TaggedUnion) and definition.default_admits_known:
-                found.append(f"known tags in {'oneOf' if 'oneOf' in self.bundle.definitions[name] else 'anyOf'}")
-        return tuple(sorted(found))
+                known = f"known tags in {'oneOf' if 'oneOf' in self.bundle.definitions[name] else 'anyOf'}"
+                found.append(Demand(known))
+        return sorted(found)
 
-    def demand(self, at: str) -> str:
-        """The text of a keyword that the IR does not carry, without its words, and of all that it refers to; its place if it
-        cannot be found again.
-        """
+    def demand(self, at: str) -> Demand:
+        """A keyword that the IR does not carry; its place alone if it cannot be found again."""
         owner, _ = self.owner(at.rpartition("/")[0])
         if not owner:
-            return at
+            return Demand(at)
         *around, keyword = pointer_parts(at.removeprefix(self.bundle.origins[owner]))
         try:
             holder: Any = follow(self.bundle.definitions[owner], around)
             node: Any = follow(holder, [keyword])
         except KeyError:
-            return at
+            return Demand(at)
         together = _READ_TOGETHER.get(keyword, ()) if is_object(holder) else ()
         said: Schema = {keyword: node, **{key: holder[key] for key in together if key in holder}}
         names = self._referred(node) | self._referred(said)  # a place may be a schema, or a keyword that holds several
-        referred = {name: self.bundle.definitions[name] for name in sorted(names)}
-        return f"{keyword} {dumps(without_prose([said, referred]), sort_keys=True)}"
+        referred = ((name, dumps(without_prose(self.bundle.definitions[name]), sort_keys=True)) for name in names)
+        return Demand(f"{keyword} {dumps(without_prose(said), sort_keys=True)}", tuple(sorted(referred)))
 
     @cached_property
     def texts(self) -> Mapping[str, str]:
