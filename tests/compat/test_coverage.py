@@ -967,3 +967,38 @@ def test_equal_text_of_a_definition_is_compared_where_another_draft_reads_it(
         sides.append(load(file))
     report = compare(*sides, mode="language")
     assert (report.language.backward, report.language.forward) == (backward, forward)
+
+
+def test_a_tuple_of_one_type_is_compared_as_the_array_that_it_is() -> None:
+    entry = {"type": "object", "properties": {"key": {"type": "string"}}, "required": ["key"]}
+
+    def listing(**array: Any) -> Schema:
+        return protocol({"GoRequest": {"type": "object", "properties": {"keys": {"type": "array", **array}}}})
+
+    one = listing(prefixItems=[entry], items=False, minItems=1)
+    found = {each.rule: each.message for each in compared(one, listing(items=entry, minItems=1)).findings}
+    assert found["limit-loosened"] == "May now contain at least 1 item (previously at least 1 item and at most 1 item)."
+
+
+def test_a_keyword_that_is_not_compared_leaves_no_doubt_where_only_a_compared_definition_differs() -> None:
+    def mapping(**more: Schema) -> Schema:
+        part = {"type": "object", "properties": {"size": {"type": "integer"}, **more}, "additionalProperties": False}
+        by_name = {
+            "additionalProperties": {"$ref": "#/$defs/Part"},
+            "patternProperties": {"^a": {"$ref": "#/$defs/Part"}},
+        }
+        whole = {"type": "object", "properties": {"one": {"$ref": "#/$defs/Part"}, "all": {"$ref": "#/$defs/Parts"}}}
+        return protocol({"GoRequest": whole, "Parts": {"type": "object", **by_name}, "Part": part})
+
+    report = compared(mapping(), mapping(name={"type": "string"}))
+    assert [(each.rule, each.severity) for each in report.findings] == [("closed-field-added", "risky")]
+
+
+def test_a_refusal_that_no_change_explains_says_where_the_message_has_it() -> None:
+    def listing(*tools: str) -> Schema:
+        step = {"type": "object", "properties": {"tool": {"enum": [*tools]}}}
+        both = {"allOf": [{"$ref": "#/$defs/Step"}], "anyOf": [{"$ref": "#/$defs/Step"}]}
+        return protocol({"GoRequest": {"type": "object", "properties": {"run": {"items": both}}}, "Step": step})
+
+    (finding,) = (each for each in compared(listing("a"), listing("a", "b")).findings if each.severity == "breaking")
+    assert finding.message.endswith("; the witness contains one at '/params/run/0/tool'.")

@@ -12,7 +12,6 @@ from acpgen import ir
 from acpgen.compat.changes import Change
 from acpgen.compat.diff import scalars, unions
 from acpgen.compat.diff.pairs import (
-    DOUBT,
     Comparison,
     Declaration,
     Pair,
@@ -176,7 +175,7 @@ def _residue(work: Comparison) -> None:
     known = [[name for name in shape.names if name not in work.both.apart] for shape in (work.old, work.new)]
     before, after = work.both.old.residue(known[0]), work.both.new.residue(known[1])
     if before != after:
-        work.note(Change("undecided", detail=DOUBT, **work.at()))
+        work.doubt(before, after, work.at())
 
 
 def _types(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Final, Literal
 
 from acpgen import ir
@@ -200,15 +201,18 @@ def _included(context: Context, sender: Revision, found: Sequence[Reach]) -> Ans
     receiver, acceptance = opposite(sender), context.acceptance
     if any(receiver in each.refuses or (each.witness and each.witness.refused_by == receiver) for each in found):
         return "no"
-    changed = [each.pair for each in context.pairs if context.is_changed(each)]
-    answers: set[Answer] = {acceptance.included(pair, sender, declared=False) for pair in changed}
-    if "no" not in answers:
-        around = [(one, other) for _, one, other in context.envelopes]
-        around += [each.question(sender, declared=False) for each in context.frames]
-        answers |= {acceptance.between(*each, sender).verdict.value for each in around}
-    if any(_is_open(each) and receiver in each.doubtful for each in found):
-        answers.add("undecided")
-    return "no" if "no" in answers else "undecided" if "undecided" in answers else "yes"
+    changed = (each.pair for each in context.pairs if context.is_changed(each))
+    relations = chain(
+        (acceptance.relation(pair, sender, declared=False) for pair in changed),
+        (acceptance.between(one, other, sender) for _, one, other in context.envelopes),
+        (acceptance.between(*each.question(sender, declared=False), sender) for each in context.frames),
+    )
+    is_open = any(_is_open(each) and receiver in each.doubtful for each in found)
+    for relation in relations:
+        if relation.verdict.value == "no":
+            return "no"
+        is_open |= relation.verdict.value == "undecided"
+    return "undecided" if is_open else "yes"
 
 
 def _is_open(each: Reach) -> bool:
