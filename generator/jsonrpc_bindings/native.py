@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import typing
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import islice
 from math import inf, isfinite
@@ -20,13 +20,12 @@ import msgspec
 from msgspec import UnsetType
 
 from .annotations import Meta
-from .fields import UNKNOWN, Base, Notes, is_record, keep_notes, shape_of
+from .fields import UNKNOWN, Base, Notes, Shape, is_record, keep_notes, shape_of
 from .json_types import Mismatch, comparable, integer_of, is_one_of
 from .jsonrpc import Beside, Message
-from .parse import colons_of, float_of, read_and_count, untyped
+from .parse import colons_of, float_of, untyped
 from .receiving import accepts
 from .types import Tags, Type, either, type_of
-from .writers import encode_native
 
 Read: TypeAlias = Callable[[Any], Any]
 
@@ -415,15 +414,10 @@ def _unknown_tag(error: str, value: Any) -> tuple[dict[str, Any], str]:
     raise Mismatch
 
 
-def read_natively(text: bytes, decode: Callable[[bytes], Any]) -> Any:
-    """What msgspec reads of JSON text, with the unknown fields.
-
-    Raises `Mismatch` where a key is given twice, or msgspec would lose something else.
-    """
-    found, left = read_and_count(text, decode, encode_native)
-    if left and note(found, untyped(text), left):
+def keep_unknown(found: Any, line: bytes, left: int) -> None:
+    """Keep the unknown fields of what msgspec read of a line. Raises `Mismatch` where something else would be lost."""
+    if note(found, untyped(line), left):
         raise Mismatch
-    return found
 
 
 def note(record: Any, value: Any, left: float) -> float:
@@ -432,11 +426,11 @@ def note(record: Any, value: Any, left: float) -> float:
     Returns how many are left then. Raises `Mismatch` where fields cannot be kept.
     """
     cls = record.__class__
+    known = _NOTERS.get(cls)
+    if known is not None and record is not value:
+        return known(record, value, left)
     if cls in _SCALARS_READ or record is value:
         return left
-    found = _NOTERS.get(cls)
-    if found is not None:
-        return found(record, value, left)
     if cls is list:
         for one, item in zip(record, value, strict=True):
             if left and one.__class__ not in _SCALARS_READ:
@@ -457,17 +451,14 @@ _NOTERS: Final[dict[type, Callable[[Any, dict[str, Any], float], float]]] = {}
 
 def _noter(cls: Any) -> Callable[[Any, dict[str, Any], float], float]:
     """What does so with the objects of a class."""
-    is_message = issubclass(cls, Message)
-    shape: Any = None if is_message else shape_of(cls)
-    names = cls.members_on_wire if is_message else shape.wires
-    put, reserved = (_PUT_BESIDE, _MEMBERS) if is_message else (keep_notes, frozenset[str]())
-    is_unknown = not is_message and shape.is_unknown
-    is_free = is_message or shape.takes_any_field or (is_unknown and shape.extra is Any)
     below: tuple[tuple[str, Callable[[Any], Any]], ...]
-    if is_message:
-        members: Mapping[str, Any] = vars(cls)
-        below = tuple((name, members[name].__get__) for name in ("params", "result") if name in names)
+    notes: Callable[[dict[str, Any], dict[str, Any]], Notes]
+    if issubclass(cls, Message):
+        names, is_unknown, notes, put = cls.members_on_wire, False, _beside, _PUT_BESIDE
+        below = tuple((name, vars(cls)[name].__get__) for name in ("params", "result") if name in names)
     else:
+        shape = shape_of(cls)
+        names, is_unknown, notes, put = shape.wires, shape.is_unknown, _notes(shape), keep_notes
         fields = [(one, type_of(one.type).reached()) for one in shape.fields.values()]
         below = tuple(
             (one.wire, one.slot.__get__) for one, types in fields if any(each.kind == "record" for each in types)
@@ -480,10 +471,7 @@ def _noter(cls: Any) -> Callable[[Any, dict[str, Any], float], float]:
             for key in value:  # which is faster than a comprehension
                 if key not in names:
                     unknown[key] = value[key]
-            tag = value[shape.tag_field] if is_unknown else None
-            if not is_free or not reserved.isdisjoint(unknown) or (is_unknown and tag in shape.known):
-                raise Mismatch
-            put(record, Beside(unknown) if is_message else Notes(shape, unknown, tag))
+            put(record, notes(unknown, value))
             left -= colons_of(unknown) if left != inf else 0
             if not left:
                 return 0
@@ -491,12 +479,37 @@ def _noter(cls: Any) -> Callable[[Any, dict[str, Any], float], float]:
             if wire in value:
                 item = value[wire]
                 if item.__class__ not in _SCALARS_READ:
-                    left = note(get(record), item, left)
+                    found = get(record)
+                    left = (_NOTERS.get(found.__class__) or note)(found, item, left)
                     if not left:
                         return 0
         return left
 
     return keep
+
+
+def _notes(shape: Shape) -> Callable[[dict[str, Any], dict[str, Any]], Notes]:
+    """What makes the notes of an object of a class. It raises `Mismatch` where unknown fields are not kept, or are judged."""
+
+    def of_unknown(unknown: dict[str, Any], value: dict[str, Any]) -> Notes:
+        tag = value[str(shape.tag_field)]
+        if tag in (shape.known or ()):
+            raise Mismatch
+        return Notes(shape, unknown, tag)
+
+    if shape.takes_any_field:
+        return lambda unknown, _: Notes(shape, unknown)
+    return of_unknown if shape.is_unknown and shape.extra is Any else _refuse
+
+
+def _refuse(_: dict[str, Any], __: dict[str, Any]) -> Notes:
+    raise Mismatch
+
+
+def _beside(unknown: dict[str, Any], _: dict[str, Any]) -> Notes:
+    if not _MEMBERS.isdisjoint(unknown):
+        raise Mismatch
+    return Beside(unknown)
 
 
 _MEMBERS: Final = frozenset({"jsonrpc", "id", "method", "params", "result", "error"})
