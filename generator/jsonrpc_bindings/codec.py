@@ -7,9 +7,9 @@ lose, is judged by the schema, which says what is wrong or what may be dropped; 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar, Union, overload
+from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar, overload
 
-from msgspec import UNSET, ValidationError
+from msgspec import UNSET
 
 from .annotations import resolve
 from .build import Unnamed, build
@@ -37,15 +37,15 @@ from .jsonrpc import (
     Response,
     class_of,
 )
-from .native import Never, complete, convert_json, convert_message, decoder, keep_unknown, native
+from .native import Never, complete, convert_json, decoder, message_reader, native
 from .parse import (
     FAILURES,
     VALUES,
     Duplicates,
     LineReader,
     copied,
-    line_reader,
     parse,
+    text_of,
 )
 from .pointers import json_pointer
 from .receiving import Receiving
@@ -138,22 +138,22 @@ class Codec(Generic[Found, Sender]):
 
     def _line_reader(self, sender: str, method: str | None) -> LineReader:
         """What reads the lines of a sender about which nothing is special: its calls, or its results of a method."""
+        if self.sides and sender not in self.sides:
+            return _nothing
         if method is None:
             rows: dict[str, list[Method[Any, Any]]] = {}
             for row in self._routes.values():
                 if row.side != sender:
                     rows.setdefault(row.name, []).append(row)
             kinds = {"request": Request, "notification": Notification}
-            classes = [self._class(kinds[own[0].kind], own[0]) for own in rows.values() if len(own) == 1]
+            classes = {name: self._class(kinds[own[0].kind], own[0]) for name, own in rows.items() if len(own) == 1}
         else:
             answered = self._routes.get((method, True))
             if answered is None:  # names that no schema has are without end
                 return _nothing
-            classes = [self._class(Response, answered)] if answered.side in (sender, "both") else []
-        found = [cls for cls in classes if cls is not None]
-        read = decoder(Union[tuple(found)]).decode if found else None  # noqa: UP007
-        made = _nothing if read is None else line_reader(read, encode_native, keep_unknown)
-        self._readers[sender, method] = made
+            classes = {"": self._class(Response, answered)} if answered.side in (sender, "both") else {}
+        classes = {name: cls for name, cls in classes.items() if cls is not None}
+        self._readers[sender, method] = made = message_reader(classes) if classes else _nothing
         return made
 
     # --- decoding ---
@@ -181,22 +181,18 @@ class Codec(Generic[Found, Sender]):
         Raises `DecodeError`, which names every problem with its JSON Pointer and the fitting JSON-RPC code; `ValueError` for a sender
         that the protocol does not have.
         """
-        refused = ""
         if line.__class__ is not bytes:
-            line = _as_bytes(line)
-        if line.__class__ is bytes and duplicates == "refuse":
+            line = text_of(line)
+        if duplicates == "refuse":
             try:
                 return (self._readers.get((sender, method)) or self._line_reader(sender, method))(line, values)  # type: ignore[no-any-return]
-            except ValidationError as error:
-                refused = str(error)
             except FAILURES:
                 pass
         if self.sides and sender not in self.sides:
             raise ValueError(f"the sender is one of {self.sides}, not {sender!r}")
         if duplicates != "refuse" and duplicates != "last":
             raise ValueError(f"duplicates is 'refuse' or 'last', not {duplicates!r}")
-        is_text = line.__class__ is bytes or isinstance(line, bytes | bytearray | str)
-        value = (parse if is_text else copied)(line, duplicates=duplicates, values=values)
+        value = parse(line, duplicates=duplicates, values=values)
         if self.batch and is_array(value):
             if not value:
                 raise _refusal(INVALID_REQUEST, (Problem("", "", EMPTY),), {})
@@ -205,7 +201,7 @@ class Codec(Generic[Found, Sender]):
                 for index, item in enumerate(value)
             ]
             return messages  # type: ignore[no-any-return]
-        return self._message(value, (), sender, method, pending, on_drop, lenient, refused)  # type: ignore[no-any-return]
+        return self._message(value, (), sender, method, pending, on_drop, lenient)  # type: ignore[no-any-return]
 
     def read_line(self, line: bytes, sender: str, values: int) -> Any:
         """The call of a line about which nothing is special; `None` of any other."""
@@ -214,9 +210,17 @@ class Codec(Generic[Found, Sender]):
         except FAILURES:
             return None
 
-    def read(self, value: Any, *, sender: str, method: str | None = None, on_drop: Hook | None = None) -> Any:
+    def read(
+        self,
+        value: Any,
+        *,
+        sender: str,
+        method: str | None = None,
+        on_drop: Hook | None = None,
+        lenient: bool = True,
+    ) -> Any:
         """One message of what `parse` gave. Raises as `decode`."""
-        return self._message(value, (), sender, method, None, on_drop, True)
+        return self._message(value, (), sender, method, None, on_drop, lenient)
 
     def route(self, name: str, *, is_request: bool) -> Method[Any, Any] | None:
         """The method of a request or notification."""
@@ -231,10 +235,7 @@ class Codec(Generic[Found, Sender]):
         pending: Mapping[Any, str] | None,
         on_drop: Hook | None,
         lenient: bool,
-        refused: str = "",
     ) -> Any:
-        if value.__class__ is dict and (found := self._converted(value, sender, method, refused)) is not None:
-            return found
         kind, name, row, faults = self._routing.route(value, at, sender, method, pending.get if pending else None)
         if faults:
             problems = tuple(Problem(json_pointer(one.path), one.schema, one.sentence) for one in faults)
@@ -262,22 +263,6 @@ class Codec(Generic[Found, Sender]):
         if made is None:
             return cls(**own, method=name, extra=extra, form=form, **{member: payload})
         return make(made, **own, **self._version, **{member: payload})
-
-    def _converted(self, value: dict[str, Any], sender: str, method: str | None, refused: str) -> Any:
-        """A message about which nothing is special; `None` where something is. `refused` is what msgspec said of its text."""
-        is_call = method is None
-        name: Any = value.get("method") if is_call else method
-        if name.__class__ is not str or (is_call == ("result" in value)):
-            return None
-        is_request = "id" in value or not is_call
-        row = self._routes.get((name, is_request))
-        if row is None or (row.side == sender if is_call else row.side not in (sender, "both")):
-            return None
-        cls = self._class(Response if not is_call else Request if is_request else Notification, row)
-        try:
-            return cls and convert_message(cls, value, refused)
-        except FAILURES:
-            return None
 
     @overload
     def decode_as(
@@ -495,16 +480,6 @@ class Codec(Generic[Found, Sender]):
 
 def _nothing(_: bytes, __: int) -> Any:
     raise Mismatch
-
-
-def _as_bytes(line: Any) -> Any:
-    """Text as bytes; what is no text, or cannot be such, as it is."""
-    if isinstance(line, bytearray):
-        return bytes(line)
-    try:
-        return line.encode() if isinstance(line, str) else line
-    except UnicodeEncodeError:
-        return line
 
 
 _KINDS: Final[Mapping[Any, tuple[Any, str]]] = {

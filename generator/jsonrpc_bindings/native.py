@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import typing
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from math import inf, isfinite
@@ -23,9 +23,10 @@ from .annotations import Meta
 from .fields import UNKNOWN, Base, Notes, Shape, is_record, keep_notes, shape_of
 from .json_types import Mismatch, comparable, integer_of, is_one_of
 from .jsonrpc import Beside, Message
-from .parse import colons_of, float_of, untyped
+from .parse import LineReader, colons_of, float_of, line_reader, read_untyped, untyped
 from .receiving import accepts
 from .types import Tags, Type, either, type_of
+from .writers import encode_native
 
 Read: TypeAlias = Callable[[Any], Any]
 
@@ -362,16 +363,36 @@ def convert(type_: Type, value: Any) -> Any:
 
 def convert_json(type_: Type, value: Any) -> Any:
     """Parsed JSON as msgspec reads it, with unknown fields and variants. Raises one of `FAILURES`."""
-    boxed = {"value": value}
-    found = convert_message(_box(type_), boxed).value
+    found = _marked(_box(type_), {"value": value}, "").value
     note(found, value, inf)
     return found
 
 
-def convert_message(cls: Any, value: Any, refused: str = "") -> Any:
-    """The same, of a class that msgspec knows: tags that it does not know are shown to it as that of unknown variants.
+def message_reader(classes: Mapping[str, Any]) -> LineReader:
+    """What reads the lines of messages whose classes are these, by method, that of a result by "". It raises one of `FAILURES`."""
+    answer = classes.get("")
 
-    `refused` is what it said of the text.
+    def mend(line: bytes, values: int, refused: str) -> Any:
+        if _UNKNOWN_TAG.fullmatch(refused) is None:
+            raise Mismatch
+        value = read_untyped(line, values)
+        found = _marked(classes.get(value.get("method"), answer), value, refused)
+        note(found, value, inf)
+        return found
+
+    return line_reader(decoder(either(*classes.values())).decode, encode_native, _keep, mend)
+
+
+def _keep(found: Any, line: bytes, left: int) -> None:
+    """Keep the unknown fields of what msgspec read of a line. Raises `Mismatch` where something else would be lost."""
+    if note(found, untyped(line), left):
+        raise Mismatch
+
+
+def _marked(cls: Any, value: Any, refused: str) -> Any:
+    """JSON as one of a class that msgspec knows: tags that it does not know are shown to it as that of unknown variants.
+
+    `refused` is what it has said already.
     """
     marked: list[tuple[dict[str, Any], str, Any]] = []
     try:
@@ -383,20 +404,17 @@ def convert_message(cls: Any, value: Any, refused: str = "") -> Any:
                 marked.append((owner, field, owner[field]))
                 owner[field] = UNKNOWN
             try:
-                found = msgspec.convert(value, cls, dec_hook=hook)
-                break
+                return msgspec.convert(value, cls, dec_hook=hook)
             except msgspec.ValidationError as error:
                 refused = str(error)
     finally:
         for owner, field, tag in marked:
             owner[field] = tag
-    note(found, value, inf)
-    return found
 
 
 _MARKED: Final = 8
 """So many unknown variants a value may hold: for each, it is read again."""
-_UNKNOWN_TAG: Final = re.compile(r"Invalid value '.*' - at `\$(.*)\.([^.]+)`", re.DOTALL)
+_UNKNOWN_TAG: Final = re.compile(r"Invalid value '.*' - at `\$(.+)\.([^.]+)`", re.DOTALL)
 
 
 def _unknown_tag(error: str, value: Any) -> tuple[dict[str, Any], str]:
@@ -412,12 +430,6 @@ def _unknown_tag(error: str, value: Any) -> tuple[dict[str, Any], str]:
     except (LookupError, ValueError, TypeError):
         pass
     raise Mismatch
-
-
-def keep_unknown(found: Any, line: bytes, left: int) -> None:
-    """Keep the unknown fields of what msgspec read of a line. Raises `Mismatch` where something else would be lost."""
-    if note(found, untyped(line), left):
-        raise Mismatch
 
 
 def note(record: Any, value: Any, left: float) -> float:

@@ -67,19 +67,15 @@ def parse_with_duplicates(line: bytes | bytearray | str, *, values: int = VALUES
 
     Raises as `parse`.
     """
+    text = text_of(line)
+    if len(text) > values and _holds_more(text, values):
+        raise TooManyValues(values)
     try:
-        text = line.encode() if isinstance(line, str) else bytes(line)  # bytes stay what they are
-        if len(text) > values and _holds_more(text, values):
-            raise TooManyValues(values)
-        try:
-            return _read(text, len(text)), ()
-        except FAILURES:
-            pass
+        return read_untyped(text, len(text)), ()
+    except FAILURES:
+        pass
+    try:
         jiter.from_json(text, allow_inf_nan=False)  # which is stricter, and says what is wrong
-    except DecodeError:
-        raise
-    except UnicodeEncodeError:
-        raise not_json(f"a string holds {_HALF}") from None
     except ValueError as error:
         raise not_json(str(error)) from None
     return _exactly(text)
@@ -114,18 +110,26 @@ def colons_of(value: Any) -> int:
 
 
 def line_reader(
-    decode: Callable[[bytes], Any], encode: Callable[[Any], bytes], keep: Callable[[Any, bytes, int], None]
+    decode: Callable[[bytes], Any],
+    encode: Callable[[Any], bytes],
+    keep: Callable[[Any, bytes, int], None],
+    mend: Callable[[bytes, int, str], Any] | None = None,
 ) -> LineReader:
     """What reads a line by a decoder that passes over keys: each takes a colon, which is missing in what `encode` writes of the value.
 
-    `keep` is told how many are missing. The reader raises one of `FAILURES` for a line that the decoder refuses, that may hold more
-    `values` or is nested too deep, or of which the keys cannot be counted so.
+    `keep` is told how many are missing, and `mend` reads what the decoder refuses, and why. The reader raises one of `FAILURES` for a line
+    that the decoder refuses, that may hold more `values` or is nested too deep, or of which the keys cannot be counted so.
     """
 
     def read(line: bytes, values: int) -> Any:
         if len(line) > values and not holds_at_most(line, values):
             raise Mismatch
-        value = decode(line)
+        try:
+            value = decode(line)
+        except msgspec.ValidationError as error:
+            if mend is None:
+                raise
+            return mend(line, values, str(error))
         colons = line.count(b":")
         if len(line) > _FLAT + colons and colons + len(line) - len(line.replace(b"[", b"")) > DEEPEST:
             refuse_deep(line)
@@ -146,18 +150,37 @@ def _lose(_: Any, __: bytes, ___: int) -> None:
     raise Mismatch
 
 
-_read: Final = line_reader(untyped, _write, _lose)
+read_untyped: Final = line_reader(untyped, _write, _lose)
+"""Reads plain values in which no key is given twice."""
 
 
 def copied(value: Any, *, duplicates: Duplicates = "refuse", values: int = VALUES) -> Any:
     """A parsed JSON value as `parse` gives it, and refused as there: Python tells the key 1 from "1", and JSON does not."""
     if isinstance(value, bytes | bytearray):
         raise DecodeError(PARSE_ERROR, (Problem("", "", _UNPARSED),))
+    return parse(_written(value), duplicates=duplicates, values=values)
+
+
+def text_of(line: Any) -> bytes:
+    """JSON text as UTF-8; what is no text is a parsed value, and written. Raises `DecodeError`."""
+    if isinstance(line, bytes | bytearray):
+        return bytes(line)  # bytes stay what they are
+    return _encoded(line) if isinstance(line, str) else _written(line)
+
+
+def _written(value: Any) -> bytes:
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise not_json(str(error)) from None
-    return parse(text, duplicates=duplicates, values=values)
+    return _encoded(text)
+
+
+def _encoded(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise not_json(f"a string holds {_HALF}") from None
 
 
 def holds_at_most(line: bytes, values: int) -> bool:
