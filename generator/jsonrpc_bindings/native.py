@@ -25,7 +25,7 @@ from .json_types import Mismatch, comparable, integer_of, is_one_of
 from .jsonrpc import Beside, Message
 from .parse import LineReader, colons_of, float_of, line_reader, read_untyped, untyped
 from .receiving import accepts
-from .types import Tags, Type, either, type_of
+from .types import Tags, Type, either, field_type
 from .writers import encode_native
 
 Read: TypeAlias = Callable[[Any], Any]
@@ -236,7 +236,7 @@ def _union(type_: Type) -> Read:
         if tags is not None and value.__class__ is dict:
             known = tags.known(value)
             if known is None:
-                return _unknown(tags, value)
+                return _unknown(tags.unknown[0], tags.field, value) if len(tags.unknown) == 1 else Never.read(value)
             branches = known
             if len(branches) == 1:
                 return _converted(branches[0], value)
@@ -255,11 +255,11 @@ def _union(type_: Type) -> Read:
     return read
 
 
-def _unknown(tags: Tags, value: dict[str, Any]) -> Any:
+def _unknown(type_: Type, field: str, value: dict[str, Any]) -> Any:
     """An object with an unknown tag as one of the class that keeps such."""
-    if len(tags.unknown) != 1 or not isinstance(value[tags.field], str):
+    if not isinstance(value.get(field), str):
         raise Mismatch
-    found = _converted(tags.unknown[0], {**value, tags.field: UNKNOWN})
+    found = _converted(type_, {**value, field: UNKNOWN})
     note(found, value, inf)
     return found
 
@@ -342,7 +342,7 @@ def _prepare(cls: Any) -> None:
     shape = shape_of(cls)
     found: dict[str, Any] = {}
     for one in shape.fields.values():
-        annotation = _closed(type_of(one.type))
+        annotation = _closed(field_type(one))
         found[one.name] = annotation if one.is_required else either(annotation, UnsetType)
     found["_notes"] = Notes if shape.is_odd else either(Notes, UnsetType)
     type.__setattr__(cls, "__annotations__", found)
@@ -356,6 +356,8 @@ def convert(type_: Type, value: Any) -> Any:
     is_text = value.__class__ is str and type_.kind == "string" and not (type_.limits or type_.is_judged)
     if is_text or value.__class__ is type_.cls:
         return value
+    if type_.kind == "record" and value.__class__ is dict and shape_of(type_.cls).is_unknown:
+        return _unknown(type_, str(shape_of(type_.cls).tag_field), value)
     found = _converted(type_, value)
     note(found, value, inf)
     return found
@@ -471,7 +473,7 @@ def _noter(cls: Any) -> Callable[[Any, dict[str, Any], float], float]:
     else:
         shape = shape_of(cls)
         names, is_unknown, notes, put = shape.wires, shape.is_unknown, _notes(shape), keep_notes
-        fields = [(one, type_of(one.type).reached()) for one in shape.fields.values()]
+        fields = [(one, field_type(one).reached()) for one in shape.fields.values()]
         below = tuple(
             (one.wire, one.slot.__get__) for one, types in fields if any(each.kind == "record" for each in types)
         )
@@ -492,7 +494,8 @@ def _noter(cls: Any) -> Callable[[Any, dict[str, Any], float], float]:
                 item = value[wire]
                 if item.__class__ not in _SCALARS_READ:
                     found = get(record)
-                    left = (_NOTERS.get(found.__class__) or note)(found, item, left)
+                    if found is not item:  # which is a record that somebody passed
+                        left = (_NOTERS.get(found.__class__) or note)(found, item, left)
                     if not left:
                         return 0
         return left
