@@ -122,6 +122,20 @@ def test_an_agent_of_v1_that_cannot_log_out_is_not_asked_to(tmp_path: Path) -> N
     play(work)
 
 
+@both
+def test_an_extension_is_named_with_an_underscore(version: int, tmp_path: Path) -> None:
+    script = Script()
+
+    async def work() -> None:
+        async with connected(version, script, Client(allowed_roots=[tmp_path])) as (agent, _):
+            for call in (agent.extension_request, agent.extension_notification):
+                with pytest.raises(ValueError, match="begins with '_': write '_ping'"):
+                    await call("ping")
+            assert [name for name, _ in script.requests] == ["initialize"]
+
+    play(work)
+
+
 # --- options that are misspelt ---------------------------------------------------------------------------------------
 
 

@@ -414,10 +414,13 @@ class ClientCore(peers2.Client):
 
 
 def _server(index: int, server: object) -> v2.McpServer:
+    if isinstance(server, v2.McpServerStdio | v2.McpServerHttp | v2.UnknownMcpServer):
+        return server
     try:
-        return server if hasattr(server, "type") else v2.decode_as(v2.McpServer, server, lenient=False)  # type: ignore[return-value]
+        found: v2.McpServer = v2.decode_as(v2.McpServer, server, lenient=False)
     except DecodeError as error:
         raise ValueError(f"'mcp_servers' has at {index} what is no MCP server: {error}") from None
+    return found
 
 
 def _as_value_error(error: RequestError) -> ValueError:

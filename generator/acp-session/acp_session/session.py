@@ -91,7 +91,9 @@ class Session:
     `ConnectionClosed`.
     """
 
-    def __init__(self, stored: StoredSession, connection: ClientConnection, store: Store) -> None:
+    def __init__(
+        self, stored: StoredSession, connection: ClientConnection, store: Store, *, is_closed: bool = False
+    ) -> None:
         self.log = SessionLog(stored.id)
         self.mcp_servers: tuple[v2.McpServer, ...] = ()
         self.connection = connection
@@ -105,7 +107,7 @@ class Session:
         self._state = "idle"
         self._turn: str | None = None
         self._background: list[v2.BackgroundWork] | None = None
-        self._is_opening, self._is_closed = True, False
+        self._is_opening, self._is_closed = True, is_closed
         self._pending: list[v2.SessionUpdate] | None = None
         self._calls: set[str] = set()
         self._message: tuple[str, str] | None = None
