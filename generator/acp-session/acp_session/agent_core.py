@@ -29,9 +29,10 @@ from .agent import Agent
 from .background import Background
 from .codec.relay import LocalCalls
 from .errors import answer_to_hook
+from .log import LOG
 from .modes import mode_option, with_value
 from .services import Local, LocalServices, Services
-from .session import LOG, ClientCapabilities, ClientConnection, Session
+from .session import ClientCapabilities, ClientConnection, Session
 from .store import StoredSession
 from .transcript import FINAL_STATUSES, MAX_OUTPUT
 from .turn import Turn

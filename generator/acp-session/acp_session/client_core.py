@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-import logging
 from collections import deque
 from collections.abc import Coroutine, Mapping, Sequence
 from pathlib import Path
@@ -32,6 +31,7 @@ from .client import Client
 from .client_session import ClientSession
 from .diffs import as_object
 from .errors import ConnectionClosed, Error, NotAdvertised, PeerError, not_advertised, raised_for
+from .log import LOG, SessionLog
 from .permission import cancel, choose, read, tool_call_update
 from .services import SERVICE_METHODS, Establish, Local, LocalServices, SessionRoots
 from .transcript import MAX_SIZE, Transcript
@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from .codec.relay import Calls
 
 T = TypeVar("T")
-
-LOG: Final = logging.getLogger("acp_session")
 
 McpServers: TypeAlias = "Sequence[v2.McpServer | Mapping[str, Any]]"
 """MCP servers that the agent connects to; an object of JSON is one of v2."""
@@ -322,7 +320,7 @@ class ClientCore(peers2.Client):
             self._early.setdefault(params.session_id, []).append(params.update)
         elif params.session_id not in self._unknown and len(self._unknown) < _MAX_UNKNOWN:
             self._unknown.add(params.session_id)
-            LOG.warning("session %s: updates are dropped, since the session is not open", params.session_id)
+            SessionLog(params.session_id).warning("updates are dropped, since the session is not open")
 
     def _has_room_for(self, update: v2.SessionUpdate) -> bool:
         self._early_size += len(v2.encode(update))
@@ -339,11 +337,11 @@ class ClientCore(peers2.Client):
         try:
             await self.client.on_update(session, update)
         except Exception:
-            LOG.exception("session %s: 'on_update' failed", session.id)
+            session.log.exception("'on_update' failed")
 
     def _drop_early(self) -> None:
         for session_id, updates in self._early.items():
-            LOG.warning("session %s: %d updates were dropped, since the session is not open", session_id, len(updates))
+            SessionLog(session_id).warning("%d updates were dropped, since the session is not open", len(updates))
         self._early.clear()
         self._early_size = 0
 
@@ -367,14 +365,14 @@ class ClientCore(peers2.Client):
         request = read(params, unknown_subject=self.client.unknown_subjects)
         option_id: str | None = None
         if request is None:
-            LOG.warning("session %s: a request for permission has an unknown subject and is declined", session.id)
+            session.log.warning("a request for permission has an unknown subject and is declined")
         else:
             asked = dataclasses.replace(request, tool_call=session.current_request(request))
             option_id = await session.ask(lambda: self.client.on_permission(session, asked))
         try:
             answer = cancel(params) if option_id is None else choose(params, option_id)
         except ValueError:
-            LOG.exception("session %s: 'on_permission' has failed", session.id)
+            session.log.exception("'on_permission' has failed")
             answer = cancel(params)
         assert isinstance(answer, v2.RequestPermissionResponse)
         return answer

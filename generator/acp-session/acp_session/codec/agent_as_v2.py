@@ -157,10 +157,10 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
             data = {"requested": body["protocolVersion"], "supported": [2]}
             raise RequestError(UNSUPPORTED_VERSION, "this agent speaks version 2", data)
         request = offer_services(self.walker.convert("InitializeRequest", body, place), self.services.capabilities())
-        answer = await self.ask("initialize", request, place)
+        answer = await self.request("initialize", request, place)
         if answer["protocolVersion"] != 1:
             raise RequestError(UNSUPPORTED_VERSION, f"the agent supports version {answer['protocolVersion']}, not 1")
-        self.can = as_object(answer.get("agentCapabilities"))
+        self.capabilities = as_object(answer.get("agentCapabilities"))
         found: Json = ToV2().convert("InitializeResponse", answer, place)
         return found
 
@@ -194,7 +194,7 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
         async with self.open_session(body, session.id) as establish:
             if not is_replayed and self.offers("resume"):
                 answer = await self.pass_on("session/resume", body, place)
-            elif self.can.get("loadSession"):
+            elif self.capabilities.get("loadSession"):
                 session.is_muted = not is_replayed
                 try:
                     answer = await self.pass_on("session/load", body, place)
@@ -263,11 +263,11 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
         options = self.session(body["sessionId"]).to_v2.options
         if body["configId"] == options.mode_option:
             mode = {**omit(body, "configId", "type", "value"), "modeId": body.get("value")}
-            answer = await self.ask("session/set_mode", mode, place)
+            answer = await self.request("session/set_mode", mode, place)
             options.set_mode(str(body.get("value")))
         else:
             setting = omit(body, "type") if body.get("type") == "id" else body
-            answer = await self.ask("session/set_config_option", setting, place)
+            answer = await self.request("session/set_config_option", setting, place)
             options.replace(answer.get("configOptions") or (), place.at("configOptions"))
         return {**answer, "configOptions": options.all()}
 
@@ -313,7 +313,7 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
         if session is not None:
             session.cancel()
         with suppress(ConnectionClosed):
-            await self.tell("session/cancel", body, place)
+            await self.notify("session/cancel", body, place)
         if session is not None:
             await self.services.stop(session.id)
 
@@ -364,7 +364,7 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
         """Send an update to the client."""
         place = self.losses.place("session/update", session_id=session_id)
         with suppress(ConnectionClosed):  # nobody listens any more
-            await self.v1_client.tell(
+            await self.v1_client.notify(
                 "session/update", {**(more or {}), "sessionId": session_id, "update": update}, place
             )
 
@@ -420,7 +420,7 @@ class ClientForV1(ClientRelay, peers1.Client):
         if session.turn is not None and not session.scope.is_cancelled:
             await self.codec.report_state(session, "requires_action")
         try:
-            answer = await session.scope.run(lambda: self.ask("session/request_permission", request, place))
+            answer = await session.scope.run(lambda: self.request("session/request_permission", request, place))
         finally:
             if session.turn is not None and not session.scope.is_waiting and not session.scope.is_cancelled:
                 await self.codec.report_state(session, "running")
@@ -443,7 +443,7 @@ class ClientForV1(ClientRelay, peers1.Client):
                 **as_object(request.get("requestedSchema")),
             }
         scope = CancelScope() if session is None else session.scope
-        return await scope.run(lambda: self.ask("elicitation/create", request, place)) or {"action": "cancel"}
+        return await scope.run(lambda: self.request("elicitation/create", request, place)) or {"action": "cancel"}
 
     async def _carried(self, body: Any, place: Place) -> None:
         """What another codec has carried through v1 is the update of v2 again."""
