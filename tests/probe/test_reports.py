@@ -21,7 +21,7 @@ import commands
 from acpgen.diagnostics import FORMATS
 from acpgen.probe import probe_command
 from acpgen.probe.clauses import Clause
-from acpgen.probe.conformance import Conformance, Finding, SkippedCase, TranscriptLine
+from acpgen.probe.conformance import Conformance, ProbeFinding, SkippedCase, TranscriptLine
 from bench import probes
 from probe.test_probe import probed, written
 
@@ -38,7 +38,7 @@ def outcome(*, level: Any = "must", judged: bool = True) -> Conformance:
         TranscriptLine("agent", b"", is_gap=True),
         TranscriptLine("agent", HOSTILE),
     )
-    found = Finding(
+    found = ProbeFinding(
         "tide/ebb", "v1/tide/ebb", CLAUSE, level, "no tide <b>here</b> \x1b[31m", rows, b'{"id": 1}', "ebb", 2
     )
     report = Conformance(("my agent", "--acp"), "agent", 7, program={"name": "<agent>", "version": "1"})

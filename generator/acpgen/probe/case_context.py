@@ -13,8 +13,8 @@ from acpgen.input.walk import is_array, is_object
 from acpgen.probe.agent_peer import Agent
 from acpgen.probe.clauses import CLAUSES, Clause, Strength
 from acpgen.probe.client_peer import Client
-from acpgen.probe.conformance import Finding
-from acpgen.probe.connection import Connection, Message, id_text
+from acpgen.probe.conformance import ProbeFinding
+from acpgen.probe.connection import Connection, ReceivedMessage, id_text
 from acpgen.probe.registry import ProbeCase
 
 KNOWN: Final = (1, 2)
@@ -38,7 +38,7 @@ class Handshake:
     client: Client | None
     wanted: Any
     id: Any
-    answer: Message | None
+    answer: ReceivedMessage | None
     index: int
 
     @property
@@ -65,7 +65,7 @@ class Trial:
     random: Random
     folder: Path
     initialize: Callable[[Any], Handshake]
-    report: Callable[[Finding], None]
+    report: Callable[[ProbeFinding], None]
     another: Callable[[], Handshake]
     """Another run of the program, initialized with the same version."""
     bare: Callable[[], Handshake]
@@ -105,7 +105,7 @@ class Trial:
         broken = CLAUSES[clause] if isinstance(clause, str) else clause or self.case.clause(self.spoken)
         where = connection or self.connection
         self.report(
-            Finding(
+            ProbeFinding(
                 rule=self.case.id,
                 case=self.name,
                 clause=broken,
@@ -128,7 +128,7 @@ class Trial:
         named = [one for one in (self.handshake.version, wanted) if one in KNOWN]
         return int(named[0]) if named else max((one for one in KNOWN if self.initialize(one).version == one), default=1)
 
-    def fail_answer(self, found: Message, message: str, **more: Any) -> None:
+    def fail_answer(self, found: ReceivedMessage, message: str, **more: Any) -> None:
         """Report a breach that an answer shows, with its request; `more` is for `fail`."""
         self.fail(message, found.asked, found.index, **more)
 
@@ -169,7 +169,7 @@ class Trial:
         seconds: float | None = None,
         clause: str | None = None,
         id_: Any = ...,
-    ) -> Message | None:
+    ) -> ReceivedMessage | None:
         """Send a request whose answer takes no work, and return the answer. None at all is a breach, reported when the connection ends."""
         connection = self.connection
         name = connection.call(method, params, id_)
@@ -283,11 +283,11 @@ class Trial:
         """Seconds for an answer that may need a model or a server."""
         return SLOW * self.connection.clock.answer
 
-    def refused(self, what: str, found: Message) -> str:
+    def refused(self, what: str, found: ReceivedMessage) -> str:
         """Why something cannot be reached, from the error that it got."""
         return self.failed(what, found, "was refused")
 
-    def failed(self, what: str, found: Message, how: str = "ended with an error") -> str:
+    def failed(self, what: str, found: ReceivedMessage, how: str = "ended with an error") -> str:
         """The same, for what may have begun."""
         if found.code == AUTH_REQUIRED:
             return f"{what} needs a login: {found.reason}. Log in with the program itself, then add --keep-home; see the guide 'Log in'"
@@ -336,7 +336,7 @@ class Trial:
         """Whether the client advertises a capability."""
         return self.agent().advertised(*path)
 
-    def updates(self, session: str, since: int = 0) -> list[Message]:
+    def updates(self, session: str, since: int = 0) -> list[ReceivedMessage]:
         """The updates of a session from a place in the transcript on."""
         calls = self.connection.called("session/update", since)
         params = [(call, call.value.get("params")) for call in calls]

@@ -49,7 +49,7 @@ class Clock:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class ReceivedMessage:
     """A message of the program: its place in the transcript, its value, and the place of the request that it answers."""
 
     index: int
@@ -122,11 +122,11 @@ class Connection:
         self._monitor, self._answerer = monitor, answerer
         self.rows: list[TranscriptLine] = []
         self.breaches: list[CaseBreach] = []
-        self.answers: dict[str, list[Message]] = {}
+        self.answers: dict[str, list[ReceivedMessage]] = {}
         """Responses by the id that they carry, as JSON."""
-        self.calls: list[Message] = []
+        self.calls: list[ReceivedMessage] = []
         """Requests and notifications of the program."""
-        self.bare: list[Message] = []
+        self.bare: list[ReceivedMessage] = []
         """Responses without an id, or with null."""
         self.case = ""
         self.sent = b""
@@ -194,18 +194,18 @@ class Connection:
 
     # --- receiving ---
 
-    def answer(self, id_: Any, seconds: float | None = None) -> Message | None:
+    def answer(self, id_: Any, seconds: float | None = None) -> ReceivedMessage | None:
         """The response that carries this id, if it comes in time."""
         name = id_text(id_)
         self.wait(lambda: name in self.answers, self.clock.answer if seconds is None else seconds)
         found = self.answers.get(name)
         return found[0] if found else None
 
-    def ask(self, method: str, params: Any = None, seconds: float | None = None) -> Message | None:
+    def ask(self, method: str, params: Any = None, seconds: float | None = None) -> ReceivedMessage | None:
         """Send a request and wait for its response."""
         return self.answer(self.call(method, params), seconds)
 
-    def called(self, method: str, since: int) -> list[Message]:
+    def called(self, method: str, since: int) -> list[ReceivedMessage]:
         """What the program called by a method from a place in the transcript on."""
         return [one for one in self.calls if one.index >= since and one.value.get("method") == method]
 
@@ -283,10 +283,10 @@ class Connection:
             self.batches.append((index, value))
         for one in value if is_array(value) else [value]:
             if is_object(one):
-                self._receive(Message(index, one))
+                self._receive(ReceivedMessage(index, one))
         return True
 
-    def _receive(self, message: Message) -> None:
+    def _receive(self, message: ReceivedMessage) -> None:
         value = message.value
         if isinstance(value.get("method"), str):
             self.calls.append(message)

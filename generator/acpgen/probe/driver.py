@@ -19,7 +19,7 @@ from acpgen.probe.case_context import Handshake, SkipCase, Trial
 from acpgen.probe.child import Child, environment
 from acpgen.probe.clauses import CLAUSES
 from acpgen.probe.client_peer import CAPABILITIES, Client
-from acpgen.probe.conformance import Conformance, Finding, SkippedCase
+from acpgen.probe.conformance import Conformance, ProbeFinding, SkippedCase
 from acpgen.probe.connection import Clock, Connection, TimeIsUp
 from acpgen.probe.monitor_findings import broken, merged, unjudged
 from acpgen.probe.registry import ProbeCase
@@ -85,7 +85,7 @@ class Probing:
         self.memories: dict[int, dict[str, Any]] = {}
         self.handshakes: dict[str, Handshake] = {}
         self.closed: set[int] = set()
-        self.found: list[Finding] = []
+        self.found: list[ProbeFinding] = []
         self.current = ""
         self.memory: dict[str, Any] = {}
         """What is known of the program, whatever the connection."""
@@ -257,7 +257,7 @@ class Probing:
             self.report.not_reached += unjudged(connection)
         if is_asked and not ended and connection.is_idle:
             self.found.append(
-                Finding(
+                ProbeFinding(
                     rule="transports/end-of-input",
                     case=connection.case,
                     clause=CLAUSES["ends"],

@@ -11,7 +11,7 @@ from acpgen.input.walk import is_array, is_object
 from acpgen.messages import validators
 from acpgen.probe.citations import requirements as requirements_table
 from acpgen.probe.clauses import ACP, RPC, Clause, Strength
-from acpgen.probe.conformance import Finding, SkippedCase
+from acpgen.probe.conformance import ProbeFinding, SkippedCase
 from acpgen.probe.connection import CaseBreach, Connection, id_text
 
 if TYPE_CHECKING:
@@ -45,14 +45,14 @@ _SCHEMA_RULES: Final = frozenset(
 )
 
 
-def broken(connection: Connection) -> Iterator[Finding]:
+def broken(connection: Connection) -> Iterator[ProbeFinding]:
     """The findings behind what the monitor saw the program do on a connection that has ended."""
     for found in connection.breaches:
         breach = found.breach
         at_fault = connection.own if breach.rule in _OWED else connection.other
         if breach.rule in _PASSED_OVER or breach.sender != at_fault or _is_tolerated(connection, found):
             continue
-        yield Finding(
+        yield ProbeFinding(
             rule=breach.rule,
             case=found.case,
             clause=_clause(breach.rule, _requirements(breach, connection.version), breach.level, connection.other),
@@ -72,11 +72,11 @@ def unjudged(connection: Connection) -> Iterator[SkippedCase]:
             yield SkippedCase(found.case or "monitor", found.breach.sentence)
 
 
-def merged(findings: Iterable[Finding]) -> list[Finding]:
+def merged(findings: Iterable[ProbeFinding]) -> list[ProbeFinding]:
     """The findings, each once: what says the same of the same place is counted."""
     from dataclasses import replace
 
-    found: dict[tuple[str, str, str, str], Finding] = {}
+    found: dict[tuple[str, str, str, str], ProbeFinding] = {}
     for one in findings:
         key = (one.rule, one.version, one.level, one.place)
         other = found.get(key)

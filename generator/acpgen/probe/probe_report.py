@@ -14,7 +14,7 @@ from typing import Any, Final
 from acpgen.diagnostics.model import Diagnostic, DiagnosticReport, RuleDescription, Snippet
 from acpgen.diagnostics.outline import counted
 from acpgen.errors import visible
-from acpgen.probe.conformance import LEVELS, Conformance, Finding, TranscriptLine
+from acpgen.probe.conformance import LEVELS, Conformance, ProbeFinding, TranscriptLine
 
 SENTENCES: Final = {
     "breaks": "Breaks: the program breaks requirements of the specification.",
@@ -79,7 +79,7 @@ def _badge(report: Conformance) -> str:
     return {"breaks": broken, "passes": passes, "not judged": "not judged"}[report.verdict]
 
 
-def _diagnostic(one: Finding, report: Conformance) -> Diagnostic:
+def _diagnostic(one: ProbeFinding, report: Conformance) -> Diagnostic:
     suite, _, name = one.case.rpartition("/")
     lines = tuple(map(_spoken, one.transcript))
     keys = (*("" for _ in one.transcript[1:]), one.key)  # what is wrong stands in the last message
@@ -99,7 +99,7 @@ def _diagnostic(one: Finding, report: Conformance) -> Diagnostic:
     )
 
 
-def _message(one: Finding) -> str:
+def _message(one: ProbeFinding) -> str:
     return one.message if one.times == 1 else f"{one.message} ({one.times} times)"
 
 
@@ -118,7 +118,7 @@ def _describe_rules(report: Conformance, rules: Collection[str]) -> Sequence[Rul
     return [RuleDescription(rule, each.says, str(each)) for rule, each in clauses.items() if rule in rules]
 
 
-def _again(one: Finding, report: Conformance) -> str:
+def _again(one: ProbeFinding, report: Conformance) -> str:
     """The command that runs the case of a finding alone."""
     side = " --client" if report.side == "client" else ""
     options = "".join(f" {option}" for option in report.options)
@@ -167,7 +167,7 @@ def as_data(report: Conformance) -> dict[str, Any]:
     }
 
 
-def _finding_data(one: Finding, report: Conformance) -> dict[str, Any]:
+def _finding_data(one: ProbeFinding, report: Conformance) -> dict[str, Any]:
     return {
         "rule": one.rule,
         "requirement": {name: getattr(one.clause, name) for name in ("document", "section", "number", "says")},

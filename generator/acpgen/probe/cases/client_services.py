@@ -7,7 +7,7 @@ from typing import Any, Final
 from acpgen.input.walk import is_object
 from acpgen.probe.agent_peer import EARLY_UPDATE
 from acpgen.probe.case_context import SkipCase, Trial
-from acpgen.probe.connection import Message
+from acpgen.probe.connection import ReceivedMessage
 from acpgen.probe.registry import case
 
 CLIENT: Final = ("client",)
@@ -155,6 +155,6 @@ def terminal(trial: Trial) -> None:
             trial.fail_answer(found, f"{method!r} of an open terminal failed: {found.reason}", level="should")
 
 
-def _read_missing(trial: Trial, seconds: float | None = None) -> Message | None:
+def _read_missing(trial: Trial, seconds: float | None = None) -> ReceivedMessage | None:
     params = {"sessionId": trial.client_session(), "path": f"{trial.client_folder()}/{_MISSING}"}
     return trial.expect("fs/read_text_file", params, seconds=seconds)

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from acpgen.probe.case_context import SkipCase, Trial
 from acpgen.probe.cases.sessions import needs
-from acpgen.probe.connection import Message, id_text
+from acpgen.probe.connection import ReceivedMessage, id_text
 from acpgen.probe.registry import case
 
 LATE: Final = 1.0
@@ -186,7 +186,7 @@ def ready(trial: Trial) -> None:
     trial.session()
 
 
-def _turn(trial: Trial, blocks: list[Any]) -> Message:
+def _turn(trial: Trial, blocks: list[Any]) -> ReceivedMessage:
     """A whole turn: the answer to its prompt, or in version 2 the news that it ended. Raises `SkipCase` where it fails."""
     ready(trial)
     connection, session = trial.connection, trial.session()
@@ -224,19 +224,19 @@ def _turn(trial: Trial, blocks: list[Any]) -> Message:
     return found
 
 
-def _idle(trial: Trial, session: str, since: int) -> Message | None:
+def _idle(trial: Trial, session: str, since: int) -> ReceivedMessage | None:
     """The news, after a place in the transcript, that nothing runs any more."""
     trial.connection.wait(lambda: bool(ended_turns(trial, session, since)), trial.slow)
     return next(iter(ended_turns(trial, session, since)), None)
 
 
-def _inserted(trial: Trial, session: str, since: int, until: int) -> list[Message]:
+def _inserted(trial: Trial, session: str, since: int, until: int) -> list[ReceivedMessage]:
     """The updates between two places of the transcript that report a message of the user. Nobody but the probe writes in its sessions."""
     kinds = ("user_message", "user_message_chunk")
     return [one for one in trial.updates(session, since) if one.index < until and one.update("sessionUpdate") in kinds]
 
 
-def _accepted(trial: Trial, session: str, since: int, found: Message) -> None:
+def _accepted(trial: Trial, session: str, since: int, found: ReceivedMessage) -> None:
     """Hold it against an agent of version 2 if the only prompt fails though its message was reported."""
     insertions = _inserted(trial, session, since, found.index) if trial.version == 2 and "error" in found.value else []
     if insertions:
@@ -249,7 +249,7 @@ def _has_run(trial: Trial, session: str, since: int, until: int) -> bool:
     return any(one.index < until and _state(one) == "running" for one in trial.updates(session, since))
 
 
-def _state(message: Message) -> Any:
+def _state(message: ReceivedMessage) -> Any:
     return message.update("state") if message.update("sessionUpdate") == "state_update" else None
 
 
@@ -303,7 +303,7 @@ def _cancelled(trial: Trial, is_time: Callable[[int], object], block: Any = _LON
         raise SkipCase("the turn had ended before it could be cancelled")
 
 
-def ended_turns(trial: Trial, session: str, since: int) -> list[Message]:
+def ended_turns(trial: Trial, session: str, since: int) -> list[ReceivedMessage]:
     """The updates after a place in the transcript by which the work of a session in version 2 ended."""
     return [one for one in trial.updates(session, since) if _state(one) == "idle"]
 

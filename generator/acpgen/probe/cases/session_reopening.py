@@ -5,7 +5,7 @@ from __future__ import annotations
 from acpgen.input.walk import is_object
 from acpgen.probe.case_context import SkipCase, Trial
 from acpgen.probe.cases.sessions import PATHS, ask, granted, needs
-from acpgen.probe.connection import Message
+from acpgen.probe.connection import ReceivedMessage
 from acpgen.probe.registry import case
 
 
@@ -61,7 +61,7 @@ def _elsewhere(trial: Trial, method: str) -> None:
         trial.is_alive()
 
 
-def _whole(trial: Trial, name: str, found: Message) -> None:
+def _whole(trial: Trial, name: str, found: ReceivedMessage) -> None:
     """Report a loaded session, prompted before, of which nothing is replayed, or nothing that the user said."""
     kinds = [
         str(one.update("sessionUpdate")) for one in trial.updates(name, found.asked or 0) if one.index < found.index

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from acpgen.input.walk import is_object
 from acpgen.probe.case_context import SkipCase, Trial, listed
-from acpgen.probe.connection import Message
+from acpgen.probe.connection import ReceivedMessage
 from acpgen.probe.registry import case
 
 PATHS: Final[dict[str, dict[int, tuple[str, ...]]]] = {
@@ -185,7 +185,7 @@ def needs(trial: Trial, name: str, *more: str) -> None:
     trial.needs(*PATHS[name][trial.version], *more)
 
 
-def ask(trial: Trial, method: str, params: Any) -> Message:
+def ask(trial: Trial, method: str, params: Any) -> ReceivedMessage:
     """An answer, however slow. Raises `SkipCase` without one, which is reported when the connection ends."""
     found = trial.expect(method, params, seconds=trial.slow)
     if found is None:
@@ -193,7 +193,7 @@ def ask(trial: Trial, method: str, params: Any) -> Message:
     return found
 
 
-def granted(trial: Trial, method: str, params: Any) -> Message:
+def granted(trial: Trial, method: str, params: Any) -> ReceivedMessage:
     """A result, as `ask`. Raises `SkipCase` for an error, too."""
     found = ask(trial, method, params)
     if "error" in found.value:
