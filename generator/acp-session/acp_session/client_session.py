@@ -78,7 +78,7 @@ class ClientSession:
     @property
     def root_set(self) -> RootSet:
         """The directories that the session may use, bound. Raises `RequestError` -32602 once it is closed."""
-        return self._core.roots.roots(self.id)
+        return self._core.workspace.roots(self.id)
 
     @property
     def roots(self) -> tuple[str, ...]:
