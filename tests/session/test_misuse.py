@@ -194,6 +194,25 @@ def test_a_class_and_an_object_that_is_not_initialized_are_named() -> None:
             play(lambda: call)  # noqa: B023 - run at once
 
 
+def test_a_method_that_is_not_a_coroutine_is_named() -> None:
+    class Plain(Agent):
+        def on_prompt(self, turn: Turn) -> str:  # type: ignore[override]
+            return turn.text
+
+    class Yielding(Client):
+        async def on_update(self, session: Any, update: Any) -> Any:
+            yield session, update
+
+    async def work() -> None:
+        with pytest.raises(ValueError, match=r"Plain.on_prompt' must be a coroutine: write 'async def on_prompt'"):
+            await serve_agent(Plain(), pair()[0])
+        with pytest.raises(ValueError, match=r"Yielding.on_update' must be a coroutine: .*, without 'yield'"):
+            async with connect_in_memory(Agent(), Yielding()):
+                pass
+
+    play(work)
+
+
 def test_a_command_is_a_list_with_a_program() -> None:
     async def spawn(command: Any) -> None:
         async with spawn_agent(command, Client()):
