@@ -56,9 +56,9 @@ def require_places(files: Iterable[Path | None]) -> None:
 
 def deliver(texts: Mapping[Path | None, str]) -> None:
     """Write the text of every file, all of them or none, then print that of standard output, `None`. Raises `Faults`."""
-    from acpgen.files import replace_files
+    from acpgen.files import write_reports
 
-    replace_files({file: text for file, text in texts.items() if file is not None})
+    write_reports({file: text for file, text in texts.items() if file is not None})
     if None in texts:
         print_report(texts[None])
 
