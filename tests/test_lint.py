@@ -18,7 +18,7 @@ import pytest
 import tiers
 from acpgen import resources
 from acpgen.config.docs_inputs import schemas
-from acpgen.diagnostics import written
+from acpgen.diagnostics import write_report
 from acpgen.errors import Faults
 from acpgen.input.load import Source, read
 from acpgen.lint import RULES, Finding, lint, lint_paths, protocols, rule_id
@@ -491,7 +491,7 @@ def test_the_page_of_the_rules_shows_a_change_for_each(request: pytest.FixtureRe
 
 
 def lines_of(finding: Finding) -> list[str]:
-    return written(lint_report({finding: "error"}, "x"), "text").splitlines()
+    return write_report(lint_report({finding: "error"}, "x"), "text").splitlines()
 
 
 def test_a_finding_is_one_line_with_file_line_column_pointer_rule_and_sentence() -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from acpgen.diagnostics import FORMATS, written
+from acpgen.diagnostics import FORMATS, write_report
 from acpgen.diagnostics.model import DiagnosticReport
 from acpgen.errors import Fault, Faults, did_you_mean, shown
 from acpgen.input.faults import BAD_SETTING, UNKNOWN_NAME
@@ -55,7 +55,9 @@ def texts(
 ) -> Mapping[Path | None, str]:
     """What goes to each place; text on a standard output has colours where that shows them."""
     shown_here = Destination("text", None)
-    return {to.file: written(report, "coloured" if coloured and to == shown_here else to.format) for to in destinations}
+    return {
+        to.file: write_report(report, "coloured" if coloured and to == shown_here else to.format) for to in destinations
+    }
 
 
 def _read(given: str, output_format: str | None, faults: list[Fault]) -> Destination:
