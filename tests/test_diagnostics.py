@@ -17,7 +17,7 @@ from typer.main import get_command
 import commands
 from acpgen.cli import app
 from acpgen.diagnostics import FORMATS, write_report
-from acpgen.diagnostics.columns import WIDTH, columns
+from acpgen.diagnostics.columns import WIDTH, count_columns
 from acpgen.diagnostics.model import (
     Column,
     Diagnostic,
@@ -105,7 +105,7 @@ def test_text_of_others_is_text_in_every_format(name: str, layout: Any) -> None:
     text = write_report(report(layout=layout), name)
     assert "\x1b" not in text
     if name == "text" and layout != "lines":
-        assert max(map(columns, text.splitlines())) <= WIDTH
+        assert max(map(count_columns, text.splitlines())) <= WIDTH
     if name == "html":
         elements = Elements()
         elements.feed(text)

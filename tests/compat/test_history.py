@@ -15,7 +15,7 @@ from acpgen.compat.history.timeline import Milestone, Timeline, bump, timeline
 from acpgen.compat.history_report import history_data, history_report
 from acpgen.compat.sources import open_input
 from acpgen.diagnostics import write_report
-from acpgen.diagnostics.columns import WIDTH, columns
+from acpgen.diagnostics.columns import WIDTH, count_columns
 from compat.protocols import Schema, documents, go, protocol
 
 ID: Schema = {"id": {"type": "string"}}
@@ -194,7 +194,7 @@ def test_text_fits_80_columns_and_no_text_of_others_reaches_the_terminal() -> No
     text = write_report(history_report(found), "text")
     assert "\u001b" not in text
     assert "\u0007" not in text
-    assert max(map(columns, text.splitlines())) <= WIDTH
+    assert max(map(count_columns, text.splitlines())) <= WIDTH
     assert "cannot be read" in text
 
 

@@ -39,9 +39,9 @@ def report_destinations(
     """Where `--output` and `--format` send reports. Raises `Faults`, before the work begins, where they cannot be written, or would be
     written over a file that is read.
     """
-    from acpgen.diagnostics.outputs import outputs, require_apart
+    from acpgen.diagnostics.outputs import parse_destinations, require_apart
 
-    destinations = outputs(output or (), output_format)
+    destinations = parse_destinations(output or (), output_format)
     require_places(each.file for each in destinations)
     require_apart((each.file for each in destinations), read)
     return destinations
@@ -65,7 +65,7 @@ def deliver(texts: Mapping[Path | None, str]) -> None:
 
 def finish(report: DiagnosticReport, destinations: Sequence[Destination]) -> NoReturn:
     """Write a report to where it goes, and end with its exit code. Raises `Faults`."""
-    from acpgen.diagnostics.outputs import texts
+    from acpgen.diagnostics.outputs import render_reports
 
-    deliver(texts(report, destinations, coloured=terminal.is_coloured()))
+    deliver(render_reports(report, destinations, coloured=terminal.is_coloured()))
     raise typer.Exit(report.code)

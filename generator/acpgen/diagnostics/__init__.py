@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 Writer: TypeAlias = "Callable[[DiagnosticReport], str | JSON]"
 
 FORMATS: Final = {
-    "text": "text.text",
-    "json": "badge.whole_report",
-    "markdown": "markdown.markdown",
-    "html": "page.html_page",
-    "github": "github.workflow_commands",
-    "gitlab": "gitlab.code_quality",
-    "sarif": "sarif.sarif",
-    "junit": "junit.junit",
-    "badge": "badge.badge",
+    "text": "text.write_text",
+    "json": "badge.make_json",
+    "markdown": "markdown.write_markdown",
+    "html": "page.write_page",
+    "github": "github.write_commands",
+    "gitlab": "gitlab.make_code_quality",
+    "sarif": "sarif.make_sarif",
+    "junit": "junit.write_junit",
+    "badge": "badge.make_badge",
 }
 """The function that makes the text or the JSON of each format, imported when it is asked for."""
 
-_WRITERS: Final = {**FORMATS, "coloured": "text.coloured"}
+_WRITERS: Final = {**FORMATS, "coloured": "text.write_coloured"}
 
 
 def write_report(report: DiagnosticReport, name: str) -> str:

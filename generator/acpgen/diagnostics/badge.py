@@ -16,12 +16,12 @@ _COLOURS: Final[dict[Tone, str]] = {
 }
 
 
-def whole_report(report: DiagnosticReport) -> JSON:
+def make_json(report: DiagnosticReport) -> JSON:
     """All that was found."""
     return report.data()
 
 
-def badge(report: DiagnosticReport) -> JSON:
+def make_badge(report: DiagnosticReport) -> JSON:
     """The verdict as a badge, which says no more than was judged."""
     return {
         "schemaVersion": 1,

@@ -16,7 +16,7 @@ from acpgen.ir import JSON
 _SEVERITIES: Final = {"error": "critical", "warning": "minor", "note": "info"}
 
 
-def code_quality(report: DiagnosticReport) -> JSON:
+def make_code_quality(report: DiagnosticReport) -> JSON:
     """One entry a diagnostic; what nobody need look at is left out."""
     return [*_entries(report)]
 
@@ -37,7 +37,7 @@ def _entries(report: DiagnosticReport) -> Iterator[JSON]:
 
 
 def _describe(diagnostic: Diagnostic) -> str:
-    headline = outline.headline(diagnostic)
+    headline = outline.write_headline(diagnostic)
     parts = (f"{diagnostic.severity}: {headline}", *diagnostic.details, diagnostic.waived, diagnostic.advice)
     return " ".join(filter(None, parts))
 

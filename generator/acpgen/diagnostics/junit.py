@@ -9,7 +9,7 @@ from acpgen.diagnostics import outline
 from acpgen.diagnostics.model import Diagnostic, DiagnosticReport
 
 
-def junit(report: DiagnosticReport) -> str:
+def write_junit(report: DiagnosticReport) -> str:
     """The report as JUnit XML. Where the exit code is 1 and no diagnostic says why, one case is an error."""
     found: dict[tuple[str, str], list[Diagnostic]] = {_split(name): [] for name in report.passed}
     for each in report.diagnostics:
@@ -59,11 +59,11 @@ def _count(element: Element) -> None:
 
 
 def _describe(one: Diagnostic) -> Iterator[str]:
-    yield f"{one.message}{outline.times(one)}"
+    yield f"{one.message}{outline.describe_count(one)}"
     yield from (*one.details, one.advice, one.repair)
     yield from (f"{place.label} {place}".lstrip() for place in reversed(one.locations))
     for snippet in one.evidence:
-        yield from (snippet.caption, *outline.snippet_lines(snippet, 0))
+        yield from (snippet.caption, *outline.split_snippet(snippet, 0))
 
 
 def _split(name: str) -> tuple[str, str]:

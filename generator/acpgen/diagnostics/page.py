@@ -26,7 +26,7 @@ LONGEST_EXCERPT: Final = 24
 """Lines of a source that a diagnostic shows."""
 
 
-def html_page(report: DiagnosticReport) -> str:
+def write_page(report: DiagnosticReport) -> str:
     """The report as a page, in the fullest form that fits."""
     environment = _environment()
     assert environment.loader is not None
@@ -36,9 +36,9 @@ def html_page(report: DiagnosticReport) -> str:
         return environment.get_template("page.html.jinja2").render(
             report=report,
             full=full,
-            heavy=outline.groups(report.diagnostics, heavy=True),
-            light=outline.groups(report.diagnostics, heavy=False),
-            counts=outline.counts(report.diagnostics),
+            heavy=outline.group_by_rule(report.diagnostics, heavy=True),
+            light=outline.group_by_rule(report.diagnostics, heavy=False),
+            counts=outline.count_by_severity(report.diagnostics),
             style=style,
             script=script,
             policy=content_policy(style=f"\n{style}", script=f"\n{script}"),
@@ -61,26 +61,31 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=lambda value: value if hasattr(value, "__html__") else visible(str(value)),
     )
-    functions = (_details, _evidence, _excerpt, _locations_by_label, _pre, _with_shortest_evidence)
+    functions = (_list_details, _list_evidence, _locations_by_label, _cut_excerpt, _pre, _find_shortest_evidence)
     environment.globals.update({function.__name__.strip("_"): function for function in functions})
-    environment.globals.update(name=outline.name, reach=outline.reach, times=outline.times, tone=tone)
+    environment.globals.update(
+        name_subject=outline.name_subject,
+        describe_reach=outline.describe_reach,
+        describe_count=outline.describe_count,
+        tone=tone,
+    )
     return environment
 
 
-def _details(diagnostic: Diagnostic) -> Iterator[tuple[str, object]]:
+def _list_details(diagnostic: Diagnostic) -> Iterator[tuple[str, object]]:
     """The lines below a message, each with its kind."""
-    return ((type(line).__name__, line) for line in outline.details(diagnostic))
+    return ((type(line).__name__, line) for line in outline.describe_details(diagnostic))
 
 
-def _evidence(snippet: Snippet) -> Sequence[str]:
+def _list_evidence(snippet: Snippet) -> Sequence[str]:
     return snippet.lines or [dumps(snippet.value, ensure_ascii=False)]
 
 
-def _with_shortest_evidence(diagnostics: Sequence[Diagnostic]) -> Diagnostic:
+def _find_shortest_evidence(diagnostics: Sequence[Diagnostic]) -> Diagnostic:
     """The one whose evidence is shown for all; one without evidence only where none has any."""
     return min(
         diagnostics,
-        key=lambda each: sum(len(line) for one in each.evidence for line in _evidence(one)) or float("inf"),
+        key=lambda each: sum(len(line) for one in each.evidence for line in _list_evidence(one)) or float("inf"),
     )
 
 
@@ -96,6 +101,6 @@ def _locations_by_label(diagnostic: Diagnostic) -> Mapping[str, SourceLocation]:
     return {each.label: each for each in diagnostic.locations if each.value is not None}
 
 
-def _excerpt(place: SourceLocation) -> Sequence[str]:
-    lines = outline.json_lines(place.value)
+def _cut_excerpt(place: SourceLocation) -> Sequence[str]:
+    lines = outline.split_json(place.value)
     return [*lines[:LONGEST_EXCERPT], "…"] if len(lines) > LONGEST_EXCERPT else lines

@@ -12,7 +12,7 @@ from acpgen.ir import JSON
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
-def sarif(report: DiagnosticReport) -> JSON:
+def make_sarif(report: DiagnosticReport) -> JSON:
     """The report as SARIF."""
     from acpgen import __version__
 
@@ -56,7 +56,7 @@ def _rule(rule: RuleDescription, url: str | None) -> JSON:
 
 def _result(diagnostic: Diagnostic, index: dict[str, int]) -> JSON:
     lines = (line for snippet in diagnostic.evidence if snippet.lines for line in snippet.lines)
-    message = "\n".join((f"{outline.headline(diagnostic)} {diagnostic.advice}".rstrip(), *lines))
+    message = "\n".join((f"{outline.write_headline(diagnostic)} {diagnostic.advice}".rstrip(), *lines))
     locations: list[JSON] = [_location(each) for each in diagnostic.locations[:1]]
     logical: JSON = [{"fullyQualifiedName": diagnostic.subject, "kind": "member"}]
     level = "note" if diagnostic.level == "none" else diagnostic.level
