@@ -20,8 +20,8 @@ from acpgen.files import (
     Change,
     Tree,
     compare,
-    difference,
-    digest,
+    diff_lines,
+    hash_folder,
     replace_files,
     require_files,
     require_folder,
@@ -148,14 +148,14 @@ def test_a_path_that_could_leave_the_folder_is_a_bug_of_ours(out: Path, path: st
 
 
 def test_a_digest_sees_every_file_and_no_cache(out: Path) -> None:
-    assert digest(out) is None
+    assert hash_folder(out) is None
     write([Tree(out, OLD)])
-    before = digest(out)
+    before = hash_folder(out)
     (out / "__pycache__").mkdir()
     (out / "__pycache__" / "x.pyc").write_text("x")
-    assert digest(out) == before
+    assert hash_folder(out) == before
     (out / "stray").write_text("")
-    assert digest(out) != before
+    assert hash_folder(out) != before
 
 
 # --- whose folder it is ----------------------------------------------------------------------------------------------
@@ -217,7 +217,7 @@ def test_a_file_that_we_did_not_write_is_a_fault_and_in_a_dry_run_a_difference(o
     assert faults_of(Tree(out, OLD)) == (STRAY_FILE(at=(out / "gone/mine.txt").as_posix()),)
     (change,) = write([Tree(out, OLD)], dry=True)
     assert change.strays == ("gone/mine.txt",)
-    assert list(difference(Tree(out, OLD), change)) == [
+    assert list(diff_lines(Tree(out, OLD), change)) == [
         f"Only in {out.as_posix()}, and not written by acpgen: gone/mine.txt"
     ]
 
@@ -451,7 +451,7 @@ def test_the_difference_is_a_unified_diff(out: Path, monkeypatch: pytest.MonkeyP
     write([Tree(out, {"a.txt": "1\n2\n", "b.txt": "b\n"})])
     monkeypatch.chdir(out.parent)
     tree = Tree(out, {"a.txt": "1\n3\n", "c.txt": "", "d.txt": "d\n"})
-    lines = list(difference(tree, compare(tree)))
+    lines = list(diff_lines(tree, compare(tree)))
     assert lines[0] == "--- a/out/.acpgen.json"
     assert lines[lines.index("--- a/out/a.txt") :] == [
         *("--- a/out/a.txt", "+++ b/out/a.txt", "@@ -1,2 +1,2 @@", " 1", "-2", "+3"),

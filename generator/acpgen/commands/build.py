@@ -13,7 +13,7 @@ from acpgen.bundle.faults import UNUSED_NAME, unused_name
 from acpgen.commands.project import OutputFolder, Part, Work
 from acpgen.config import docs_inputs
 from acpgen.errors import Fault, Faults, did_you_mean, distinct
-from acpgen.files import Change, Files, Tree, difference, is_ours, replace_files, require_folder, write
+from acpgen.files import Change, Files, Tree, diff_lines, is_ours, replace_files, require_folder, write
 from acpgen.files.cache import NO_CACHE, Remarks, all_code, find_remarks, keep_remarks, key_of, place_key
 from acpgen.input.faults import TOO_DEEP, TOO_MUCH_WORK, UNKNOWN_NAME
 from acpgen.input.load import Source, parse, place, read
@@ -67,7 +67,7 @@ class Outcome:
     def difference(self) -> Iterator[str]:
         """Lines of a unified diff of all outputs."""
         for tree, change in zip(self.trees, self.changes, strict=True):
-            yield from difference(tree, change)
+            yield from diff_lines(tree, change)
 
 
 def run(work: Work, *, check: bool = False, progress: Progress = lambda done, total, step: None) -> Outcome:

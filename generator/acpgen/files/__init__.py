@@ -14,9 +14,9 @@ from acpgen.files.tree import Change as Change
 from acpgen.files.tree import Files as Files
 from acpgen.files.tree import Tree as Tree
 from acpgen.files.tree import compare as compare
-from acpgen.files.tree import difference as difference
-from acpgen.files.tree import digest as digest
-from acpgen.files.tree import digest_of as digest_of
+from acpgen.files.tree import diff_lines as diff_lines
+from acpgen.files.tree import hash_folder as hash_folder
+from acpgen.files.tree import hash_tree as hash_tree
 from acpgen.files.tree import is_behind_link as is_behind_link
 from acpgen.files.tree import is_file as is_file
 from acpgen.files.tree import is_ours as is_ours

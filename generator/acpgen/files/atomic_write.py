@@ -55,12 +55,12 @@ def replace_files(contents: Mapping[Path, bytes | None]) -> None:
                 aside.append(at)
             for at, content in contents.items():
                 if content is not None:
-                    os.replace(_beside(at, "new"), at)
+                    os.replace(_path_beside(at, "new"), at)
                 else:
                     at.unlink(missing_ok=True)
             undo.pop_all()
     except OSError as error:
-        left = ", ".join(shown(place(_beside(each, "old"))) for each in lost)
+        left = ", ".join(shown(place(_path_beside(each, "old"))) for each in lost)
         fault = NOT_RESTORED(place(at), reason=str(error.strerror), left=left) if left else None
         raise Faults([fault or UNWRITABLE(place(at), reason=str(error.strerror))]) from None
     finally:
@@ -82,19 +82,19 @@ def is_leftover(name: str) -> bool:
     return name.startswith(".") and name.endswith((".acpgen-new", ".acpgen-old"))
 
 
-def _beside(path: Path, kind: str) -> Path:
+def _path_beside(path: Path, kind: str) -> Path:
     return path.with_name(f".{path.name}.acpgen-{kind}")
 
 
 def _discard(paths: Iterable[Path], kind: str) -> None:
     for path in paths:
         with contextlib.suppress(OSError):
-            _beside(path, kind).unlink(missing_ok=True)
+            _path_beside(path, kind).unlink(missing_ok=True)
 
 
 def _stage(path: Path, content: bytes, kind: str = "new") -> None:
     """Bring content to the disk beside its place, with the mode of what stands there."""
-    beside = _beside(path, kind)
+    beside = _path_beside(path, kind)
     beside.unlink(missing_ok=True)
     with beside.open("xb") as file:
         with contextlib.suppress(OSError):
@@ -106,7 +106,7 @@ def _stage(path: Path, content: bytes, kind: str = "new") -> None:
 
 def _put_aside(path: Path) -> None:
     """Keep what stands at a place under another name, from which it comes back without room on the disk."""
-    aside = _beside(path, "old")
+    aside = _path_beside(path, "old")
     aside.unlink(missing_ok=True)
     if not os.path.lexists(path):
         return
@@ -118,7 +118,7 @@ def _put_aside(path: Path) -> None:
 
 def _is_put_back(path: Path) -> bool:
     """Put back what stood at a place, or nothing if nothing did; whether that could be done."""
-    aside = _beside(path, "old")
+    aside = _path_beside(path, "old")
     try:
         if not os.path.lexists(aside):
             path.unlink(missing_ok=True)
@@ -147,14 +147,14 @@ def require_files(paths: Iterable[Path]) -> None:
     faults: list[Fault] = []
     for path in paths:
         target = Path(os.path.realpath(path))
-        reason = os.strerror(errno.EISDIR) if target.is_dir() else hindrance(target)
+        reason = os.strerror(errno.EISDIR) if target.is_dir() else find_hindrance(target)
         if reason is not None:
             faults.append(UNWRITABLE(at=place(path) or ".", reason=reason))
     if faults:
         raise Faults(faults)
 
 
-def hindrance(path: Path) -> str | None:
+def find_hindrance(path: Path) -> str | None:
     """Why nothing can be made beside a path; `None` if something can. What is no file, such as a pipe, is written to."""
     if path.exists() and not (path.is_file() or path.is_dir()):
         return None

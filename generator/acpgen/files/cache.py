@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
 from acpgen import embedded, resources
 from acpgen.files.serialization import from_json, to_json
-from acpgen.files.tree import Tree, digest, digest_of
+from acpgen.files.tree import Tree, hash_folder, hash_tree
 from acpgen.input.numbers import dumps, loads
 
 if TYPE_CHECKING:
@@ -267,13 +267,13 @@ Remarks: TypeAlias = Mapping[str, Any]
 def find_remarks(cache: Cache, folder: Path, inputs: str | None) -> Remarks | None:
     """What was reported of a folder that was made from just these inputs and still holds what was written; else `None`."""
     entry: Any = None if inputs is None else cache.find(place_key(folder), inputs)
-    return entry["remarks"] if entry is not None and entry["output"] == digest(folder) else None
+    return entry["remarks"] if entry is not None and entry["output"] == hash_folder(folder) else None
 
 
 def keep_remarks(cache: Cache, tree: Tree, inputs: str | None, remarks: Remarks) -> None:
     """Remember what a folder that holds its tree was made from, and what was reported."""
     if inputs is not None:
-        cache.keep(place_key(tree.folder), {"output": digest_of(tree), "remarks": {**remarks}}, inputs)
+        cache.keep(place_key(tree.folder), {"output": hash_tree(tree), "remarks": {**remarks}}, inputs)
 
 
 def place_key(folder: Path, part: str = "") -> str:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from acpgen.errors import Fault, Faults
-from acpgen.files.atomic_write import hindrance, is_leftover, remove_leftovers, replace_files, unwritable
+from acpgen.files.atomic_write import find_hindrance, is_leftover, remove_leftovers, replace_files, unwritable
 from acpgen.files.faults import FOREIGN_FILE, FOREIGN_FOLDER, NOT_A_FOLDER, STRAY_FILE, UNWRITABLE
 from acpgen.input.load import place
 
@@ -116,17 +116,17 @@ def write(trees: Iterable[Tree], *, dry: bool = False) -> tuple[Change, ...]:
         for parent in sorted({tree.folder.parent for tree in trees}):
             with unwritable(parent):
                 parent.mkdir(parents=True, exist_ok=True)
-                locks.enter_context(_locked(parent))
+                locks.enter_context(_lock(parent))
         changes = tuple(compare(tree) for tree in trees)
         pairs = [*zip(trees, changes, strict=True)]
-        if refused := [fault for tree, change in pairs for fault in _refusals(tree, change.strays)]:
+        if refused := [fault for tree, change in pairs for fault in _find_refusals(tree, change.strays)]:
             raise Faults(refused)
         listed = {tree.folder: _read_manifest(tree.folder) - {MANIFEST} | tree.files.keys() for tree in trees}
         contents: dict[Path, bytes | None] = {}
         for tree, change in pairs:
-            files, gone = _encoded(tree.files), _make_room(change)
+            files, gone = _encode(tree.files), _make_room(change)
             if not change.is_none:
-                contents[tree.folder / MANIFEST] = _manifest(listed[tree.folder])
+                contents[tree.folder / MANIFEST] = _write_manifest(listed[tree.folder])
             contents |= {tree.folder / path: files[path] for path in change.written if path != MANIFEST}
             contents |= {tree.folder / path: None for path in change.removed if path not in gone}
         replace_files(contents)
@@ -139,12 +139,12 @@ def require_folder(tree: Tree) -> None:
     """Raise `Faults` where a folder of our own could not take a tree, whatever it holds: to make one may take minutes."""
     if not _is_place_for_folder(tree):
         raise Faults([NOT_A_FOLDER(at=_name(tree.folder))])
-    reason = hindrance(tree.folder)
+    reason = find_hindrance(tree.folder)
     if reason is not None:
         raise Faults([UNWRITABLE(at=place(tree.folder), reason=reason)])
     ours = _read_manifest(tree.folder)
-    strays = (path for path in _paths(tree.folder) if path not in ours)
-    faults = list(_refusals(tree, [*(strays if ours else islice(strays, 1))]))
+    strays = (path for path in _list_paths(tree.folder) if path not in ours)
+    faults = list(_find_refusals(tree, [*(strays if ours else islice(strays, 1))]))
     if faults:
         raise Faults(faults)
 
@@ -156,7 +156,7 @@ def is_ours(folder: Path) -> bool:
 
 def compare(tree: Tree) -> Change:
     """What would change in a folder if it were made to hold its tree."""
-    files = _encoded(tree.files)
+    files = _encode(tree.files)
     ours = _read_manifest(tree.folder)
     if tree.shared:
         blocked = {path for path in {*files, *ours} if is_behind_link(tree.folder, path)}
@@ -164,7 +164,7 @@ def compare(tree: Tree) -> Change:
         present = {path: _read_file(tree.folder / path) for path in there | (blocked & files.keys() - {MANIFEST})}
         ours -= blocked
     else:
-        present = {path: _read_file(tree.folder / path) for path in _paths(tree.folder)}
+        present = {path: _read_file(tree.folder / path) for path in _list_paths(tree.folder)}
     written = [path for path, content in files.items() if present.get(path) != content]
     removed = [path for path in present if path not in files and path in ours]
     strays = [path for path in present if path not in ours and (path not in files or path in written)]
@@ -177,9 +177,9 @@ def compare(tree: Tree) -> Change:
     )
 
 
-def difference(tree: Tree, change: Change) -> Iterator[str]:
+def diff_lines(tree: Tree, change: Change) -> Iterator[str]:
     """Lines of a unified diff from a folder to its tree."""
-    files = _encoded(tree.files)
+    files = _encode(tree.files)
     for path in sorted({*change.written, *change.removed, *change.strays}):
         name = place(tree.folder / path)
         if path in change.strays and path not in files:
@@ -199,19 +199,19 @@ def difference(tree: Tree, change: Change) -> Iterator[str]:
             yield f"{name}: {'an empty file, or other line ends' if path in files else 'an empty file, removed'}"
 
 
-def digest(folder: Path) -> str | None:
+def hash_folder(folder: Path) -> str | None:
     """A hash of all that a folder holds, caches left out; `None` where there is no folder."""
     if os.path.islink(folder) or not os.path.isdir(folder):
         return None
-    return _digest((path, _read_file(folder / path)) for path in sorted(_paths(folder)))
+    return _hash((path, _read_file(folder / path)) for path in sorted(_list_paths(folder)))
 
 
-def digest_of(tree: Tree) -> str:
+def hash_tree(tree: Tree) -> str:
     """The same of a folder that holds its tree."""
-    return _digest(sorted(_encoded(tree.files).items()))
+    return _hash(sorted(_encode(tree.files).items()))
 
 
-def _digest(files: Iterable[tuple[str, bytes | None]]) -> str:
+def _hash(files: Iterable[tuple[str, bytes | None]]) -> str:
     summary = hashlib.sha256()
     for path, content in files:
         summary.update(f"{path}\0{-1 if content is None else len(content)}\0".encode(errors="surrogateescape"))
@@ -230,7 +230,7 @@ def _is_place_for_folder(tree: Tree) -> bool:
     return Path(os.path.realpath(folder)) == expected
 
 
-def _refusals(tree: Tree, strays: Iterable[str]) -> Iterator[Fault]:
+def _find_refusals(tree: Tree, strays: Iterable[str]) -> Iterator[Fault]:
     """Why a folder must not be written that holds these strays."""
     if tree.shared or is_ours(tree.folder):
         yield from ((FOREIGN_FILE if tree.shared else STRAY_FILE)(at=place(tree.folder / path)) for path in strays)
@@ -243,7 +243,7 @@ def _name(folder: Path) -> str:
     return place(folder) or folder.resolve().name
 
 
-def _paths(folder: Path) -> Iterator[str]:
+def _list_paths(folder: Path) -> Iterator[str]:
     """Paths of all that lies in a folder and is neither a folder nor a cache; links are not followed."""
     try:
         with os.scandir(folder) as scan:
@@ -254,7 +254,7 @@ def _paths(folder: Path) -> Iterator[str]:
         raise Faults([UNWRITABLE(at=place(folder), reason=str(error.strerror))]) from None
     for entry in entries:
         if entry.is_dir(follow_symlinks=False):
-            yield from (f"{entry.name}/{path}" for path in _paths(folder / entry.name))
+            yield from (f"{entry.name}/{path}" for path in _list_paths(folder / entry.name))
         else:
             yield entry.name
 
@@ -270,13 +270,13 @@ def _read_manifest(folder: Path) -> frozenset[str]:
     return frozenset({MANIFEST, *paths}) if _OURS in text else frozenset()
 
 
-def _encoded(files: Files) -> dict[str, bytes]:
+def _encode(files: Files) -> dict[str, bytes]:
     """The files and the manifest that lists them, as bytes."""
     assert MANIFEST not in files
     for path in files:
         assert all(_SEGMENT.fullmatch(part) for part in path.split("/")), f"{path!r} is no plain relative path"
         assert files.keys().isdisjoint(_parents(path)), f"{path!r} lies in a file"
-    return {**{path: text.encode() for path, text in files.items()}, MANIFEST: _manifest(files)}
+    return {**{path: text.encode() for path, text in files.items()}, MANIFEST: _write_manifest(files)}
 
 
 def _read_file(path: Path) -> bytes | None:
@@ -289,7 +289,7 @@ def _read_file(path: Path) -> bytes | None:
         raise Faults([UNWRITABLE(at=place(path), reason=str(error.strerror))]) from None
 
 
-def _manifest(paths: Iterable[str]) -> bytes:
+def _write_manifest(paths: Iterable[str]) -> bytes:
     listed = ",\n".join(f'    "{path}"' for path in sorted(paths))
     return f"{{\n  {_OURS},\n  {_FILES} [\n{listed}\n  ]\n}}\n".encode()
 
@@ -319,14 +319,14 @@ def _tidy(tree: Tree, listed: Iterable[str]) -> None:
         _prune(tree.folder / parent)
     if former:
         with contextlib.suppress(Faults):
-            replace_files({tree.folder / MANIFEST: _manifest(tree.files)})
+            replace_files({tree.folder / MANIFEST: _write_manifest(tree.files)})
         remove_leftovers([tree.folder])
 
 
 def _prune(folder: Path) -> None:
     """Remove a folder in which nothing is left but what other tools cached."""
     with contextlib.suppress(Faults):
-        if not any(_paths(folder)):
+        if not any(_list_paths(folder)):
             shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -338,7 +338,7 @@ def _parents(path: str) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def _locked(parent: Path) -> Generator[None]:
+def _lock(parent: Path) -> Generator[None]:
     """Keep other runs out of the folders below `parent`, where the system knows such locks."""
     if sys.platform == "win32":
         yield

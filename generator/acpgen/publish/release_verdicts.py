@@ -289,7 +289,7 @@ def _serialize(verdicts: Iterable[ReleaseVerdict]) -> str:
         row = msgspec.json.decode(msgspec.json.encode(msgspec.structs.replace(each, **changed)))
         rows.append({key: row[key] for key in _HEAD if key in row} | row)
         before = names
-    return layout.text({"rules": VERSION, "releases": rows})
+    return layout.format_document({"rules": VERSION, "releases": rows})
 
 
 def _diff(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
