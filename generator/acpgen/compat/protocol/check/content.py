@@ -178,7 +178,7 @@ class Content:
         if reception.kind == "kept":
             return None
         judgement = adapt_judgement(judgement, found.change, reception.kind)
-        location = location_of(messages.new[0], found.steps)
+        location = location_of(messages.new[0], found.steps, context.new)
         reach = context.reach(
             rule,
             judgement,
