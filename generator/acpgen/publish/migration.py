@@ -21,7 +21,7 @@ from acpgen.bundle.bundle import Moved
 from acpgen.compat.diff.renames import renamed_methods
 from acpgen.compat.findings import Reach
 from acpgen.compat.protocol.revision import SchemaRevision
-from acpgen.compat.report_cache import find_or_make
+from acpgen.compat.report_cache import find_or_compare
 from acpgen.diagnostics.markup import Markdown, identifier, plain
 from acpgen.files.cache import NO_CACHE, Cache
 from acpgen.files.serialization import to_json
@@ -59,7 +59,7 @@ def _check_facts(old: SchemaRevision, new: SchemaRevision, cache: Cache) -> tupl
 
         return check(before, after).reaches
 
-    return find_or_make(cache, inputs, findings)
+    return find_or_compare(cache, inputs, findings)
 
 
 class _Guide:

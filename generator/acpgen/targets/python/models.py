@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from acpgen import ir
-from acpgen.files.cache import Cache
+from acpgen.files.cache import Cache, find_or_make
 from acpgen.input.numbers import dumps
 from acpgen.input.step_budget import spend
 from acpgen.resources import templates
@@ -115,7 +115,7 @@ def _classes(records: list[ir.Record], names: Names, views: Mapping[str, dict[st
     layout = _layout(records, keys)
     values = {f"#/$defs/{keys[record.name]}": views[record.name] for record in records}
     template = (_EMITTER / "msgspec.jinja2").read_text("utf-8")
-    return cache.find_or_make(("classes", template, dumps([layout, values])), lambda: _emit(layout, values))
+    return find_or_make(cache, ("classes", template, dumps([layout, values])), lambda: _emit(layout, values), dict)
 
 
 def _emit(layout: dict[str, Any], values: Mapping[str, dict[str, Any]]) -> str:
