@@ -125,13 +125,17 @@ class Checkers:
 
     def _itself(self, schema: Schema) -> Iterator[str]:
         """The checkers of what a schema says itself, in its order."""
-        record, array = [*self._record(schema)], [*self._array(schema)]
+        record, array = [*self._record(schema)], [*self._items(schema)]
         type_ = schema.get("type")
         branches = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
-        is_object_told = record or (branches and all(map(self._declares_object, branches)))
-        is_told = (is_object_told and type_ == "object") or (array and type_ == "array")
-        found = [*self._scalars(schema, None if is_told else type_), *(("items", one) for one in array)]
+        is_told = type_ == "object" and bool(branches) and all(map(self._declares_object, branches))
+        is_told |= bool(record) and self._others(schema, "object") != "any"
+        is_told |= bool(array) and self._others(schema, "array") != "any"
+        found = [*(("items", one) for one in array), *self._scalars(schema, None if is_told else type_)]
         found += [*(("required", one) for one in record), *self._object(schema)]
+        if "contains" in schema:
+            limits = schema.get("minContains", 1), schema.get("maxContains", "Infinity")
+            found.append(("items", _call("contains", self.of(schema["contains"]), *map(str, limits))))
         if "not" in schema:
             excluded = schema["not"]
             is_list = is_object(excluded) and excluded.keys() == {"anyOf"}
@@ -152,7 +156,8 @@ class Checkers:
         yield "type", _call("literal", type_, *map(_value, schema["enum"])) if "enum" in schema else type_
         for keyword in _LIMITS:
             if keyword in schema and schema[keyword] is not False:
-                yield keyword, _call(keyword, _limit(schema[keyword]))
+                is_last = keyword == "minItems" and "items" in schema  # items may be left out
+                yield "items" if is_last else keyword, _call(keyword, _limit(schema[keyword]))
         if isinstance(schema.get("pattern"), str):
             text = "" if schema.get("format") == "absolute-path" else schema["pattern"]
             yield "pattern", _call("pattern", _expression(schema["pattern"]), dumps(text))
@@ -183,13 +188,9 @@ class Checkers:
         for name in [*first, *(one for one in properties if one not in first)]:
             (checker, how), key = fields[name], '["__proto__"]' if name == "__proto__" else javascript_key(name)
             rows.append(f"{key}: {checker if how == (0 if name in first else usual) else f'[{checker}, {how}]'}")
-        others = dumps([name for name in required if name not in first])
-        is_part = "true" if schema.get("type") != "object" else "false"
-        yield _call(
-            "record",
-            f"{{ {', '.join(rows)} }}" if rows else "{}",
-            *_shortened(str(len(first)), str(usual), others, is_part),
-        )
+        given = f"{{ {', '.join(rows)} }}" if rows else "{}"
+        others = dumps([name for name in required if name not in first]), self._others(schema, "object")
+        yield _call("record", given, *_shortened(str(len(first)), str(usual), *others))
 
     def _field(self, schema: Any, *, is_required: bool) -> tuple[str, int]:
         """The checker of a field, and what receivers do where it is wrong, as `record` has it."""
@@ -202,17 +203,18 @@ class Checkers:
         )
         return self.of(schema), on_error | on_null << 1 | is_array << 2 | skips << 3
 
-    def _array(self, schema: Schema) -> Iterator[str]:
+    def _items(self, schema: Schema) -> Iterator[str]:
         first = [self.of(one) for one in schema.get("prefixItems", ())]
         rest = self._rest(schema, "items")
-        is_part = schema.get("type") != "array"
         if first or rest != "undefined":
-            yield _call("items", rest, *_shortened(f"[{', '.join(first)}]", "true" if is_part else "false"))
-        elif not is_part:
-            yield "array"
-        if "contains" in schema:
-            limits = schema.get("minContains", 1), schema.get("maxContains", "Infinity")
-            yield _call("contains", self.of(schema["contains"]), *map(str, limits))
+            yield _call("items", rest, *_shortened(f"[{', '.join(first)}]", self._others(schema, "array")))
+
+    def _others(self, schema: Schema, type_: str) -> str:
+        """What judges a value that is not of this type."""
+        types = schema.get("type", ())
+        if type_ not in ([types] if isinstance(types, str) else types):
+            return "any"
+        return "undefined" if types in (type_, [type_]) else self._type(types)
 
     def _rest(self, schema: Schema, keyword: str) -> str:
         """The checker of what a schema says of others."""
@@ -270,7 +272,8 @@ class Checkers:
         checkers = [self.of(one) if index in real else "nil" for index, one in enumerate(branches)]
         ways = ["isExclusive: true"] if keyword == "oneOf" else []
         types = [sorted(self._unions.types(branches[index]) if index in real else ()) for index in range(len(branches))]
-        ways += [f"types: {dumps(types)}"] if any(one != ["object"] for one in types) else []
+        shown = dumps([one[0] if len(one) == 1 else one for one in types])
+        ways += [f"types: {shown}"] if any(one != ["object"] for one in types) else []
         tag = self._unions.discriminator(branches, real)
         if tag is not None:
             ways += self._tags(tag, branches)
