@@ -17,7 +17,7 @@ export class DecodeError extends Error {
 // --- one judgement ---------------------------------------------------------------------------------------------------
 // A checker is `(value, judgement) => void`: it tells the judgement what is wrong with the value. Of a judgement, `path` leads to the value;
 // `findings` are what is wrong and, with `make`, what is left out instead; `edits` make what is to stand in place of what came;
-// `leftOut` is the last array of which items are left out, and what is wrong with these;
+// `leftOut` is the last array of which items are left out, as `remaining` gives it;
 // `whole` is the value, and how many branches were tried.
 
 const MOST = 100;
@@ -66,7 +66,7 @@ const inside = (f, v, c, key) => {
 };
 const has = Object.hasOwn;
 const isObject = (v) => typeof v === "object" && v !== null && !Array.isArray(v);
-const below = (key) => `/${String(key).replace(/~/g, "~0").replace(/\//g, "~1")}`;
+const below = (key) => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`;
 const pointerOf = (path) => path.map(below).join("");
 
 // --- what sentences hold ----------------------------------------------------------------------------------------------
@@ -81,7 +81,7 @@ const quote = (text) => {
   return mark + text.replace(/\\|(?! )[\p{C}\p{Z}]/gu, escape).replaceAll(mark, `\\${mark}`) + mark;
 };
 const tell = (v) => {
-  if (typeof v === "object" && v !== null) return isObject(v) ? "an object" : "an array";
+  if (typeof v === "object" && v) return isObject(v) ? "an object" : "an array";
   const chars = [...(typeof v === "string" ? quote(v.slice(0, 400)) : String(v))];
   return (chars.length <= 80 ? chars : [...chars.slice(0, 77), "..."]).join("");
 };
@@ -114,7 +114,7 @@ const suggest = (v, known) => {
   const texts = known.filter((one) => typeof one === "string");
   const longest = Math.max(0, ...texts.map((one) => one.length));
   const near = typeof v === "string" && v.length <= 2 * longest ? similar(v, texts) : null;
-  return near === null ? "" : `; did you mean ${quote(near)}?`;
+  return near !== null ? `; did you mean ${quote(near)}?` : "";
 };
 const OTHER_NAMES = {
   __proto__: null,
@@ -185,16 +185,14 @@ const oneOf = (v, c, values) => add(c, `${tell(v)} is not one of ${listed(values
 const key = (v) =>
   JSON.stringify(v, (_, one) => (isObject(one) ? Object.fromEntries(Object.keys(one).sort().map((name) => [name, one[name]])) : one));
 
+/** An array without the items that are left out, and what is wrong with these. */
+const remaining = (v, c) => (c.leftOut?.of === v ? c.leftOut : { rest: v });
 /** A limit of values of one kind: whether it holds, and what is wrong otherwise. A limit that JavaScript writes otherwise is a text. */
 const limit = (rule, kind, holds, sentence) => (n) => (v, c) => {
-  const below = c.leftOut?.of === v ? c.leftOut.problems : [];
-  if (TYPES[kind][1](v) && !holds(v, +n, below.length)) add(c, sentence.replace("#", n), rule, { below });
+  const { rest, below } = remaining(v, c);
+  if (TYPES[kind][1](v) && !holds(rest, +n)) add(c, sentence.replace("#", n), rule, { below });
 };
-const points = (text) => {
-  let count = 0;
-  for (const _ of text) count++;
-  return count;
-};
+const points = (text) => [...text].length;
 const size = (v) => Object.keys(v).length;
 /** Whether a number is a multiple of another one, as their texts say. */
 const multiple = (v, n) => {
@@ -208,14 +206,14 @@ const decimal = (v) => {
   const [whole, fraction = ""] = text.split(".");
   return [BigInt(whole + fraction), Number(exponent) - fraction.length];
 };
-export const minLength = /* @__PURE__ */ limit("minLength", "string", (v, n) => v.length >= n && points(v) >= n, "the string's length must be # or more");
-export const maxLength = /* @__PURE__ */ limit("maxLength", "string", (v, n) => v.length <= n || points(v) <= n, "the string's length may be # at most");
+export const minLength = /* @__PURE__ */ limit("minLength", "string", (v, n) => v.length >= 2 * n || points(v) >= n, "the string's length must be # or more");
+export const maxLength = /* @__PURE__ */ limit("maxLength", "string", (v, n) => v.length <= n || (v.length <= 2 * n && points(v) <= n), "the string's length may be # at most");
 export const minimum = /* @__PURE__ */ limit("minimum", "number", (v, n) => v >= n, "the number must be # or more");
 export const maximum = /* @__PURE__ */ limit("maximum", "number", (v, n) => v <= n, "the number may be # at most");
 export const exclusiveMinimum = /* @__PURE__ */ limit("exclusiveMinimum", "number", (v, n) => v > n, "the number must be more than #");
 export const exclusiveMaximum = /* @__PURE__ */ limit("exclusiveMaximum", "number", (v, n) => v < n, "the number must be less than #");
 export const multipleOf = /* @__PURE__ */ limit("multipleOf", "number", multiple, "the number must be a multiple of #");
-export const minItems = /* @__PURE__ */ limit("minItems", "array", (v, n, count) => v.length - count >= n, "the array's length must be # or more");
+export const minItems = /* @__PURE__ */ limit("minItems", "array", (v, n) => v.length >= n, "the array's length must be # or more");
 export const maxItems = /* @__PURE__ */ limit("maxItems", "array", (v, n) => v.length <= n, "the array's length may be # at most");
 export const uniqueItems = /* @__PURE__ */ limit("uniqueItems", "array", (v) => new Set(v.map(key)).size === v.length, "the items of the array must be unique");
 export const minProperties = /* @__PURE__ */ limit("minProperties", "object", (v, n) => size(v) >= n, "the number of fields must be # or more");
@@ -234,7 +232,7 @@ export const pattern = (expression, text) => (v, c) => {
   if (typeof v === "string" && expression && !expression.test(v))
     add(c, text ? `${tell(v)} does not match the pattern ${tell(text)}` : `an absolute path is expected, not ${tell(v)}`, "pattern");
 };
-const unsatisfied = (c, keyword) => add(c, `the value does not satisfy the keyword '${keyword}'`, keyword);
+const unsatisfied = (c, keyword, more) => add(c, `the value does not satisfy the keyword '${keyword}'`, keyword, more);
 
 // --- checkers of objects and arrays -----------------------------------------------------------------------------------
 
@@ -321,22 +319,23 @@ export const dependents = (needs) => (v, c) => {
 export const items = (f, first = [], others = array) => (v, c) => {
   if (!Array.isArray(v)) return others(v, c);
   const drops = c.lenient && c.drops;
-  const problems = [];
+  const below = [];
   c.drops = 0;
   for (let i = 0; i < (f ? v : first).length && i < v.length; i++) {
     const from = c.findings.length;
-    inside(i < first.length ? first[i] : f, v[i], c, i);
+    inside(first[i] ?? f, v[i], c, i);
     const problem = drops && firstProblem(c, from);
     if (!problem) continue;
     drop(c, from, i, v[i], problem);
-    problems.push(problem);
+    below[i] = problem;
   }
-  if (problems.length) c.leftOut = { of: v, problems };
+  if (below.length) c.leftOut = { of: v, rest: v.filter((_, i) => !below[i]), below: below.flat() };
 };
 export const contains = (f, least, most) => (v, c) => {
   if (!Array.isArray(v)) return;
-  const found = v.filter((one) => fits(f, one, c)).length;
-  if (found < least || found > most) unsatisfied(c, "contains");
+  const { rest, below } = remaining(v, c);
+  const found = rest.filter((one) => fits(f, one, c)).length;
+  if (found < least || found > most) unsatisfied(c, "contains", { below });
 };
 
 // --- checkers of several schemas --------------------------------------------------------------------------------------
@@ -624,10 +623,9 @@ const listProblems = (findings) => {
   for (const { path, sentence, rule } of findings.sort((a, b) => isNot(a) - isNot(b))) {
     const pointer = pointerOf(path);
     if (rule === "not" && [...found.values()].some((one) => `${one.pointer}/`.startsWith(`${pointer}/`))) continue;
+    if (found.size === MOST && !found.has(pointer + sentence))
+      return [...found.values(), { pointer: "", sentence: `there are more problems than these ${MOST}`, rule: "more" }];
     found.set(pointer + sentence, { pointer, sentence, rule });
-    if (found.size <= MOST) continue;
-    found.set(pointer + sentence, { pointer: "", sentence: `there are more problems than these ${MOST}`, rule: "more" });
-    break;
   }
   return [...found.values()];
 };
@@ -645,7 +643,7 @@ const settle = ({ findings, edits }, code, v, { onDrop } = {}) => {
   const problems = findings.filter(isProblem);
   if (problems.length) fail(code, listProblems(problems.flatMap((one) => [one, ...(one.below ?? [])])), v);
   for (const { path, value, problem } of onDrop ? findings : [])
-    onDrop({ pointer: pointerOf(path), value, problem: { pointer: pointerOf(problem.path), sentence: problem.sentence } });
+    onDrop({ pointer: pointerOf(path), value, problem: listProblems([problem])[0] });
   return [...edits, ...findings];
 };
 
@@ -691,7 +689,8 @@ export const protocol = (methods, { sides, id, error, each = (value, f) => f(val
     if (!is(id, v)) fault(c, `an id must be ${is(id, null) ? "an integer, a string or null" : "an integer or a string"}, not ${tell(v)}`, ["id"]);
   };
   const stray = (c, name, isRequest, sender) => {
-    const [own, others] = [rows[+isRequest], rows[+!isRequest]];
+    const own = rows[+isRequest];
+    const others = rows[+!isRequest];
     const sentence = own.has(name)
       ? `${quote(name)} is handled by the ${own.get(name)[0]}, so the ${sender} does not send it`
       : others.has(name)

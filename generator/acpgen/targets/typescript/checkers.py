@@ -156,7 +156,7 @@ class Checkers:
         yield "type", _call("literal", type_, *map(_value, schema["enum"])) if "enum" in schema else type_
         for keyword in _LIMITS:
             if keyword in schema and schema[keyword] is not False:
-                is_last = keyword == "minItems" and "items" in schema  # items may be left out
+                is_last = "Items" in keyword and "items" in schema  # some may be left out
                 yield "items" if is_last else keyword, _call(keyword, _limit(schema[keyword]))
         if isinstance(schema.get("pattern"), str):
             text = "" if schema.get("format") == "absolute-path" else schema["pattern"]
