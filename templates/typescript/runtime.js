@@ -303,16 +303,11 @@ export const names = (f) => (v, c) => {
       if (problem) add(c, `the name ${tell(name)} is not allowed here: ${problem.sentence}`, "propertyNames");
     }
 };
-/** What an object needs that has a field: other fields, or a schema. */
+/** The fields that an object needs beside each of some others. */
 export const dependents = (needs) => (v, c) => {
-  if (isObject(v))
-    for (const [name, need] of needs)
-      if (has(v, name)) {
-        if (typeof need === "function") need(v, c);
-        else
-          for (const one of need)
-            if (!has(v, one)) add(c, `the field ${quote(one)} is required beside ${tell(name)}`, MISSING);
-      }
+  for (const [name, required] of isObject(v) ? needs : [])
+    for (const one of has(v, name) ? required : [])
+      if (!has(v, one)) add(c, `the field ${quote(one)} is required beside ${tell(name)}`, MISSING);
 };
 
 /** A list: one checker for each of the `first` items, one for the others, if they have one. `others` judges what is no array. */

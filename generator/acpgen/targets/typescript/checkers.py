@@ -1,6 +1,7 @@
 """Checkers in JavaScript: a constant for each definition of a bundle, made of the functions of `templates/typescript/runtime.js`.
 
-A checker judges by the JSON Schema of the bundle; receivers judge by the definitions of `of_receivers` where these differ.
+A checker judges by the JSON Schema of the bundle; receivers judge by the definitions of `of_receivers` where these differ. `_itself` reads
+what a keyword says of a value, `_parts` the schemas that a schema consists of.
 """
 
 from __future__ import annotations
@@ -59,11 +60,11 @@ class Checkers:
     def _constant(self, key: str, make: Callable[[], str]) -> str:
         """A constant of what `make` gives, made once; where it refers to itself, what looks it up when it is called."""
         if key not in self._known:
-            name = f"\0${self._names[key]}\0" if key in self._names else f"\0r{len(self._known)}\0"
+            name = f"\0${self._names[key]}\0" if key in self._names else f"\0r{_hash(key)}\0"
             self._known[key] = _call("lazy", f"() => {name}")
             source = make()
             if source in self._sources:
-                self._shared[self._sources[source]] = f"k{sha256(source.encode()).hexdigest()[:6]}"
+                self._shared[self._sources[source]] = f"k{_hash(source)}"
             elif not (source.isidentifier() or _NAME.fullmatch(source)):
                 self._sources[source] = name
                 self.lines.append(f"const {name} = {source};")
@@ -95,7 +96,7 @@ class Checkers:
         found = _all([*self._itself(schema), *self._parts(schema, meaning, fallback)])
         for word in ("unevaluatedProperties", "unevaluatedItems"):
             if word in schema:
-                says = self._spoken({key: one for key, one in schema.items() if key != word}, word, ())
+                says = self._spoken({key: one for key, one in schema.items() if key != word}, word)
                 found = _call("unevaluated", found, says, self.of(schema[word]), dumps(word))
         return found
 
@@ -107,12 +108,18 @@ class Checkers:
         for keyword in ("anyOf", "oneOf"):
             if keyword in schema:
                 yield self._union(schema[keyword], keyword, meaning, fallback)
-        if "if" in schema and ("then" in schema or "else" in schema):
-            yield _call("when", *(self.of(schema.get(word, True)) for word in ("if", "then", "else")))
-        rows = [f"[{dumps(name)}, {dumps(need)}]" for name, need in schema.get("dependentRequired", {}).items()]
-        rows += [f"[{dumps(name)}, {self.of(need)}]" for name, need in schema.get("dependentSchemas", {}).items()]
-        if rows:
-            yield _call("dependents", f"[{', '.join(rows)}]")
+        for test, *ways in self._conditions(schema):
+            if ways != [True, True]:
+                yield _call("when", test, *map(self.of, ways))
+        if schema.get("dependentRequired"):
+            yield _call("dependents", dumps([*map(list, schema["dependentRequired"].items())]))
+
+    def _conditions(self, schema: Schema) -> Iterator[tuple[str, Any, Any]]:
+        """A checker, and the schemas of what it takes and of what it does not take."""
+        if "if" in schema:
+            yield self.of(schema["if"]), schema.get("then", True), schema.get("else", True)
+        for name, need in schema.get("dependentSchemas", {}).items():
+            yield _call("record", "{}", "0", "0", dumps([name])), need, True
 
     def _reference(self, reference: str) -> str:
         parts = pointer_parts(unquote(reference))
@@ -221,10 +228,8 @@ class Checkers:
         found = self.of(schema.get(keyword, True))
         return "undefined" if found == "any" else found
 
-    def _spoken(self, schema: Any, word: str, seen: tuple[str, ...]) -> str:
-        """The members of objects, or the items, of which a schema speaks, as an argument of `unevaluated`; `seen` led here."""
-        if not is_object(schema):
-            return "{}"
+    def _spoken(self, schema: Schema, word: str) -> str:
+        """The members of objects, or the items, of which a schema speaks, as an argument of `unevaluated`."""
         names: list[str] = [*schema.get("properties", {})]
         rows = [("patterns", f"[{', '.join(map(_expression, schema.get('patternProperties', {})))}]")]
         is_all = word in schema or "additionalProperties" in schema
@@ -232,20 +237,16 @@ class Checkers:
             names = [str(index) for index in range(len(schema.get("prefixItems", ())))]
             rows = [("contains", self.of(schema["contains"]))] if "contains" in schema else []
             is_all = word in schema or "items" in schema
-        parts = [(self.of(one), one) for key in ("allOf", "anyOf", "oneOf") for one in schema.get(key, ())]
+        inner = [(self.of(one), one) for key in ("allOf", "anyOf", "oneOf") for one in schema.get(key, ())]
+        inner += [(self.of(schema["if"]), schema["if"])] if "if" in schema else []
+        for test, then, other in self._conditions(schema):
+            inner += [(_all([test, self.of(then)]), then), (_all([_call("not", test), self.of(other)]), other)]
+        parts = [f"[{checker}, {self._spoken(one, word)}]" for checker, one in inner if is_object(one)]
         reference = schema.get("$ref")
-        if isinstance(reference, str) and reference not in seen:
-            seen = (*seen, reference)
-            parts.append((self._reference(reference), self._at(reference)))
-        if "if" in schema:
-            test = self.of(schema["if"])
-            ways = (("then", test), ("else", _call("not", test)))
-            parts += [(test, schema["if"])]
-            parts += [(_all([given, self.of(schema[key])]), schema[key]) for key, given in ways if key in schema]
-        for name, need in schema.get("dependentSchemas", {}).items():
-            parts.append((_all([_call("record", "{}", "0", "0", dumps([name])), self.of(need)]), need))
-        rows += [("isAll", "true" if is_all else "false"), ("names", dumps(names))]
-        rows.append(("parts", f"[{', '.join(f'[{f}, {self._spoken(one, word, seen)}]' for f, one in parts)}]"))
+        if isinstance(reference, str) and is_object(self._at(reference)):
+            says = self._constant(f"\0{word} {reference}", lambda: self._spoken(self._at(reference), word))
+            parts.append(f"[{self._reference(reference)}, {says}]")
+        rows += [("isAll", "true" if is_all else "false"), ("names", dumps(names)), ("parts", f"[{', '.join(parts)}]")]
         return f"{{ {', '.join(f'{key}: {one}' for key, one in rows if _shortened(one))} }}"
 
     def _object(self, schema: Schema) -> Iterator[tuple[str, str]]:
@@ -326,6 +327,10 @@ def _is_within(schema: Any, plain: Schema) -> bool:
     values = constants(schema) or ()
     is_typed = is_object(schema) and schema.get("type") == plain["type"]
     return is_typed or (bool(values) and all(is_of_type(one, plain) for one in values))
+
+
+def _hash(text: str) -> str:
+    return sha256(text.encode()).hexdigest()[:6]
 
 
 def _call(function: str, *arguments: str) -> str:
