@@ -361,6 +361,15 @@ def test_values_of_recursive_unions_are_judged_at_any_depth(tmp_path: Path) -> N
     assert pair == [[f"an object or a string is expected, not 1 {nearest}"]] * 2
 
 
+def test_a_long_chain_of_references_is_judged_by_every_definition_of_it(tmp_path: Path) -> None:
+    chain = {f"R{n}": {"type": "object", "properties": {"next": {"$ref": f"#/$defs/R{n + 1}"}}} for n in range(250)}
+    definitions = {**chain, "R250": {"type": "object", "properties": {"next": {"type": "null"}}}}
+    judged = ", ".join(f"[m.is(m.{name}, {{ next: {{}} }}), m.is(m.{name}, {{ next: 5 }})]" for name in definitions)
+    *others, last = answers(tmp_path, definitions, f"[{judged}]")
+    assert others == [[True, False]] * 250
+    assert last == [False, False]
+
+
 def test_multiples_are_those_of_the_text_of_numbers(tmp_path: Path) -> None:
     steps = {"Cent": 0.01, "Half": 2.5, "Large": 1e300, "Three": 3}
     definitions = {name: {"type": "number", "multipleOf": step} for name, step in steps.items()}

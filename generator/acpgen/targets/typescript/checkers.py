@@ -34,6 +34,8 @@ _NAME: Final = re.compile(r"\0([^\0]+)\0")
 """Stands for the name of a constant until all are known. No literal holds this character as it is."""
 _EXACT: Final = " (exact)"
 """The end of names of definitions that `of_receivers` excludes by; checkers judge strictly there."""
+_NESTED: Final = 30
+"""How many constants are made while those wait that refer to them."""
 
 
 class Checkers:
@@ -49,20 +51,39 @@ class Checkers:
         self._known: dict[str, str] = {}
         self._sources: dict[str, str] = {}
         self._shared: dict[str, str] = {}
+        self._begun = 0
+        self._waiting: list[tuple[str, str, Callable[[], str]]] = []
+        """The constants that a long chain of references leads to: key, name and what makes it."""
         self.lines: list[str] = []
         """The constants, each after those that it is made of."""
 
     def of_definition(self, name: str) -> str:
         """The checker of a definition, of the bundle or of receivers."""
         name = name.removesuffix(_EXACT)
-        return self._constant(name, lambda: self._both(name))
+        found = self._constant(name, lambda: self._both(name))
+        while self._waiting and not self._begun:
+            key, constant, make = self._waiting.pop()
+            self.lines.append(f"const {constant} = {self._made(make)};")
+            self._known[key] = constant
+        return found
+
+    def _made(self, make: Callable[[], str]) -> str:
+        self._begun += 1
+        source = make()
+        self._begun -= 1
+        return source
 
     def _constant(self, key: str, make: Callable[[], str]) -> str:
-        """A constant of what `make` gives, made once; where it refers to itself, what looks it up when it is called."""
+        """A constant of what `make` gives, made once; where it refers to itself or a chain of references is long, what looks it up when
+        it is called.
+        """
         if key not in self._known:
             name = f"\0${self._names[key]}\0" if key in self._names else f"\0r{_hash(key)}\0"
             self._known[key] = _call("lazy", f"() => {name}")
-            source = make()
+            if self._begun == _NESTED:
+                self._waiting.append((key, name, make))
+                return self._known[key]
+            source = self._made(make)
             if source in self._sources:
                 self._shared[self._sources[source]] = f"k{_hash(source)}"
             elif not (source.isidentifier() or _NAME.fullmatch(source)):
