@@ -242,9 +242,9 @@ const MISSING = "required";
  *  is that of the fields after the first ones. `others` judges what is no object.
  */
 export const record = (fields, count = 0, usual = 0, required = [], others = object) => {
-  const rows = [...new Set([...Object.keys(fields), ...required])].map((name, index) => {
-    const [f, how] = [has(fields, name) ? fields[name] : any, index < count ? 0 : usual].flat();
-    return { name, f, how, isRequired: index < count || required.includes(name) };
+  const rows = [...Object.keys(fields), ...required.filter((name) => !has(fields, name))].map((name, index) => {
+    const own = has(fields, name) ? fields[name] : any; // a function has no items
+    return { name, f: own[0] ?? own, how: own[1] ?? (index < count ? 0 : usual), isRequired: index < count || required.includes(name) };
   });
   return (v, c) => {
     if (!isObject(v)) return others(v, c);
