@@ -482,6 +482,11 @@ SENTENCES: dict[str, tuple[Any, Any, list[list[str]]]] = {
         [["", "the name 'ab' is not allowed here: the string's length may be 1 at most"]],
     ),
     "a field without a name": ({"type": "object", "required": ["_"]}, {"": 1}, [["", "the field '_' is required"]]),
+    "constants of which two branches have one": (
+        {"oneOf": [{"enum": ["a", "b"]}, {"const": "a"}]},
+        5,
+        [["", "5 is not one of 'a', 'b', 'a'"]],
+    ),
     "a long limit": ({"maximum": 9007199254740993}, 2**54, [["", "the number may be 9007199254740993 at most"]]),
     "a long constant": (
         {"const": 9007199254740993},

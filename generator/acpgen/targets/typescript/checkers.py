@@ -315,8 +315,13 @@ class Checkers:
         """The checker of a union of constants, of types, or of a type and what is of that type alone."""
         listed = [*map(constants, branches)]
         values = [value for found in listed for value in found or ()]
-        if None not in listed and not (is_exclusive and len({*map(dumps, values)}) < len(values)):
-            return _call("literal", "any", *map(_value, values))
+        if None not in listed:
+            known = _call("literal", "any", *map(_value, values))
+            if not is_exclusive or len({*map(dumps, values)}) == len(values):
+                return known
+            return _call(
+                "when", known, _call("union", f"[{', '.join(map(self.of, branches))}]", "{ isExclusive: true }"), known
+            )
         typed = [one for one in branches if is_object(one) and {*filter(asserts, one)} == {"type"}]
         plain = [one for one in typed if isinstance(one["type"], str)]
         types = {one["type"] for one in plain}
