@@ -345,10 +345,11 @@ export const not = (...checkers) => (v, c) => {
   if (checkers.some((f) => fits(f, v, c, true))) add(c, "this is one of the values that are excluded here", "not");
 };
 export const when = (test, then, otherwise) => (v, c) => (fits(test, v, c, true) ? then : otherwise)(v, c);
-/** The keys of a value of which a schema speaks: itself, or by one of its `parts` that takes the value, each a checker and what it says. */
-const spoken = (v, c, { names = [], patterns = [], contains, isAll, parts = [] }) => {
+/** The keys of a value that a schema evaluates: itself, or by one of its `parts` that takes the value, each a checker and what it evaluates. */
+const evaluate = (v, c, given) => {
+  const { names = [], patterns = [], contains, isAll, parts = [] } = typeof given === "function" ? given() : given;
   const isOwn = (key) => isAll || names.includes(key) || patterns.some((one) => one?.test(key)) || (contains && fits(contains, v[key], c));
-  return [...Object.keys(v).filter(isOwn), ...parts.flatMap(([f, says]) => (fits(f, v, c) ? spoken(v, c, says) : []))];
+  return [...Object.keys(v).filter(isOwn), ...parts.flatMap(([f, says]) => (fits(f, v, c) ? evaluate(v, c, says) : []))];
 };
 /** What counts for the members of an object, or the items of an array, of which nothing else speaks. Of items it is reported where nothing else
  *  is wrong.
@@ -358,7 +359,7 @@ export const unevaluated = (others, says, f, rule) => (v, c) => {
   const from = c.findings.length;
   others(v, c);
   if (isOfItems ? c.findings.length > from || !Array.isArray(v) : !isObject(v)) return;
-  const known = new Set(spoken(v, c, says));
+  const known = new Set(evaluate(v, c, says));
   const extra = Object.keys(v).filter((one) => !known.has(one));
   if (isOfItems) {
     if (!extra.every((one) => fits(f, v[one], c))) unsatisfied(c, rule);

@@ -63,11 +63,11 @@ class Checkers:
         found = self._constant(name, lambda: self._both(name))
         while self._waiting and not self._begun:
             key, constant, make = self._waiting.pop()
-            self.lines.append(f"const {constant} = {self._made(make)};")
+            self.lines.append(f"const {constant} = {self._source(make)};")
             self._known[key] = constant
         return found
 
-    def _made(self, make: Callable[[], str]) -> str:
+    def _source(self, make: Callable[[], str]) -> str:
         self._begun += 1
         source = make()
         self._begun -= 1
@@ -83,7 +83,7 @@ class Checkers:
             if self._begun == _NESTED:
                 self._waiting.append((key, name, make))
                 return self._known[key]
-            source = self._made(make)
+            source = self._source(make)
             if source in self._sources:
                 self._shared[self._sources[source]] = f"k{_hash(source)}"
             elif not (source.isidentifier() or _NAME.fullmatch(source)):
@@ -117,7 +117,7 @@ class Checkers:
         found = _all([*self._itself(schema), *self._parts(schema, meaning, fallback)])
         for word in ("unevaluatedProperties", "unevaluatedItems"):
             if word in schema:
-                says = self._spoken({key: one for key, one in schema.items() if key != word}, word)
+                says = self._evaluation({key: one for key, one in schema.items() if key != word}, word)
                 found = _call("unevaluated", found, says, self.of(schema[word]), dumps(word))
         return found
 
@@ -249,8 +249,8 @@ class Checkers:
         found = self.of(schema.get(keyword, True))
         return "undefined" if found == "any" else found
 
-    def _spoken(self, schema: Schema, word: str) -> str:
-        """The members of objects, or the items, of which a schema speaks, as an argument of `unevaluated`."""
+    def _evaluation(self, schema: Schema, word: str) -> str:
+        """The members of objects, or the items, that a schema evaluates, as an argument of `unevaluated`."""
         names: list[str] = [*schema.get("properties", {})]
         rows = [("patterns", f"[{', '.join(map(_expression, schema.get('patternProperties', {})))}]")]
         is_all = word in schema or "additionalProperties" in schema
@@ -262,11 +262,12 @@ class Checkers:
         inner += [(self.of(schema["if"]), schema["if"])] if "if" in schema else []
         for test, then, other in self._conditions(schema):
             inner += [(_all([test, self.of(then)]), then), (_all([_call("not", test), self.of(other)]), other)]
-        parts = [f"[{checker}, {self._spoken(one, word)}]" for checker, one in inner if is_object(one)]
+        parts = [f"[{checker}, {self._evaluation(one, word)}]" for checker, one in inner if is_object(one)]
         reference = schema.get("$ref")
         if isinstance(reference, str) and is_object(self._at(reference)):
-            says = self._constant(f"\0{word} {reference}", lambda: self._spoken(self._at(reference), word))
-            parts.append(f"[{self._reference(reference)}, {says}]")
+            says = self._constant(f"\0{word} {reference}", lambda: self._evaluation(self._at(reference), word))
+            later = re.fullmatch(r"/\* @__PURE__ \*/ lazy\((.*)\)", says)
+            parts.append(f"[{self._reference(reference)}, {later[1] if later else says}]")
         rows += [("isAll", "true" if is_all else "false"), ("names", dumps(names)), ("parts", f"[{', '.join(parts)}]")]
         return f"{{ {', '.join(f'{key}: {one}' for key, one in rows if _shortened(one))} }}"
 
