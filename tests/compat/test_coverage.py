@@ -7,7 +7,7 @@ import json
 import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -380,12 +380,53 @@ def test_what_changes_in_a_branch_of_a_root_has_the_place_that_the_file_has(tagg
     assert "Document" not in written(report, "text")
 
 
-def test_what_a_branch_of_a_root_refuses_and_another_accepts_is_told_by_its_place() -> None:
+@pytest.mark.parametrize("declared", [True, False], ids=["declared", "in place"])
+def test_what_a_kind_of_a_root_refuses_and_another_accepts_counts_if_the_kind_is_declared(declared: bool) -> None:
     def root(**limit: int) -> Schema:
-        return {"anyOf": [go({"n": {"type": "integer", **limit}}, ("n",)), go({"n": {}, "m": {}}, ("n",))]}
+        branches = [go({"n": {"type": "integer", **limit}}, ("n",)), go({"n": {}, "m": {}}, ("n",))]
+        if not declared:
+            return {"anyOf": branches}
+        return {
+            "anyOf": [{"$ref": "#/$defs/A"}, {"$ref": "#/$defs/B"}],
+            "$defs": dict(zip("AB", branches, strict=True)),
+        }
 
     report = compared(root(), root(minimum=3))
-    assert {each.location for each in report.findings if "at least 3" in each.message} == {"#/anyOf/0.n"}
+    assert {each.location for each in report.findings if "at least 3" in each.message} == (
+        {"A.n"} if declared else set()
+    )
+    assert report.wire.backward == ("no" if declared else "yes")
+
+
+BOTH: Final = Inclusion("yes", "yes")
+
+
+@pytest.mark.parametrize("place", ["root", "definition"])
+def test_a_value_that_moves_to_another_branch_in_place_is_no_break(place: str) -> None:
+    def union(*branches: Schema) -> Schema:
+        return {"anyOf": list(branches)} if place == "root" else {"$defs": {"Thing": {"anyOf": list(branches)}}}
+
+    def tagged(*tags: str) -> Schema:
+        return go({"op": {"enum": list(tags)}}, ("op",))
+
+    other: Schema = {**go({"op": STRING}, ("op",)), "not": {"properties": {"op": {"enum": ["a", "b"]}}}}
+    for old, new in (
+        (union(tagged("a", "b"), other), union(tagged("a"), tagged("b"), other)),
+        (union(tagged("a"), {**other, "not": tagged("a")}), union(tagged("a"), tagged("b"), other)),
+    ):
+        report = compared(old, new)
+        assert (report.wire, report.language) == (BOTH, BOTH)
+        assert not [each for each in report.findings if each.severity in ("breaking", "undecided")]
+
+
+def test_a_value_that_moves_between_definitions_is_no_doubt_where_all_that_holds_them_accepts_the_same() -> None:
+    def union(**branches: Schema) -> Schema:
+        return {"anyOf": [{"$ref": f"#/$defs/{name}"} for name in branches], "$defs": branches}
+
+    one, other, both = (go({"op": {"enum": tags}}, ("op",)) for tags in (["a"], ["b"], ["a", "b"]))
+    report = compared(union(A=one, B=other), union(A=both))
+    assert (report.wire, report.language) == (BOTH, BOTH)
+    assert not [each for each in report.findings if each.severity == "undecided"]
 
 
 def test_the_roots_of_many_files_are_compared_one_by_one() -> None:

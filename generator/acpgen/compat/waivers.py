@@ -18,7 +18,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
@@ -29,14 +28,16 @@ from acpgen import config
 from acpgen.compat.faults import NOT_APPENDABLE
 from acpgen.compat.findings import Finding, Note, Report, SourcePosition, Waiver
 from acpgen.compat.project_releases import is_date, is_out, is_release
-from acpgen.config.faults import NOT_TOML, UNKNOWN_KEY
 from acpgen.errors import Fault, Faults, did_you_mean
 from acpgen.input.faults import BAD_SETTING, UNKNOWN_NAME
-from acpgen.input.form import Form, FormError
+from acpgen.input.form import Form
 from acpgen.input.load import decode, place, read_bytes
 from acpgen.input.numbers import dumps
 
 FILE: Final = "compat-waivers.toml"
+
+_HEADING: Final = re.compile(r"\s*\[\[\s*waiver\s*\]\].*")
+_FORM: Final = Form(Path(__file__).with_name("waivers.schema.json"), (("release", is_release),))
 
 
 def standard_file() -> Path:
@@ -56,38 +57,21 @@ def read(path: Path) -> tuple[Waiver, ...]:
 
 def parse_waivers(text: str, at: str) -> tuple[Waiver, ...]:
     """The waivers in the text of the file `at`. Raises `Faults`."""
-    try:
-        table: dict[str, Any] = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise Faults([NOT_TOML(at=at, reason=str(error))]) from None
-    headings = re.compile(r"\s*\[\[\s*waiver\s*\]\].*")
-    lines = [number for number, line in enumerate(text.splitlines(), 1) if headings.fullmatch(line)]
-    faults = [_fault(error, at, lines) for error in _FORM.errors(table)]
+    table: Any = config.parse_toml(text, at)
+    lines = [number for number, line in enumerate(text.splitlines(), 1) if _HEADING.fullmatch(line)]
+
+    def find_line(index: int) -> int:
+        return lines[index] if len(lines) == len(table["waiver"]) else 1
+
+    faults: list[Fault] = []
+    for error in _FORM.errors(table):
+        where = f"{at}:{find_line(int(error.path[1]))}:1" if len(error.path) > 1 else at
+        faults.append(config.setting_fault(error, where))
     if faults:
         raise Faults(faults)
     entries: list[dict[str, Any]] = table.get("waiver", [])
-    if len(lines) != len(entries):
-        lines = [1] * len(entries)  # they are written otherwise, or a text looks like a heading
-    return tuple(
-        Waiver(**{**entry, "expires": _end(str(entry["expires"])) if "expires" in entry else None}, at=at, line=line)
-        for entry, line in zip(entries, lines, strict=True)
-    )
-
-
-def _fault(error: FormError, at: str, lines: Sequence[int]) -> Fault:
-    """What is wrong with a file of waivers, at the line of the waiver; `lines` are those of all."""
-    number = int(error.path[1]) if len(error.path) > 1 else len(lines)
-    here = f"{at}:{lines[number]}:1" if number < len(lines) else at
-    key = ".".join(error.path)
-    if error.known is not None:
-        return UNKNOWN_KEY(at=here, key=key, hint=did_you_mean(error.path[-1], error.known))
-    return BAD_SETTING(at=here, key=key, expected=error.expected, hint="Correct it, or add it if it is missing.")
-
-
-_FORM: Final = Form(
-    Path(__file__).with_name("waivers.schema.json"),
-    (("day", lambda text: isinstance(_end(text), date)), ("release", is_release)),
-)
+    placed = ({**entry, "at": at, "line": find_line(index)} for index, entry in enumerate(entries))
+    return tuple(_FORM.convert(entry, Waiver) for entry in placed)
 
 
 def waive(report: Report, waivers: Iterable[Waiver], today: date, releases: Sequence[str] = ()) -> Report:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from acpgen import ir
 from acpgen.compat.changes import Change, ChangePlaces
@@ -13,7 +13,9 @@ from acpgen.compat.diff.renames import Member, content_of, name_of
 from acpgen.compat.diff.shapes import Alternative, Shape, shape_of
 from acpgen.compat.findings import Revision
 from acpgen.compat.protocol.revision import Demand, SchemaRevision
-from schema_inclusion import Comparer
+
+if TYPE_CHECKING:
+    from schema_inclusion import Comparer
 
 EXTENSION: Final = "_example"
 """A name that a peer may always send: extensions begin with an underscore."""
@@ -141,6 +143,8 @@ class RevisionShapes:
     @cached_property
     def comparer(self) -> Comparer:
         """The prover for scalars, which refer to no definition."""
+        from schema_inclusion import Comparer
+
         return Comparer({}, {})
 
     def shape(self, type_: ir.Type, side: Literal[0, 1]) -> Shape:

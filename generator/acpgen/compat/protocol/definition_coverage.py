@@ -107,8 +107,8 @@ def branch_names(schema: Schema) -> set[str]:
 
 
 def kinds(revised: SchemaRevision, root: str) -> list[str]:
-    """The definitions that a root is a union of, through other unions: the kinds of its documents. None if it says anything else, or if
-    there is but one.
+    """The declared definitions that a root is a union of, through other unions: the kinds of its documents. None if it says anything
+    else, or if there is but one. Branches that stand in place have no meaning of their own.
     """
     found: list[str] = []
     seen, pending = {root}, [root]
@@ -119,7 +119,7 @@ def kinds(revised: SchemaRevision, root: str) -> list[str]:
         found += [name] if name != root and (not branches or None in branches) else []
         pending += [branch for branch in dict.fromkeys(named) if branch not in seen]
         seen |= set(named)
-    return [name for name in found if name in revised.definitions] if len(found) > 1 else []
+    return [name for name in found if name in revised.declared] if len(found) > 1 else []
 
 
 def _branches(schema: Schema) -> list[str | None]:

@@ -188,7 +188,7 @@ class Content:
             place = context.validator.refused_at(messages.sides, witness.refused_by, witness.value)
             judgement = judge(replace(found.change, detail=place))[1]
         judgement = adapt_judgement(judgement, found.change, reception.kind)
-        location = location_of(messages.new[0], found.steps)
+        location = location_of(messages.new[0], found.steps, context.new)
         reach = context.reach(
             rule,
             judgement,
