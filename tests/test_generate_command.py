@@ -26,7 +26,7 @@ import evidence
 import tiers
 from acpgen import cli
 from acpgen.bundle.bundle import bundle
-from acpgen.commands import build, project, terminal
+from acpgen.commands import build, outcome_text, project, terminal
 from acpgen.config import find
 from acpgen.files.cache import Code, all_code, own_code, user_cache
 from acpgen.publish import migration
@@ -526,7 +526,7 @@ def test_check_sees_every_kind_of_drift(here: Path, damage: Callable[[Path], obj
 
 def test_a_long_difference_is_cut_and_the_rest_is_counted(here: Path) -> None:
     ran = run("--check")
-    assert len(ran.out.splitlines()) == terminal.LONGEST_DIFFERENCE
+    assert len(ran.out.splitlines()) == outcome_text.LONGEST_DIFFERENCE
     assert " more lines of difference are not shown." in ran.err
     assert not (here / "generated").exists()
 
