@@ -52,7 +52,8 @@ PYTHON: Final = [
 FENCE: Final = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 FIRST: Final = (
     *("install", "write-an-agent", "use-in-an-editor", "write-a-client", "answer-a-permission-request", "files"),
-    *("run-a-command", "plan-and-modes", "log-in", "mcp-servers", "keep-sessions", "additional-directories", "cancel"),
+    *("run-a-command", "plan-and-modes", "ask-the-user", "log-in", "mcp-servers", "keep-sessions"),
+    *("additional-directories", "cancel"),
     *("migrate-from-the-python-sdk", "mcp-roots", "your-own-protocol", "gate-a-schema", "probe-an-agent"),
     "write-a-target",
 )

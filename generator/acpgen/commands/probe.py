@@ -68,7 +68,7 @@ def probe(
         1: One is, or nothing could be judged.
         2: The command cannot be started.
     """
-    from acpgen.diagnostics.outputs import texts
+    from acpgen.diagnostics.outputs import render_reports
     from acpgen.probe import probe_command as work
     from acpgen.probe.client_driver import ClientProbing
     from acpgen.probe.driver import ProbeOptions, Probing, run
@@ -106,6 +106,6 @@ def probe(
         deliver({write_baseline: work.baseline(report)})
     if known_findings is not None:
         work.held_against(report, known_findings)
-    deliver(texts(probe_report(report), destinations, coloured=terminal.is_coloured()))
+    deliver(render_reports(probe_report(report), destinations, coloured=terminal.is_coloured()))
     code = report.code if write_baseline is None else int(report.verdict == "not judged")
     raise typer.Exit(code)

@@ -19,7 +19,7 @@ from acpgen.compat.report_cache import Comparer
 from acpgen.compat.sources import Input, at_merge_base, files_here, is_new, open_input
 from acpgen.compat.waivers import parse_waivers, standard_file, waive, with_waivers
 from acpgen.config import Config, around, find_profile
-from acpgen.diagnostics.outputs import Destination, outputs, require_apart, texts
+from acpgen.diagnostics.outputs import Destination, parse_destinations, render_reports, require_apart
 from acpgen.errors import Fault, Faults, allowed_values, shown
 from acpgen.files.cache import NO_CACHE, Cache
 from acpgen.input.faults import BAD_SETTING, UNKNOWN_NAME
@@ -78,7 +78,7 @@ def options(
         faults.append(BAD_SETTING(at="--report-url", key=shown(report_url), expected=expected, hint=hint))
     wanted: tuple[Destination, ...] = ()
     try:
-        wanted = outputs(given, output_format)
+        wanted = parse_destinations(given, output_format)
     except Faults as caught:
         faults.extend(caught.faults)
     if faults:
@@ -204,7 +204,7 @@ def of_project(project: Config | None) -> Policy:
 def render(compared: DiffResult, chosen: Options, *, coloured: bool = False) -> Mapping[Path | None, str]:
     """What is to be written, by file: reports, and what was decided; `None` is standard output, `coloured` if that shows text."""
     report = check_report(compared.report, chosen.fail_on, chosen.fail_on_bindings)
-    return {**texts(report, chosen.outputs, coloured=coloured), **compared.files}
+    return {**render_reports(report, chosen.outputs, coloured=coloured), **compared.files}
 
 
 def stops(report: Report, chosen: Options) -> bool:

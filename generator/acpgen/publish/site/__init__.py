@@ -22,13 +22,14 @@ from acpgen import embedded, resources
 from acpgen.config import Config, SiteSettings, docs_inputs
 from acpgen.errors import Fault, Faults
 from acpgen.files import Change, Files, Tree, require_folder, write
-from acpgen.files.cache import FORGETFUL, NO_CACHE, Cache, Code, Memory, Outputs, all_code, key_of
+from acpgen.files.cache import NO_CACHE, Cache, Code, all_code, find_remarks, keep_remarks, key_of
 from acpgen.files.faults import UNWRITABLE
 from acpgen.input.load import Source, parse, place, read
 from acpgen.input.step_budget import account
 from acpgen.meaning.understanding import understand
 from acpgen.publish import arrange, make_pages, reference, scripts, texts_by_path
 from acpgen.publish.faults import SITE_NOT_BUILT
+from acpgen.publish.memory import FORGETFUL, Memory
 from acpgen.publish.pages import Entry
 from acpgen.publish.site import generator, laying, searching
 from acpgen.publish.site.live import Live
@@ -88,16 +89,16 @@ def build(
         say(warned)
     found = inputs(config)
     code = all_code()
-    outputs = Outputs(cache, code)
     known = _digest(config, found, code)
-    if cache is not NO_CACHE and outputs.is_fresh(out, known):
+    if find_remarks(cache, out, known) is not None:
         return Change(out, written=(), unchanged=_paths(out), removed=(), strays=())
     require_folder(Tree(out, {}))
     documents = docs(config, found, Memory(forgets=True, before=step), cache)
     step("pages of the site")
     tree = Tree(out, make_files(documents, config.site))
     (change,) = write([tree])
-    outputs.record(tree, known, {})
+    if code.is_as_it_was:
+        keep_remarks(cache, tree, known, {})
     return change
 
 
