@@ -46,7 +46,7 @@ def read_docstring(text: str) -> Description:
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
+class OptionText:
     """An option as a docstring describes it: `-q, --quiet: …`, or `--fail-on LEVEL: …`."""
 
     spelling: str
@@ -69,8 +69,8 @@ class Option:
         return typer.Option(*self.flags, metavar=metavar, help=self.text, rich_help_panel=self.heading)
 
 
-def read_options(sections: Mapping[str, Mapping[str, str]]) -> Mapping[str, Option]:
+def read_options(sections: Mapping[str, Mapping[str, str]]) -> Mapping[str, OptionText]:
     """The options by the names of their parameters."""
     headings = (heading for heading in sections if heading not in (ARGUMENTS, CODES))
-    options = (Option(*entry, heading) for heading in headings for entry in sections[heading].items())
+    options = (OptionText(*entry, heading) for heading in headings for entry in sections[heading].items())
     return {option.name: option for option in options}
