@@ -29,7 +29,6 @@ from acpgen.bundle.bundle import bundle
 from acpgen.commands import build, outcome_text, project, terminal
 from acpgen.config import find
 from acpgen.files.cache import Code, all_code, own_code
-from acpgen.publish import migration
 from acpgen.targets.built_in import BUILT_IN
 from acpgen.targets.installed import TARGETS
 from acpgen.targets.interface import Target
@@ -383,7 +382,7 @@ def test_what_has_not_changed_is_not_understood_again_and_no_word_is_compared(
         return really(documents, **how)
 
     monkeypatch.setattr("acpgen.bundle.bundle.bundle", told)
-    monkeypatch.setattr(migration, "check", None)
+    monkeypatch.setattr("acpgen.compat.protocol.check.check.check", None)
     write_schema(here, "v2", "Makes another thing.")
     ran = run()
     assert (ran.code, said in ran.err) == (0, True)
