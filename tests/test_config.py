@@ -309,7 +309,8 @@ def test_the_members_of_a_form_are_the_fields_of_its_class(file: str, place: str
     form: Any = json.loads((Path(config.__file__).parents[1] / file).read_text())
     for step in place.split("/")[1:]:
         form = form[step]
-    assert {*form["properties"], *apart} == {each.name for each in msgspec.inspect.type_info(kind).fields}
+    fields: Any = msgspec.inspect.type_info(kind)
+    assert {*form["properties"], *apart} == {each.name for each in fields.fields}
 
 
 def test_editors_know_every_setting_by_the_schema_of_the_form() -> None:
