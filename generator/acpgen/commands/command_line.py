@@ -85,8 +85,8 @@ def _describe_parameter(parameter: inspect.Parameter, info: Any) -> inspect.Para
     """A parameter with its description, and with what it carries besides, such as a least value."""
     annotation = parameter.annotation
     kind, *more = get_args(annotation) if get_origin(annotation) is Annotated else [annotation]
-    for each in more:
-        vars(info).update(each)
+    for key, value in (item for each in more for item in each.items()):
+        setattr(info, key, value)
     return parameter.replace(annotation=Annotated[kind, info])
 
 
