@@ -19,6 +19,7 @@ import pytest
 import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from jinja2 import Environment
 from markdown_it import MarkdownIt
 
 from acpgen import config, ir, publish
@@ -26,6 +27,7 @@ from acpgen.bundle.bundle import Bundle
 from acpgen.diagnostics import markup
 from acpgen.diagnostics.markup import code, prose, quoting
 from acpgen.errors import Faults, visible
+from acpgen.files.cache import Cache
 from acpgen.input.load import load
 from acpgen.meaning.understanding import understand
 from acpgen.publish import reference, site, table
@@ -1024,3 +1026,19 @@ def test_the_area_of_a_file_that_names_the_whole_protocol_is_the_base_protocol()
     assert found.schema["title"] == found.files["jsonrpc.json"][0] == "Agent Client Protocol"
     assert docs.area_title(found, "jsonrpc") == "Base protocol"
     assert docs.area_title(found, "session") == "Sessions"
+
+
+def test_templates_that_an_earlier_run_compiled_are_not_compiled_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def load_home() -> None:
+        templates.environment.cache_clear()
+        templates.use_compiled(Cache(tmp_path))
+        templates.environment().get_template("home.md.jinja2")
+
+    try:
+        load_home()
+        monkeypatch.setattr(Environment, "compile", lambda *_, **__: pytest.fail("compiled again"))
+        load_home()
+    finally:
+        templates.environment.cache_clear()

@@ -69,6 +69,9 @@ def make_pages(
     Raises `Faults`.
     """
     from acpgen.publish.release_verdicts import histories
+    from acpgen.targets.docs.templates import use_compiled
+
+    use_compiled(cache)
 
     def once(kind: str, make: Callable[..., T], *inputs: object, may_lag: bool = True, **options: object) -> T:
         made = partial(make, *inputs, **options)

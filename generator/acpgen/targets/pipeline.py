@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from acpgen.errors import Faults, did_you_mean
@@ -46,9 +46,8 @@ def generate(
     return {name: used[name](*meaning, settings) for name, settings in chosen.items()}
 
 
-def require_targets(names: Iterable[str], targets: Iterable[str], at: str = "targets") -> None:
+def require_targets(names: Iterable[str], targets: Collection[str], at: str = "targets") -> None:
     """Raise `Faults` for every name that is no target."""
-    targets = tuple(targets)
     faults = [
         UNKNOWN_NAME(at=at, kind="target", name=name, hint=did_you_mean(name, targets))
         for name in dict.fromkeys(names)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import base64
 import posixpath
 from collections.abc import Callable
 from functools import cache
 from inspect import isfunction
 from typing import Any, Final
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import BytecodeCache, Environment, FileSystemLoader, StrictUndefined
+from jinja2.bccache import Bucket
 
 from acpgen.diagnostics import markup
 from acpgen.diagnostics.markup import Markdown
+from acpgen.files.cache import Cache, key_of, own_code
 from acpgen.input.step_budget import spend
 from acpgen.resources import templates
 from acpgen.targets.docs import codes, page_notes, page_paths, pictures, type_text, views
@@ -54,6 +57,29 @@ def environment() -> Environment:
     functions: dict[str, Callable[..., Markdown]] = {"relative": relative, "html": html}
     made.globals.update(functions)
     return made
+
+
+class _Compiled(BytecodeCache):
+    """Templates as an earlier run compiled them."""
+
+    def __init__(self, cache: Cache) -> None:
+        self._cache: Final = cache
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        found = self._cache.find(self._key(bucket))
+        if isinstance(found, str):
+            bucket.bytecode_from_string(base64.b64decode(found))
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        self._cache.keep(self._key(bucket), base64.b64encode(bucket.bytecode_to_string()).decode())
+
+    def _key(self, bucket: Bucket) -> str:
+        return key_of("template", own_code().digest, bucket.key, bucket.checksum)
+
+
+def use_compiled(cache: Cache) -> None:
+    """Take compiled templates from a cache, and keep there those that are compiled now."""
+    environment().bytecode_cache = None if cache.folder is None else _Compiled(cache)
 
 
 def _tidy(page: str) -> str:

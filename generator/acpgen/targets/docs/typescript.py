@@ -7,7 +7,7 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.input.numbers import dumps
-from acpgen.naming.identifiers import class_names, javascript_key
+from acpgen.naming.identifiers import javascript_key
 from acpgen.targets.docs.examples import Examples
 from acpgen.targets.docs.page_notes import Origins
 
@@ -15,10 +15,17 @@ _SIDES: Final = ("agent", "client")
 
 
 def bindings_example(
-    protocol: ir.Protocol, method: ir.Method, request: Mapping[str, ir.JSON], result: ir.JSON, module: str
+    protocol: ir.Protocol,
+    names: Mapping[str, str],
+    method: ir.Method,
+    request: Mapping[str, ir.JSON],
+    result: ir.JSON,
+    module: str,
 ) -> str:
-    """TypeScript that builds, writes and reads a message of a method and, of a request, the result, by the npm `module`."""
-    names = class_names(protocol.definitions.keys())
+    """TypeScript that builds, writes and reads a message of a method and, of a request, the result, by the npm `module`.
+
+    `names` are those of the types, by definition.
+    """
     sender = next(side for side in protocol.sides if side not in (method.side, "proxy"))
     params_type = names[method.params] if method.params is not None and "params" in request else ""
     result_type = names[method.result] if method.result is not None and result is not None else ""

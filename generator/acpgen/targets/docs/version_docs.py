@@ -14,6 +14,7 @@ from acpgen.errors import Fault
 from acpgen.input.walk import is_object
 from acpgen.meaning import envelopes
 from acpgen.meaning.unenforced import unchecked
+from acpgen.naming.identifiers import class_names
 from acpgen.targets.docs.codes import ErrorCode, error_codes, methods_of_codes
 from acpgen.targets.docs.conversations import Conversation, Spoken, find_conversations
 from acpgen.targets.docs.examples import Examples
@@ -98,6 +99,7 @@ class VersionDocs:
     origins: Origins = NO_ORIGINS
     snippets: Snippets | None = None
     module: str = ""
+    class_names: Mapping[str, str] = field(init=False)
     usages: Mapping[str, tuple[Usage, ...]] = field(init=False)
     unchecked: Mapping[str, tuple[str, ...]] = field(init=False)
     conversations: tuple[Conversation, ...] = field(init=False)
@@ -105,6 +107,7 @@ class VersionDocs:
     deprecated: frozenset[tuple[str, str]] = field(init=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "class_names", class_names(self.protocol.definitions.keys()))
         object.__setattr__(self, "usages", find_usages(self.protocol))
         object.__setattr__(self, "unchecked", unchecked(self.protocol, self.bundle))
         object.__setattr__(self, "deprecated", frozenset(_deprecated(self.bundle)))
@@ -254,10 +257,8 @@ class VersionDocs:
             if source is not None:
                 yield "Python", fenced(source, "python")
         if request is not None and self.module:
-            yield (
-                "TypeScript",
-                fenced(bindings_example(self.protocol, method, request, result, self.module), "typescript"),
-            )
+            example = bindings_example(self.protocol, self.class_names, method, request, result, self.module)
+            yield "TypeScript", fenced(example, "typescript")
         sdk = sdk_example(self.protocol, method, self.examples, self.origins)
         if sdk is not None:
             yield "TypeScript (official SDK)", fenced(sdk, "typescript")
