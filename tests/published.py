@@ -9,9 +9,10 @@ from typing import Any, Final
 
 from acpgen import publish
 from acpgen.config import docs_inputs
-from acpgen.files.cache import Memory, all_code, key_of, user_cache
+from acpgen.files.cache import all_code, key_of, user_cache
 from acpgen.input.load import parse, read
 from acpgen.meaning.understanding import understand
+from acpgen.publish.memory import Memory
 from acpgen.targets.interface import Settings
 
 ROOT: Final = Path(__file__).parents[1]

@@ -150,7 +150,7 @@ def quoted(value: object) -> str:
 def wanted(table: dict[str, Any]) -> dict[Path, str]:
     """Both files as they must be."""
     whole = ordered(table)
-    return {FILE: layout.text(whole), MONITOR: of_monitor(whole)}
+    return {FILE: layout.format_document(whole), MONITOR: of_monitor(whole)}
 
 
 def main(arguments: list[str]) -> int:

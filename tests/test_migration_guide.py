@@ -19,10 +19,8 @@ from acpgen.compat.protocol.messages import Route, message_schema
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.errors import Faults
 from acpgen.input.load import load
-from acpgen.input.schema_validator import Validator
 from acpgen.input.walk import is_object
 from acpgen.meaning.lower import lower
-from acpgen.publish import migration_notes
 from acpgen.publish.migration import guide
 from acpgen.publish.migration_entries import INSTEAD
 from compat.protocols import CANONICAL, validates
@@ -513,18 +511,3 @@ def test_what_takes_the_place_of_something_is_there_and_every_reader_has_a_check
     assert {"Message ids", "Whole messages", "MCP servers", "Slash commands", "Logging out"} <= set(titles)
     orders = [each.order for each in moves.values()]
     assert len(set(orders)) == len(orders)
-
-
-def test_messages_of_moves_share_the_validators_of_their_kinds(
-    sides: tuple[SchemaRevision, SchemaRevision], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    compiled: list[int] = []
-
-    class Counted(Validator):
-        def __init__(self, schema: Any, **options: Any) -> None:
-            compiled.append(1)
-            super().__init__(schema, **options)
-
-    monkeypatch.setattr(migration_notes, "Validator", Counted)
-    migration_notes.require_valid(*sides)
-    assert sum(len(move.before) + len(move.after) for move in sides[1].bundle.moves.values()) > len(compiled)

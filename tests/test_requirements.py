@@ -189,7 +189,7 @@ def test_the_rules_of_the_monitor_and_the_table_name_one_another() -> None:
 
 
 def test_every_rule_of_lint_is_there() -> None:
-    assert {name for rule in TABLE.rules for name in rule.lint} <= set(map(lint.rule_id, lint.RULES))
+    assert {name for rule in TABLE.rules for name in rule.lint} <= set(map(lint.name_rule, lint.RULES))
 
 
 @pytest.mark.parametrize("name", sorted({name for rule in TABLE.rules for name in (*rule.functions, *rule.bindings)}))

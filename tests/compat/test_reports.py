@@ -34,7 +34,7 @@ from acpgen.compat.findings import (
     fails,
 )
 from acpgen.diagnostics import FORMATS
-from acpgen.diagnostics.columns import columns, folded
+from acpgen.diagnostics.columns import count_columns, fold
 from compat.protocols import Schema, compared, documents, go, migration, protocol, validates, written
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "generator/acpgen/compat/check_report.schema.json").read_text())
@@ -132,8 +132,8 @@ def test_text_fits_eighty_columns_and_obeys_no_schema(migration: Report, hostile
 
 @pytest.mark.parametrize("word", ["提案の題名" * 30, "e\u0301" * 90, "x" * 200, "長い " * 60])
 def test_text_folds_by_the_columns_of_a_terminal(word: str) -> None:
-    assert max(columns(line) for line in folded(word, 76)) <= 76
-    assert "".join(folded(word, 76)).replace(" ", "") == word.replace(" ", "")
+    assert max(count_columns(line) for line in fold(word, 76)) <= 76
+    assert "".join(fold(word, 76)).replace(" ", "") == word.replace(" ", "")
 
 
 def test_a_report_on_languages_speaks_of_schemas() -> None:

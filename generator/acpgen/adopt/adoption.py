@@ -13,13 +13,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from acpgen.adopt import layout
-from acpgen.adopt.canonical import Canonical, canonical, with_definitions
-from acpgen.adopt.differences import differences
-from acpgen.adopt.facts import Conventions, conventions, facts, fingerprint, same
+from acpgen.adopt.canonical import Canonical, place_definitions, read_canonical
+from acpgen.adopt.differences import find_differences
+from acpgen.adopt.facts import Conventions, extract_facts, find_conventions, fingerprint, state_the_same
 from acpgen.adopt.faults import ADOPTION_REFUSED, BASE_EXISTS, NO_BASE, NOT_ADOPTABLE, UNCLEAR_PROTOCOL, UNSTABLE_PARTS
 from acpgen.adopt.merge import Conflict, Merge
-from acpgen.adopt.overlays import Overlay, added, is_above, overlay
-from acpgen.adopt.placeholders import new, without_needless_placeholders
+from acpgen.adopt.overlays import Overlay, extends_folder, find_added, read_overlay
+from acpgen.adopt.placeholders import add_with_placeholder, remove_needless_placeholders
 from acpgen.errors import Fault, Faults
 from acpgen.input.load import (
     Documents,
@@ -42,7 +42,7 @@ from acpgen.meaning.understanding import understand
 from acpgen.pointers import pointer, reference_to, target
 
 if TYPE_CHECKING:
-    from acpgen.bundle.bundle import Bundle
+    pass
 
 BASE: Final = ".upstream.json"
 """The file beside the schema that holds the facts of the upstream revision last adopted. `load` passes over it."""
@@ -96,21 +96,21 @@ def adopt(file: Path, folder: Path, name: str, extending: Mapping[str, Path] = M
     """
     base, documents, theirs = read_base(folder, name), load(folder, name=name), read_upstream(file)
     understand(documents)  # faults of our own come first
-    ours = canonical(documents)
-    habits = conventions(base["$defs"], ours.definitions)
+    ours = read_canonical(documents)
+    habits = find_conventions(base["$defs"], ours.definitions)
     merge = Merge(habits, {**theirs["$defs"], **ours.definitions})
-    definitions, still_used, root = _merged(merge, base, ours, theirs)
+    definitions, still_used, root = _merge(merge, base, ours, theirs)
     heads = ours.heads if ours.root is None else {**ours.heads, ours.root: root}
-    wanted = with_definitions(Canonical(heads, ours.definitions, ours.paths), definitions)
-    extends = overlay(folder)
-    written, removed = _changes(documents, wanted, extends, folder)
-    documents_after, bundled = _usable(file, folder, name, written, removed)
-    after = wanted if extends is None else canonical(documents_after)
+    wanted = place_definitions(Canonical(heads, ours.definitions, ours.paths), definitions)
+    extends = read_overlay(folder)
+    written, removed = _find_changes(documents, wanted, extends, folder)
+    documents_after = _read_result(file, folder, name, written, removed)
+    after = wanted if extends is None else read_canonical(documents_after)
     stable = "" if extends is None else place(folder / extends.extends)
-    conflicts = (*merge.conflicts, *_out_of_reach(wanted, after, stable))
-    above = [each for each in extending.values() if is_above(each, folder)] if written or removed else []
-    base_text = base_of(theirs)
-    if base_text != _text(folder / BASE):
+    conflicts = (*merge.conflicts, *_find_out_of_reach(wanted, after, stable))
+    above = [each for each in extending.values() if extends_folder(each, folder)] if written or removed else []
+    base_text = format_base(theirs)
+    if base_text != _read_text(folder / BASE):
         written[BASE] = base_text
     return Adoption(
         source=place(file),
@@ -121,28 +121,28 @@ def adopt(file: Path, folder: Path, name: str, extending: Mapping[str, Path] = M
         conventions=habits,
         conflicts=conflicts,
         kept=still_used,
-        examples=tuple(_refused_examples(after, bundled)),
+        examples=tuple(_find_refused_examples(after, documents_after)),
         written=written,
         removed=removed,
-        overlay_faults=tuple(fault for each in above for fault in _overlay_faults(each, documents_after)),
+        overlay_faults=tuple(fault for each in above for fault in _find_overlay_faults(each, documents_after)),
     )
 
 
-def start(file: Path, folder: Path, name: str) -> Mapping[str, str]:
+def start_following(file: Path, folder: Path, name: str) -> Mapping[str, str]:
     """The file that says that `folder` follows upstream's `file`; the schema itself stays as it is. Raises `Faults`."""
     understand(load(folder, name=name))
-    text, path = base_of(read_upstream(file)), folder / BASE
-    if path.exists() and _text(path) != text:
+    text, path = format_base(read_upstream(file)), folder / BASE
+    if path.exists() and _read_text(path) != text:
         raise Faults([BASE_EXISTS(at=place(path), protocol=name)])
     return {BASE: text}
 
 
-def followers(schema: Path) -> Mapping[str, Path]:
+def find_followers(schema: Path) -> Mapping[str, Path]:
     """The protocols below a schema folder that follow an upstream schema, with the folder of each."""
     return {path.parent.relative_to(schema).as_posix(): path.parent for path in sorted(schema.rglob(BASE))}
 
 
-def nearest(
+def find_nearest(
     file: Path,
     folders: Mapping[str, Path],
     extending: Mapping[str, Path] = MappingProxyType({}),
@@ -166,16 +166,16 @@ def nearest(
     if 2 * first < len(prints) or 2 * first < 3 * second:
         names = tuple(sorted(extending or folders)) if is_unstable else tuple(sorted(bases))
         kind = UNSTABLE_PARTS if is_unstable else UNCLEAR_PROTOCOL
-        raise Faults([kind(place(file), choices=_choices(names or protocols))])
+        raise Faults([kind(place(file), choices=_describe_choices(names or protocols))])
     protocol = next(name for name, count in likeness.items() if count == first)
     if not is_unstable:
-        above = [name for name, folder in extending.items() if definitions.keys() & added(folder)]
+        above = [name for name, folder in extending.items() if definitions.keys() & find_added(folder)]
         if above:
-            raise Faults([UNCLEAR_PROTOCOL(place(file), choices=_choices((protocol, *above)))])
+            raise Faults([UNCLEAR_PROTOCOL(place(file), choices=_describe_choices((protocol, *above)))])
     return protocol
 
 
-def _choices(names: Sequence[str]) -> str:
+def _describe_choices(names: Sequence[str]) -> str:
     """The options that name one of the protocols."""
     return " or ".join(f"--into {name}" for name in names) or "--into PROTOCOL"
 
@@ -199,7 +199,7 @@ def read_upstream(file: Path) -> Schema:
     if len(documents) > 1 or file.is_dir():
         raise Faults([NOT_ADOPTABLE(at=at, reason="this is a folder")])
     _require_layout(value, at)
-    plain = {key: schema for key, schema in facts(value).items() if key not in _HEAD}
+    plain = {key: schema for key, schema in extract_facts(value).items() if key not in _HEAD}
     return {**{key: schema for key, schema in plain.items() if key != "$defs"}, "$defs": plain["$defs"]}
 
 
@@ -207,12 +207,12 @@ def _require_layout(value: Schema, at: str) -> None:
     definitions = value.get("$defs")
     if not is_object(definitions) or not definitions:
         raise Faults([NOT_ADOPTABLE(at=at, reason="there are no '$defs'")])
-    faults = list(_layout_faults(value, at))
+    faults = list(_find_layout_faults(value, at))
     if faults:
         raise Faults(faults)
 
 
-def _layout_faults(value: Schema, at: str) -> Iterator[Fault]:
+def _find_layout_faults(value: Schema, at: str) -> Iterator[Fault]:
     for reference in dict.fromkeys(refs(value)):
         if not _LOCAL.fullmatch(reference):
             yield NOT_ADOPTABLE(at=at, reason=f"the reference {reference!r} leads elsewhere than to a definition")
@@ -221,11 +221,11 @@ def _layout_faults(value: Schema, at: str) -> Iterator[Fault]:
     for name, schema in value["$defs"].items():
         if not is_object(schema):
             yield NOT_ADOPTABLE(at=at + pointer("$defs", name), reason="this definition is not an object")
-        for keyword in _inner_scopes(schema):
+        for keyword in _find_inner_scopes(schema):
             yield NOT_ADOPTABLE(at=at + pointer("$defs", name), reason=f"there is '{keyword}' in this definition")
 
 
-def _inner_scopes(schema: Any) -> Iterator[str]:
+def _find_inner_scopes(schema: Any) -> Iterator[str]:
     return (key for _, one in inside(schema) for key in ("$id", "$anchor", "$defs", "definitions") if key in one)
 
 
@@ -244,19 +244,19 @@ def read_base(folder: Path, name: str) -> Schema:
     return {key: schema for key, schema in value.items() if key not in _HEAD}
 
 
-def base_of(theirs: Schema) -> str:
+def format_base(theirs: Schema) -> str:
     """The text of a base file."""
-    return layout.compact({"$comment": _COMMENT, **theirs})
+    return layout.format_compact({"$comment": _COMMENT, **theirs})
 
 
-def _text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     return decode(read_bytes(path), place(path))
 
 
 # --- merging ---------------------------------------------------------------------------------------------------------
 
 
-def _merged(
+def _merge(
     merge: Merge, base: Schema, ours: Canonical, theirs: Schema
 ) -> tuple[dict[str, Schema], dict[str, tuple[str, ...]], Schema]:
     """All definitions; those that stay because they are referred to, with what does; the root."""
@@ -271,29 +271,29 @@ def _merged(
             if name not in old or merge.is_kept(name, old[name], here[name], at):
                 result[name] = here[name]
         elif name not in old and (name not in used or "x-method" in now[name]):  # others come with what refers to them
-            result[name] = new(name, now[name], merge.conventions)
-        elif name in old and not same(old[name], now[name]):
+            result[name] = add_with_placeholder(name, now[name], merge.conventions)
+        elif name in old and not state_the_same(old[name], now[name]):
             merge.conflicts.append(Conflict(at, old[name], None, now[name]))
     root: Schema = {}
     if ours.root is not None:
         head = ours.heads[ours.root]
         root = merge.schema(_without_definitions(base), head, _without_definitions(theirs), ())
     still_used: dict[str, tuple[str, ...]] = {}
-    while missing := _missing(result, root):
+    while missing := _find_missing(result, root):
         for name, users in missing.items():
             if name in here:
                 result[name] = here[name]
                 still_used[name] = users
             else:
-                result[name] = new(name, now[name], merge.conventions)
-    return {name: without_needless_placeholders(schema) for name, schema in result.items()}, still_used, root
+                result[name] = add_with_placeholder(name, now[name], merge.conventions)
+    return {name: remove_needless_placeholders(schema) for name, schema in result.items()}, still_used, root
 
 
 def _without_definitions(schema: Schema) -> Schema:
     return {key: value for key, value in schema.items() if key != "$defs"}
 
 
-def _missing(definitions: Mapping[str, Schema], root: Schema) -> dict[str, tuple[str, ...]]:
+def _find_missing(definitions: Mapping[str, Schema], root: Schema) -> dict[str, tuple[str, ...]]:
     """Definitions that are referred to and not there, with the names of those that refer to them."""
     users: dict[str, list[str]] = {}
     for name, schema in (*definitions.items(), ("the root", root)):
@@ -303,14 +303,16 @@ def _missing(definitions: Mapping[str, Schema], root: Schema) -> dict[str, tuple
     return {name: tuple(names) for name, names in users.items()}
 
 
-def _changes(
+def _find_changes(
     documents: Documents, after: Canonical, extending: Overlay | None, folder: Path
 ) -> tuple[dict[str, str], tuple[str, ...]]:
     """The files that say something else than they did, in the layout that they have, and those that say nothing any more."""
     said = {document.path: document.value for document in documents.documents}
     values = after.documents()
     changed = {
-        path for path, value in values.items() if path not in said or layout.line(said[path]) != layout.line(value)
+        path
+        for path, value in values.items()
+        if path not in said or layout.format_line(said[path]) != layout.format_line(value)
     }
     removed = [path for path in said if path not in values and (extending is None or extending.is_plain(path))]
     written: dict[str, Schema] = {path: values[path] for path in values if path in changed}
@@ -320,35 +322,35 @@ def _changes(
         both = {path: extending.document(path, whole) for path, whole in {**written, **emptied}.items()}
         removed += [path for path, document in both.items() if document is None and path in extending.own]
         written = {path: document for path, document in both.items() if document is not None}
-    return {path: _written(folder / path, document) for path, document in written.items()}, tuple(removed)
+    return {path: _format_document(folder / path, document) for path, document in written.items()}, tuple(removed)
 
 
-def _written(file: Path, document: Schema) -> str:
+def _format_document(file: Path, document: Schema) -> str:
     """A file in the layout that it has: in ours, which a new one has as well, or in that of its author."""
-    text = _text(file) if file.exists() else ""
+    text = _read_text(file) if file.exists() else ""
     before = parse_json(text, place(file)) if text else {}
-    is_ours = not is_object(before) or not text or text == layout.text(before)
-    return layout.text(document) if is_ours else rewritten(text, document)
+    is_ours = not is_object(before) or not text or text == layout.format_document(before)
+    return layout.format_document(document) if is_ours else rewritten(text, document)
 
 
-def _out_of_reach(wanted: Canonical, after: Canonical, extends: str) -> Iterator[Conflict]:
+def _find_out_of_reach(wanted: Canonical, after: Canonical, extends: str) -> Iterator[Conflict]:
     """What an overlay cannot say, because the folder that it extends says something else there."""
     for name in dict.fromkeys((*wanted.definitions, *after.definitions)):
-        for each in differences(after.definitions.get(name), wanted.definitions.get(name)):
+        for each in find_differences(after.definitions.get(name), wanted.definitions.get(name)):
             if each.kind != "order":
                 yield Conflict(("$defs", name, *each.at), None, each.old, each.new, extends)
 
 
-def _overlay_faults(folder: Path, base: Documents) -> Iterator[str]:
+def _find_overlay_faults(folder: Path, base: Documents) -> Iterator[str]:
     """What is wrong with a folder once the one that it extends holds `base`."""
     values = {document.path: document.value for document in base.documents if is_object(document.value)}
     contents = tuple((document.path, document.text.encode()) for document in base.documents)
     try:
-        additions = overlay(folder)
+        additions = read_overlay(folder)
         assert additions is not None
         yield from (f"{place(folder)}/{at}: this leads to another branch now." for at in additions.moved(values))
         whole, taken = extended(read_folder(folder), place(folder), lambda _: contents, parsed)
-        understand(parse(Source(folder.name, place(folder), whole, (), taken)), is_apart=True)
+        understand(parse(Source(folder.name, place(folder), whole, (), taken)))
     except Faults as caught:
         yield from map(str, caught.faults)
 
@@ -356,29 +358,33 @@ def _overlay_faults(folder: Path, base: Documents) -> Iterator[str]:
 # --- checking --------------------------------------------------------------------------------------------------------
 
 
-def _usable(
+def _read_result(
     file: Path, folder: Path, name: str, written: Mapping[str, str], removed: tuple[str, ...]
-) -> tuple[Documents, Bundle]:
-    """What the folder would hold, and its bundle. Raises `Faults`."""
+) -> Documents:
+    """What the folder would hold. Raises `Faults` where it could not be used."""
     own = {path: content for path, content in read_folder(folder) if path not in removed}
     own |= {path: text.encode() for path, text in written.items()}
     at = place(folder)
     try:
         whole, taken = extended(tuple(sorted(own.items())), at, lambda other: read_folder(folder / other), parsed)
         documents = parse(Source(name, at, whole, (), taken))
-        return documents, understand(documents, is_apart=True)[1]
+        understand(documents)
     except Faults as caught:
         raise Faults(ADOPTION_REFUSED(at=place(file), reason=str(fault)) for fault in caught.faults) from None
+    return documents
 
 
-def _refused_examples(after: Canonical, bundled: Bundle) -> Iterator[Example]:
-    names = {origin: name for name, origin in bundled.origins.items()}
+def _find_refused_examples(after: Canonical, documents: Documents) -> Iterator[Example]:
+    from acpgen.bundle.collect import collect
+
+    collected = collect(documents)
+    names = {origin: name for name, origin in collected.origins.items()}
     for name, schema in after.definitions.items():
         target = names.get(after.paths[name] + pointer("$defs", name))
         examples = schema.get("examples")
         if target is None or not is_array(examples):
             continue
-        reference = {"$ref": reference_to(target), "$defs": bundled.schema["$defs"]}
+        reference = {"$ref": reference_to(target), "$defs": collected.definitions}
         judge = Validator(reference, mask="it")
         for index, example in enumerate(examples):
             error = next(judge.errors(example), None)

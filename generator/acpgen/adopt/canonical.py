@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from acpgen.adopt.facts import rebuilt
+from acpgen.adopt.facts import rebuild
 from acpgen.input.load import Documents
 from acpgen.input.walk import Schema, asserts, is_object, references
 from acpgen.pointers import target
@@ -42,18 +42,18 @@ class Canonical:
             inside = {name: schema for name, schema in self.definitions.items() if self.paths[name] == path}
             if inside or path == self.root:
                 document = {**head, "$defs": inside}
-                result[path] = _local(document, path, self.paths)
+                result[path] = _make_references_local(document, path, self.paths)
         return result
 
 
-def canonical(documents: Documents) -> Canonical:
+def read_canonical(documents: Documents) -> Canonical:
     """The definitions of some files, whose names are unique and whose references lead somewhere: `bundle` has seen to it."""
     heads: dict[str, Schema] = {}
     definitions: dict[str, Schema] = {}
     paths: dict[str, str] = {}
     for document in documents.documents:
         assert is_object(document.value)
-        whole = _global(document.value)
+        whole = _make_references_global(document.value)
         heads[document.path] = {key: value for key, value in whole.items() if key != "$defs"}
         for name, schema in whole.get("$defs", {}).items():
             definitions[name] = schema if is_object(schema) else {} if schema else {"not": {}}
@@ -61,30 +61,30 @@ def canonical(documents: Documents) -> Canonical:
     return Canonical(heads, definitions, paths)
 
 
-def _global(schema: Any) -> Any:
+def _make_references_global(schema: Any) -> Any:
     """A schema of one file with references as if there were one file."""
 
     def plain(reference: str) -> str:
         match = _REFERENCE.fullmatch(reference)
         return match["place"] if match else reference
 
-    return _with_references(schema, plain)
+    return _change_references(schema, plain)
 
 
-def _local(schema: Any, path: str, paths: Mapping[str, str]) -> Any:
+def _make_references_local(schema: Any, path: str, paths: Mapping[str, str]) -> Any:
     """A schema with references as they read in the file `path`."""
 
     def relative(reference: str) -> str:
         home = paths.get(target(reference), path) if reference.startswith("#/$defs/") else path
         return reference if home == path else posixpath.relpath(home, posixpath.dirname(path) or ".") + reference
 
-    return _with_references(schema, relative)
+    return _change_references(schema, relative)
 
 
-def _with_references(schema: Any, change: Callable[[str], str]) -> Any:
+def _change_references(schema: Any, change: Callable[[str], str]) -> Any:
     if not is_object(schema):
         return schema
-    result = rebuilt(schema, lambda _, child: _with_references(child, change))
+    result = rebuild(schema, lambda _, child: _change_references(child, change))
     if isinstance(schema.get("$ref"), str):
         result["$ref"] = change(schema["$ref"])
     return result
@@ -93,15 +93,15 @@ def _with_references(schema: Any, change: Callable[[str], str]) -> Any:
 # --- places for what is new ------------------------------------------------------------------------------------------
 
 
-def with_definitions(ours: Canonical, merged: Mapping[str, Schema]) -> Canonical:
+def place_definitions(ours: Canonical, merged: Mapping[str, Schema]) -> Canonical:
     """The merged definitions in files: ours where they are, new ones beside what refers to them, methods beside their kin."""
-    work = _Housing(ours, merged)
+    work = _Placement(ours, merged)
     work.run()
     definitions = {name: merged[name] for path in work.heads for name in work.order if work.paths[name] == path}
     return Canonical(work.heads, definitions, work.paths)
 
 
-class _Housing:
+class _Placement:
     def __init__(self, ours: Canonical, merged: Mapping[str, Schema]) -> None:
         self.ours = ours
         self.merged = merged
@@ -114,11 +114,11 @@ class _Housing:
         for name in sorted(self.new, key=lambda name: name.endswith("Response")):
             if "x-method" in self.merged[name]:
                 self._beside_kin(name)
-        users = _users(self.merged)
+        users = _find_users(self.merged)
         while waiting := [name for name in self.new if name not in self.paths]:
             near = {name: self._housed_users(users.get(name, ())) for name in waiting}
             name = next((name for name in waiting if near[name]), waiting[0])
-            home = _commonest(self.paths[user] for user in near[name]) if near[name] else self._root()
+            home = _find_commonest(self.paths[user] for user in near[name]) if near[name] else self._root()
             self._settle(name, home, near[name])
 
     def _housed_users(self, users: Sequence[str]) -> list[str]:
@@ -133,7 +133,7 @@ class _Housing:
         prefix = method.split("/")[0]
         kin = [one for one, its in methods.items() if its == method]
         kin = kin or [one for one, its in methods.items() if its.split("/")[0] == prefix]
-        self._settle(name, _commonest(self.paths[one] for one in kin) if kin else self._area(prefix), kin)
+        self._settle(name, _find_commonest(self.paths[one] for one in kin) if kin else self._area(prefix), kin)
 
     def _area(self, prefix: str) -> str:
         """The file named after a prefix of methods; a new one, if there is none."""
@@ -157,7 +157,7 @@ class _Housing:
         return self.ours.root or next(iter(self.heads))
 
 
-def _users(definitions: Mapping[str, Schema]) -> dict[str, list[str]]:
+def _find_users(definitions: Mapping[str, Schema]) -> dict[str, list[str]]:
     """The definitions that refer to each definition."""
     result: dict[str, list[str]] = {}
     for name, schema in definitions.items():
@@ -167,6 +167,6 @@ def _users(definitions: Mapping[str, Schema]) -> dict[str, list[str]]:
     return result
 
 
-def _commonest(paths: Iterator[str]) -> str:
+def _find_commonest(paths: Iterator[str]) -> str:
     """The path that comes most often; of several such, the first."""
     return Counter(paths).most_common(1)[0][0]

@@ -34,7 +34,7 @@ LENIENCY: Final = "x-deserialize-"
 UNIONS: Final = ("anyOf", "oneOf")
 
 
-def rebuilt(schema: Schema, change: Callable[[tuple[str, ...], Any], Any]) -> Schema:
+def rebuild(schema: Schema, change: Callable[[tuple[str, ...], Any], Any]) -> Schema:
     """A copy of a schema in which everything directly below is what `change` makes of it, given the keys that lead there."""
     result = dict(schema)
     for path, child in children(schema):
@@ -49,65 +49,65 @@ def rebuilt(schema: Schema, change: Callable[[tuple[str, ...], Any], Any]) -> Sc
     return result
 
 
-def facts(schema: Any) -> Any:
+def extract_facts(schema: Any) -> Any:
     """A schema without words and annotations of ours; `allOf` of one reference reads as that reference."""
     if not is_object(schema):
         return schema
     shared: Schema = {key: value for key, value in schema.items() if key not in WORDS and key not in OURS}
-    plain = rebuilt(shared, lambda _, child: facts(child))
+    plain = rebuild(shared, lambda _, child: extract_facts(child))
     parts = plain.get("allOf")
     if not is_array(parts) or len(parts) != 1 or "$ref" in plain or set(parts[0]) != {"$ref"}:
         return plain
     return {("$ref" if key == "allOf" else key): parts[0]["$ref"] if key == "allOf" else plain[key] for key in plain}
 
 
-def same(one: Any, other: Any) -> bool:
+def state_the_same(one: Any, other: Any) -> bool:
     """Whether two schemas state the same facts, the order of fields and branches among them."""
     return fingerprint(one) == fingerprint(other)
 
 
 def fingerprint(schema: Any) -> str:
     """A text that two schemas share if they state the same facts."""
-    return dumps(_sorted(facts(schema)), ensure_ascii=False)
+    return dumps(_sort(extract_facts(schema)), ensure_ascii=False)
 
 
-def _sorted(value: Any) -> Any:
+def _sort(value: Any) -> Any:
     """A schema with its keywords sorted, fields as a list, and whole numbers written as such."""
     if not is_object(value):
         return value
     nested = {path[0] for path, _ in children(value)}
-    inside = rebuilt(value, lambda _, child: _sorted(child))
+    inside = rebuild(value, lambda _, child: _sort(child))
     result: Schema = {}
     for keyword in sorted(inside):
         item = inside[keyword]
         if keyword in nested:
             result[keyword] = list(item.items()) if keyword in MAPS else item
         else:
-            result[keyword] = sorted(item) if keyword == "required" else _plain(item)
+            result[keyword] = sorted(item) if keyword == "required" else _normalize(item)
     return result
 
 
-def _plain(value: Any) -> Any:
+def _normalize(value: Any) -> Any:
     if is_object(value):
-        return {key: _plain(value[key]) for key in sorted(value)}
+        return {key: _normalize(value[key]) for key in sorted(value)}
     if is_array(value):
-        return [_plain(item) for item in value]
+        return [_normalize(item) for item in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def union_keyword(schema: Schema) -> str | None:
+def find_union_keyword(schema: Schema) -> str | None:
     """The keyword of the one union that stands directly in a schema."""
     keywords = [keyword for keyword in UNIONS if is_array(schema.get(keyword))]
     return keywords[0] if len(keywords) == 1 else None
 
 
-def keyed(branches: Iterable[Any]) -> dict[Key, Any]:
+def key_branches(branches: Iterable[Any]) -> dict[Key, Any]:
     """The branches of a union by what marks them: constant, tag, title, reference or type.
 
     Of two branches, one of which is null, the other is known by that alone.
     """
     branches = list(branches)
-    keys = [_key(branch) for branch in branches]
+    keys = [_find_key(branch) for branch in branches]
     if len(keys) == 2 and _NULL in keys:
         keys = [key if key == _NULL else ("value",) for key in keys]
     result: dict[Key, Any] = {}
@@ -123,7 +123,7 @@ def keyed(branches: Iterable[Any]) -> dict[Key, Any]:
 _NULL: Final = ("type", '"null"')
 
 
-def _key(branch: Any) -> Key:
+def _find_key(branch: Any) -> Key:
     if not is_object(branch):
         return ("", dumps(branch))
     if "const" in branch:
@@ -138,7 +138,7 @@ def _key(branch: Any) -> Key:
             return (keyword, dumps(branch[keyword]))
     parts = branch.get("allOf")
     if is_array(parts) and len(parts) == 1:
-        return _key(parts[0])
+        return _find_key(parts[0])
     return ("",)
 
 
@@ -163,12 +163,12 @@ class Conventions:
         """Upstream's facts with every field below as we would write it."""
         if not is_object(schema):
             return schema
-        return rebuilt(
+        return rebuild(
             schema, lambda path, child: self.field(path[1], child) if path[0] == "properties" else self.schema(child)
         )
 
 
-def conventions(base: Mapping[str, Schema], ours: Mapping[str, Schema]) -> Conventions:
+def find_conventions(base: Mapping[str, Schema], ours: Mapping[str, Schema]) -> Conventions:
     """What upstream's definitions, as last adopted, and ours have in common in their differences."""
     fields_by_facts: dict[tuple[str, str], list[Any]] = {}
     for definition in base.keys() & ours.keys():
@@ -181,5 +181,5 @@ def conventions(base: Mapping[str, Schema], ours: Mapping[str, Schema]) -> Conve
         if len(fields) > 1:
             prints = {fingerprint(field) for field in fields}
             if len(prints) == 1 and prints != {key[1]}:
-                rewritten[key] = facts(fields[0])
+                rewritten[key] = extract_facts(fields[0])
     return Conventions(rewritten)

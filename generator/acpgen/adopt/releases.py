@@ -19,7 +19,7 @@ _VERSION: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 
-def folder_of(schema: Path, protocol: str) -> Path:
+def find_folder(schema: Path, protocol: str) -> Path:
     """Where the releases of a protocol are kept: with those of its family, where these are kept together and its own are not."""
     own, family = (schema / RELEASES / name for name in (protocol, protocol.rpartition("/")[0] or protocol))
     return family if (family / INDEX).exists() and not (own / INDEX).exists() else own
@@ -31,12 +31,12 @@ def is_family(schema: Path, name: str, protocols: Collection[str]) -> bool:
     return name not in protocols and related and (schema / RELEASES / name / INDEX).exists()
 
 
-def keep(file: Path, folder: Path, version: str) -> Mapping[str, str]:
+def keep_release(file: Path, folder: Path, version: str) -> Mapping[str, str]:
     """The files of `folder` that keep the facts of upstream's `file` under a version, as the newest release. Raises `Faults`."""
     if not _VERSION.fullmatch(version) or f"{version}.json" in (INDEX, VERDICTS):
         expected = "a version such as 1.21.0: letters, digits, '.', '+' and '-', and neither 'index' nor 'verdicts'"
         raise Faults([BAD_SETTING(at="--keep-as", key=shown(version), expected=expected, hint="Correct it.")])
-    text = layout.compact({"$schema": _DIALECT, **read_upstream(file)})
+    text = layout.format_compact({"$schema": _DIALECT, **read_upstream(file)})
     path = folder / INDEX
     before = index(read_bytes(path) if path.exists() else None, place(path))
     at = folder / f"{version}.json"
@@ -53,4 +53,4 @@ def keep(file: Path, folder: Path, version: str) -> Mapping[str, str]:
         listed["differences"] = [{"at": list(each.at), "why": each.why} for each in before.differences]
     if before.typescript:
         listed["typescript"] = before.typescript
-    return {f"{version}.json": text, INDEX: layout.text(listed)}
+    return {f"{version}.json": text, INDEX: layout.format_document(listed)}

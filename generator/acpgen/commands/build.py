@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -13,8 +13,8 @@ from acpgen.bundle.faults import UNUSED_NAME, unused_name
 from acpgen.commands.project import OutputFolder, Part, Work
 from acpgen.config import docs_inputs
 from acpgen.errors import Fault, Faults, did_you_mean, distinct
-from acpgen.files import Change, Files, Tree, difference, is_ours, replace_files, require_folder, write
-from acpgen.files.cache import NO_CACHE, Memory, Outputs, Remarks, all_code, key_of
+from acpgen.files import Change, Files, Tree, diff_lines, is_ours, replace_files, require_folder, write
+from acpgen.files.cache import NO_CACHE, Remarks, all_code, find_remarks, keep_remarks, key_of, place_key
 from acpgen.input.faults import TOO_DEEP, TOO_MUCH_WORK, UNKNOWN_NAME
 from acpgen.input.load import Source, parse, place, read
 from acpgen.meaning.understanding import understand
@@ -33,9 +33,6 @@ if TYPE_CHECKING:
 
 Progress: TypeAlias = Callable[[int, int, str], None]
 """Called before each step, with steps done, steps in all, and what comes next."""
-
-Reading: TypeAlias = tuple[Path, bool]
-"""A protocol as a target wants it: its source, and whether variants and their bodies are apart (`Target.is_apart`)."""
 
 Meaning: TypeAlias = "tuple[ir.Protocol, Bundle]"
 
@@ -67,7 +64,7 @@ class Outcome:
     def difference(self) -> Iterator[str]:
         """Lines of a unified diff of all outputs."""
         for tree, change in zip(self.trees, self.changes, strict=True):
-            yield from difference(tree, change)
+            yield from diff_lines(tree, change)
 
 
 def run(work: Work, *, check: bool = False, progress: Progress = lambda done, total, step: None) -> Outcome:
@@ -83,17 +80,18 @@ class _Build:
         self._done = self._steps = 0
         self._sources = _read_sources(work)
         self._docs_inputs = read_docs_inputs(work)
-        self._cached = Outputs(work.cache, all_code())
+        self._code = all_code()
         self._inputs = {part: self._part_inputs(part) for output in work.outputs for part in output.parts}
         self._parts: dict[Part, Mapping[str, Any]] = {}
 
     def run(self, *, check: bool) -> Outcome:
-        work, cached = self._work, self._cached
+        work = self._work
         inputs = {output.folder: self._output_inputs(output) for output in work.outputs}
-        fresh = {output.folder for output in work.outputs if cached.is_fresh(output.folder, inputs[output.folder])}
+        earlier = {folder: find_remarks(work.cache, folder, inputs[folder]) for folder in inputs}
+        fresh = {folder: remarks for folder, remarks in earlier.items() if remarks is not None}
         stale = [output for output in work.outputs if output.folder not in fresh]
         for output in [] if check else stale:  # a folder that an earlier run wrote may have lost its manifest alone
-            if not (output.shared or is_ours(output.folder) or cached.is_known(output.folder)):
+            if not (output.shared or is_ours(output.folder) or work.cache.has(place_key(output.folder))):
                 require_folder(Tree(output.folder, {}, output.root))
         self._find_parts(stale)
         self._steps = len(_protocols(stale)) + sum(len(output.parts) for output in stale) + 1
@@ -104,14 +102,16 @@ class _Build:
             self._step("writing")
         changes = write(trees, dry=check)
         if not check:
-            replace_files({tree.folder / path: text for tree, _ in verdicts for path, text in tree.files.items()})
+            replace_files(
+                {tree.folder / path: text.encode() for tree, _ in verdicts for path, text in tree.files.items()}
+            )
         if verdicts:
             inputs |= {output.folder: self._output_inputs(output) for output in stale}
         remarks = {output.folder: self._remarks(output) for output in stale}
         for tree, change in zip(trees, changes, strict=True):
-            if not check or change.is_none:
-                cached.record(tree, inputs[tree.folder], remarks[tree.folder])
-        remarks |= {folder: cached.remarks(folder) for folder in fresh}
+            if (not check or change.is_none) and self._code.is_as_it_was:
+                keep_remarks(work.cache, tree, inputs[tree.folder], remarks[tree.folder])
+        remarks |= fresh
         in_order = [remarks[output.folder] for output in work.outputs]
         return Outcome(
             changes=(*changes, *(change for _, change in verdicts)),
@@ -151,13 +151,13 @@ class _Build:
         written = json.dumps(options, sort_keys=True, default=repr)
         counts = f"{len(source.files)} {len(source.references)}"
         contents = (text for file in source.files + source.references for text in file)
-        return key_of("part", self._cached.code.digest, written, counts, *contents)
+        return key_of("part", self._code.digest, written, counts, *contents)
 
     def _find_parts(self, outputs: Iterable[OutputFolder]) -> None:
         """Find the parts whose inputs are those of an earlier run. Docs are about several protocols and are none of them."""
         for part in (part for output in outputs for part in output.parts):
             if part.target in BUILT_IN and not part.is_documented:
-                entry = self._cached.find_part(part.folder, part.name, self._inputs[part])
+                entry: Any = self._work.cache.find(place_key(part.folder, part.name), self._inputs[part])
                 if entry is not None:
                     self._parts[part] = entry
 
@@ -171,7 +171,7 @@ class _Build:
 
     # --- what the protocols mean ---
 
-    def _meanings(self, outputs: Sequence[OutputFolder]) -> Mapping[Reading, Meaning]:
+    def _meanings(self, outputs: Sequence[OutputFolder]) -> Mapping[Path, Meaning]:
         """What the protocols mean of which parts are to be made; all where names are chosen for all. Raises `Faults` of all together."""
         if not outputs:
             return {}
@@ -182,14 +182,14 @@ class _Build:
         for output in outputs:
             for part in output.parts:
                 self._settings(part, output)
-        wanted = dict.fromkeys(_reading(part) for part in parts if work.names or part not in self._parts)
-        meanings: dict[Reading, Meaning] = {}
+        wanted = {part.source for part in parts if work.names or part not in self._parts}
+        meanings: dict[Path, Meaning] = {}
         faults: list[Fault] = []
         for part in _protocols(outputs):
             self._step(f"reading {part.label}")
             try:
-                for reading in (reading for reading in wanted if reading[0] == part.source):
-                    meanings[reading] = self._understand(part, is_apart=reading[1])
+                if part.source in wanted:
+                    meanings[part.source] = self._understand(part)
             except Faults as caught:
                 faults.extend(caught.faults)
         if not faults and {part.label for part in _protocols(outputs)} >= work.protocols:
@@ -198,7 +198,7 @@ class _Build:
             raise Faults(distinct(faults))
         return meanings
 
-    def _understand(self, part: Part, *, is_apart: bool) -> Meaning:
+    def _understand(self, part: Part) -> Meaning:
         """What a protocol means. Raises `Faults`, with places as people know them."""
         work, source = self._work, self._sources[part.source]
         documents = parse(source)
@@ -209,20 +209,19 @@ class _Build:
                 shared=frozenset(work.names) if work.protocols else frozenset[str](),
                 keep_unknown=work.keep_unknown,
                 methods=work.methods.get(part.source),
-                is_apart=is_apart,
                 cache=work.cache if work.schema is not None else NO_CACHE,
             )
         except Faults as caught:
             raise Faults(_located(fault, work, source) for fault in caught.faults) from None
 
-    def _describe_methods(self, meanings: Mapping[Reading, Meaning]) -> Iterator[str]:
+    def _describe_methods(self, meanings: Mapping[Path, Meaning]) -> Iterator[str]:
         """What methods were found in each protocol, in lines."""
         if not meanings:
             return
         from acpgen.meaning import method_summary
 
         labels = {part.source: part.label for part in _protocols(self._work.outputs)}
-        for source, meaning in {source: meaning for (source, _), meaning in meanings.items()}.items():
+        for source, meaning in meanings.items():
             yield from method_summary.describe_methods(labels[source], *meaning)
 
     # --- what the outputs are to hold ---
@@ -246,7 +245,7 @@ class _Build:
             pairs.append((before, self._docs_inputs[output.folder]))
         return plan_updates(self._work.schema, pairs)
 
-    def _tree(self, output: OutputFolder, meanings: Mapping[Reading, Meaning]) -> Tree:
+    def _tree(self, output: OutputFolder, meanings: Mapping[Path, Meaning]) -> Tree:
         """What an output is to hold; the parts that are made now are added to the others. Raises `Faults`."""
         files: list[Files] = []
         versions: list[Version] = []
@@ -255,25 +254,26 @@ class _Build:
             if part.is_documented:
                 from acpgen.publish.versions import Version
 
-                source, meaning = self._sources[part.source], meanings[_reading(part)]
+                source, meaning = self._sources[part.source], meanings[part.source]
                 versions.append(Version(*meaning, self._settings(part, output), source.at, source.extends))
                 self._parts[part] = self._part({}, part, meaning)
                 continue
             if part not in self._parts:
-                meaning = meanings[_reading(part)]
+                meaning = meanings[part.source]
                 self._parts[part] = self._part(self._render(part, output, meaning), part, meaning)
-                if part.target in BUILT_IN:
-                    self._cached.keep_part(part.folder, part.name, self._inputs[part], self._parts[part])
+                if part.target in BUILT_IN and self._code.is_as_it_was:
+                    self._work.cache.keep(place_key(part.folder, part.name), {**self._parts[part]}, self._inputs[part])
             files.append(self._parts[part]["files"])
         if versions:
             from acpgen import publish
+            from acpgen.publish.memory import Memory
 
             memory = Memory(forgets=True, before=lambda page: self._step(f"docs: {page}", steps=0))
             beside = docs_inputs.NONE
             if output.folder in self._docs_inputs:
                 beside = docs_inputs.parsed(self._docs_inputs[output.folder])
             files.append(
-                publish.texts_by_path(publish.make_pages(versions, beside, memory=memory, cache=self._cached.cache))
+                publish.texts_by_path(publish.make_pages(versions, beside, memory=memory, cache=self._work.cache))
             )
             self._done += len(versions)
         return Tree(output.folder, merge(files, place(output.folder)), output.root, shared=output.shared)
@@ -307,7 +307,7 @@ class _Build:
         from acpgen.targets.installed import with_options
 
         at = self._work.at if output.key else "--option"
-        return with_options(part.target, part.settings, part.options, at, output.key)
+        return with_options(part.target, replace(part.settings, cache=self._work.cache), part.options, at, output.key)
 
 
 def _read_sources(work: Work) -> Mapping[Path, Source]:
@@ -353,13 +353,7 @@ def _protocols(outputs: Iterable[OutputFolder]) -> Sequence[Part]:
     return tuple(first.values())
 
 
-def _reading(part: Part) -> Reading:
-    from acpgen.targets.installed import TARGETS
-
-    return part.source, TARGETS[part.target].is_apart
-
-
-def _unused_names(work: Work, meanings: Mapping[Reading, Meaning]) -> list[str]:
+def _unused_names(work: Work, meanings: Mapping[Path, Meaning]) -> list[str]:
     """The names for all protocols whose places are in none of them."""
     unmatched = [bundle.unmatched for _, bundle in meanings.values()]
     return sorted(key for key in work.names if work.protocols and all(key in keys for keys in unmatched))

@@ -39,9 +39,9 @@ def report_destinations(
     """Where `--output` and `--format` send reports. Raises `Faults`, before the work begins, where they cannot be written, or would be
     written over a file that is read.
     """
-    from acpgen.diagnostics.outputs import outputs, require_apart
+    from acpgen.diagnostics.outputs import parse_destinations, require_apart
 
-    destinations = outputs(output or (), output_format)
+    destinations = parse_destinations(output or (), output_format)
     require_places(each.file for each in destinations)
     require_apart((each.file for each in destinations), read)
     return destinations
@@ -56,16 +56,16 @@ def require_places(files: Iterable[Path | None]) -> None:
 
 def deliver(texts: Mapping[Path | None, str]) -> None:
     """Write the text of every file, all of them or none, then print that of standard output, `None`. Raises `Faults`."""
-    from acpgen.files import replace_files
+    from acpgen.files import write_reports
 
-    replace_files({file: text for file, text in texts.items() if file is not None})
+    write_reports({file: text for file, text in texts.items() if file is not None})
     if None in texts:
         print_report(texts[None])
 
 
 def finish(report: DiagnosticReport, destinations: Sequence[Destination]) -> NoReturn:
     """Write a report to where it goes, and end with its exit code. Raises `Faults`."""
-    from acpgen.diagnostics.outputs import texts
+    from acpgen.diagnostics.outputs import render_reports
 
-    deliver(texts(report, destinations, coloured=terminal.is_coloured()))
+    deliver(render_reports(report, destinations, coloured=terminal.is_coloured()))
     raise typer.Exit(report.code)

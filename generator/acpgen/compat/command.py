@@ -19,8 +19,8 @@ from acpgen.compat.report_cache import Comparer
 from acpgen.compat.sources import Input, at_merge_base, files_here, is_new, open_input
 from acpgen.compat.waivers import parse_waivers, standard_file, waive, with_waivers
 from acpgen.config import Config, around, find_profile
-from acpgen.diagnostics.outputs import Destination, outputs, require_apart, texts
-from acpgen.errors import Fault, Faults, did_you_mean, shown
+from acpgen.diagnostics.outputs import Destination, parse_destinations, render_reports, require_apart
+from acpgen.errors import Fault, Faults, allowed_values, shown
 from acpgen.files.cache import NO_CACHE, Cache
 from acpgen.input.faults import BAD_SETTING, UNKNOWN_NAME
 from acpgen.input.load import NO_REFERENCES, References, decode, place, read_bytes
@@ -53,7 +53,7 @@ class Options:
 def unknown_words(*words: tuple[str, str, str, Collection[str]]) -> list[Fault]:
     """A fault for each word that is not known: words are given with the option, what kind they are of, and all that are known."""
     return [
-        UNKNOWN_NAME(at=option, kind=kind, name=value, hint=did_you_mean(value, known))
+        UNKNOWN_NAME(at=option, kind=kind, name=value, hint=allowed_values(value, known))
         for option, kind, value, known in words
         if value not in known
     ]
@@ -78,7 +78,7 @@ def options(
         faults.append(BAD_SETTING(at="--report-url", key=shown(report_url), expected=expected, hint=hint))
     wanted: tuple[Destination, ...] = ()
     try:
-        wanted = outputs(given, output_format)
+        wanted = parse_destinations(given, output_format)
     except Faults as caught:
         faults.extend(caught.faults)
     if faults:
@@ -204,7 +204,7 @@ def of_project(project: Config | None) -> Policy:
 def render(compared: DiffResult, chosen: Options, *, coloured: bool = False) -> Mapping[Path | None, str]:
     """What is to be written, by file: reports, and what was decided; `None` is standard output, `coloured` if that shows text."""
     report = check_report(compared.report, chosen.fail_on, chosen.fail_on_bindings)
-    return {**texts(report, chosen.outputs, coloured=coloured), **compared.files}
+    return {**render_reports(report, chosen.outputs, coloured=coloured), **compared.files}
 
 
 def stops(report: Report, chosen: Options) -> bool:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import is_dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from acpgen.compat import findings
 from acpgen.compat.compare import compare_inputs, compare_sides, side
 from acpgen.compat.findings import BUDGET, Mode, Report
-from acpgen.files.cache import NO_CACHE, Cache, key_of, own_code
-from acpgen.files.serialization import from_json, to_json
+from acpgen.files.cache import NO_CACHE, Cache, find_or_make
 
 if TYPE_CHECKING:
     from acpgen.compat.compare import Side
@@ -37,7 +36,7 @@ class Comparer:
         """The report of two sides, from the cache if it is there. Raises `Faults`."""
         how = self.mode, repr((self.unstable, self.budget, self.formats))
         inputs = chain(("report", *how), _texts(old), _texts(new))
-        return find_or_make(self.cache, inputs, lambda: self.compare(old, new))
+        return find_or_compare(self.cache, inputs, lambda: self.compare(old, new))
 
     def compare(self, old: Input, new: Input) -> Report:
         """The report of two sides, made now. Raises `Faults`."""
@@ -49,18 +48,9 @@ class Comparer:
         return compare_sides(self._known[id(old)][1], after, budget=self.budget, formats=self.formats)
 
 
-def find_or_make(cache: Cache, inputs: Iterable[str], make: Callable[[], Made]) -> Made:
-    """What is made of some inputs, records of `findings`: from the cache if it is there. Without a cache, nobody reads the inputs."""
-    if cache.folder is None:
-        return make()
-    code = own_code()
-    known = key_of(code.digest, *inputs)
-    data = cache.find(known)
-    if data is None:
-        data = to_json(make())
-        if code.is_as_it_was:
-            cache.keep(known, data)
-    return cast("Made", from_json(data, _RECORDS))
+def find_or_compare(cache: Cache, inputs: Iterable[str], compare: Callable[[], Made]) -> Made:
+    """What was compared from some inputs, records of `findings`, from the cache if it is there."""
+    return find_or_make(cache, inputs, compare, lambda: _RECORDS)
 
 
 def _texts(side: Input) -> Iterator[str]:

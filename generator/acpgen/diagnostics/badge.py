@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from acpgen.diagnostics.model import DiagnosticReport, Tone, tone
-from acpgen.input.numbers import dumps
+from acpgen.ir import JSON
 
 _COLOURS: Final[dict[Tone, str]] = {
     "good": "brightgreen",
@@ -16,17 +16,16 @@ _COLOURS: Final[dict[Tone, str]] = {
 }
 
 
-def json_text(report: DiagnosticReport) -> str:
-    """The report as JSON."""
-    return dumps(report.data(), indent=2, ensure_ascii=False) + "\n"
+def make_json(report: DiagnosticReport) -> JSON:
+    """All that was found."""
+    return report.data()
 
 
-def badge(report: DiagnosticReport) -> str:
+def make_badge(report: DiagnosticReport) -> JSON:
     """The verdict as a badge, which says no more than was judged."""
-    row = {
+    return {
         "schemaVersion": 1,
         "label": report.label,
         "message": report.badge or report.verdict,
         "color": _COLOURS[tone(report.verdict)],
     }
-    return dumps(row, indent=2, ensure_ascii=False) + "\n"

@@ -20,15 +20,15 @@ COLOURS: Final = {
 """How a terminal is told to show a kind of text."""
 
 
-def plain(text: str) -> str:
+def strip_colours(text: str) -> str:
     """A text without colours."""
     return re.sub(r"\x1b\[[0-9;]*m", "", text)
 
 
-def wrapped(line: str, indent: str = "", colour: str = "", below: str = "") -> Iterator[str]:
+def wrap(line: str, indent: str = "", colour: str = "", below: str = "") -> Iterator[str]:
     """A text on lines that fit, the first after `indent`, the others after `below` or as much room."""
     below = below or " " * len(indent)
-    for number, part in enumerate(folded(visible(line), WIDTH - len(below))):
+    for number, part in enumerate(fold(visible(line), WIDTH - len(below))):
         whole = f"{below if number else indent}{part}"
         yield f"\x1b[{colour}m{whole}\x1b[0m" if colour else whole
 
@@ -41,19 +41,19 @@ def paint(line: str, kind: str) -> str:
 def cut(line: str, width: int) -> str:
     """The beginning of a text, with an ellipsis where there is more."""
     shown = visible(line)
-    return shown if columns(shown) <= width else f"{_parts(shown, width - 1)[0]}…"
+    return shown if count_columns(shown) <= width else f"{_parts(shown, width - 1)[0]}…"
 
 
 def cut_left(line: str, width: int) -> str:
     """The end of a text, with an ellipsis where there is more."""
     shown = visible(line)
-    return shown if columns(shown) <= width else f"…{_parts(shown[::-1], width - 1)[0][::-1]}"
+    return shown if count_columns(shown) <= width else f"…{_parts(shown[::-1], width - 1)[0][::-1]}"
 
 
 # Columns of a terminal: some characters take two, some none.
 
 
-def columns(line: str) -> int:
+def count_columns(line: str) -> int:
     """The columns that a line takes."""
     from rich.cells import cell_len
 
@@ -64,15 +64,15 @@ def _parts(line: str, width: int) -> list[str]:
     """A text in pieces that fit."""
     from rich.cells import chop_cells
 
-    return chop_cells(line, width) if columns(line) > width else [line]
+    return chop_cells(line, width) if count_columns(line) > width else [line]
 
 
-def folded(line: str, width: int) -> Iterator[str]:
+def fold(line: str, width: int) -> Iterator[str]:
     """The words of a line on lines that fit; a word that is too long is broken."""
     room = ""
     for word in line.split():
         whole = f"{room} {word}" if room else word
-        if columns(whole) <= width:
+        if count_columns(whole) <= width:
             room = whole
             continue
         if room:

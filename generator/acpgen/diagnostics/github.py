@@ -16,7 +16,7 @@ MOST: Final = 10
 """As many annotations of a level GitHub shows of one step; it drops what comes after them."""
 
 
-def workflow_commands(report: DiagnosticReport) -> str:
+def write_commands(report: DiagnosticReport) -> str:
     """One line a diagnostic or note, the worst first, as many of each level as GitHub shows, and a last one that counts everything.
 
     What breaks nobody, or is waived, is in that count alone.
@@ -43,7 +43,7 @@ def workflow_commands(report: DiagnosticReport) -> str:
 def _choose_shown(diagnostics: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
     """As many as GitHub shows: of more than that, one of those that say the same."""
     if len(diagnostics) > MOST:
-        diagnostics = [found[0] for group in outline.groups(diagnostics) for _, found in group.alike]
+        diagnostics = [found[0] for group in outline.group_by_rule(diagnostics) for _, found in group.alike]
     return diagnostics[:MOST]
 
 
@@ -55,7 +55,7 @@ def _line(diagnostic: Diagnostic, *, advised: bool) -> str:
 
 
 def _describe(diagnostic: Diagnostic, *, advised: bool = False) -> str:
-    message = outline.headline(diagnostic)
+    message = outline.write_headline(diagnostic)
     message += f"\n{diagnostic.advice}" if diagnostic.advice and not advised else ""
     message += f" [{diagnostic.fingerprint}]" if diagnostic.fingerprint else ""
     return f"{message}\n{diagnostic.repair}" if diagnostic.repair else message
@@ -63,7 +63,7 @@ def _describe(diagnostic: Diagnostic, *, advised: bool = False) -> str:
 
 def _edit(diagnostic: Diagnostic, edit: Replacement) -> str:
     """The lines that repair something, as a suggestion at their place."""
-    marks = outline.fence(edit.text)
+    marks = outline.choose_fence(edit.text)
     suggestion = f"{diagnostic.repair}\n{marks}suggestion\n{edit.text}\n{marks}"
     place = {"file": edit.file, "line": str(edit.first), "endLine": str(edit.last)}
     return _command("notice", f"repair: {diagnostic.rule}", suggestion, place)

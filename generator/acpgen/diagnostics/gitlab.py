@@ -11,19 +11,18 @@ from typing import Final
 
 from acpgen.diagnostics import outline
 from acpgen.diagnostics.model import Diagnostic, DiagnosticReport
-from acpgen.input.numbers import dumps
 from acpgen.ir import JSON
 
 _SEVERITIES: Final = {"error": "critical", "warning": "minor", "note": "info"}
 
 
-def code_quality(report: DiagnosticReport) -> str:
+def make_code_quality(report: DiagnosticReport) -> JSON:
     """One entry a diagnostic; what nobody need look at is left out."""
+    return [*_entries(report)]
+
+
+def _entries(report: DiagnosticReport) -> Iterator[JSON]:
     taken: set[str] = set()
-    return dumps([*_entries(report, taken)], indent=2, ensure_ascii=False) + "\n"
-
-
-def _entries(report: DiagnosticReport, taken: set[str]) -> Iterator[JSON]:
     for each in report.diagnostics:
         if each.level == "none":
             continue
@@ -38,7 +37,7 @@ def _entries(report: DiagnosticReport, taken: set[str]) -> Iterator[JSON]:
 
 
 def _describe(diagnostic: Diagnostic) -> str:
-    headline = outline.headline(diagnostic)
+    headline = outline.write_headline(diagnostic)
     parts = (f"{diagnostic.severity}: {headline}", *diagnostic.details, diagnostic.waived, diagnostic.advice)
     return " ".join(filter(None, parts))
 

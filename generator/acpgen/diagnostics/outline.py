@@ -89,7 +89,7 @@ class RuleGroup:
         return [f"{file}: {count}" for file, count in found.items()]
 
 
-def groups(diagnostics: Iterable[Diagnostic], *, heavy: bool | None = None) -> list[RuleGroup]:
+def group_by_rule(diagnostics: Iterable[Diagnostic], *, heavy: bool | None = None) -> list[RuleGroup]:
     """The diagnostics by severity and rule, worst first, then those that there are most of; all, or those that are heavy or not."""
     found: dict[tuple[str, str], list[Diagnostic]] = {}
     for each in diagnostics:
@@ -99,10 +99,10 @@ def groups(diagnostics: Iterable[Diagnostic], *, heavy: bool | None = None) -> l
     return sorted(made, key=lambda group: (_ORDER.index(group.severity), -group.count, group.rule))
 
 
-def counts(diagnostics: Iterable[Diagnostic]) -> Mapping[str, int]:
+def count_by_severity(diagnostics: Iterable[Diagnostic]) -> Mapping[str, int]:
     """How many findings there are of each severity that occurs, worst first."""
     found: dict[str, int] = {}
-    for group in groups(diagnostics):
+    for group in group_by_rule(diagnostics):
         found[group.severity] = found.get(group.severity, 0) + group.count
     return found
 
@@ -110,7 +110,7 @@ def counts(diagnostics: Iterable[Diagnostic]) -> Mapping[str, int]:
 def tally(diagnostics: Sequence[Diagnostic]) -> str:
     """How many there are of each severity: `2 breaking (1 of them waived), 1 risky, 1 note`."""
     parts: list[str] = []
-    for severity, count in counts(diagnostics).items():
+    for severity, count in count_by_severity(diagnostics).items():
         found = [each for each in diagnostics if each.severity == severity]
         waived = sum(bool(each.waived) for each in found)
         which = "" if not waived else " (waived)" if waived == len(found) else f" ({waived} of them waived)"
@@ -121,19 +121,19 @@ def tally(diagnostics: Sequence[Diagnostic]) -> str:
 # --- lines -----------------------------------------------------------------------------------------------------------
 
 
-def whole(group: RuleGroup) -> Iterator[Line]:
+def describe_fully(group: RuleGroup) -> Iterator[Line]:
     """The diagnostics of one rule with their places and evidence; what the same evidence proves is told with it once."""
     for _, found in groupby(
         group.diagnostics, lambda each: (each.subject, each.evidence) if each.evidence else id(each)
     ):
         alike = list(found)
         for each in alike:
-            yield Item(1, (*_head(each), each.message, times(each)))
-        yield from details(alike[0])
-    yield from advice(group)
+            yield Item(1, (*_head(each), each.message, describe_count(each)))
+        yield from describe_details(alike[0])
+    yield from list_advice(group)
 
 
-def details(one: Diagnostic) -> Iterator[Line]:
+def describe_details(one: Diagnostic) -> Iterator[Line]:
     """What is told of one diagnostic below its message."""
     if one.context.count(".") + one.context.count("(") > 1:
         yield Item(2, ("at ", CodeSpan(one.context)), is_quiet=True)
@@ -147,39 +147,40 @@ def details(one: Diagnostic) -> Iterator[Line]:
     yield from one.replacements
 
 
-def listed(group: RuleGroup) -> Iterator[Line]:
+def describe_briefly(group: RuleGroup) -> Iterator[Line]:
     """The diagnostics of one rule, each on a line; what several say is said once."""
     for statement, found in group.alike:
         several = len(found) > 1
         if several:
             yield Item(1, (statement,))
         for each in found:
-            words = (name(each), f" ({reach(each)})" if reach(each) else "") if several else (*_head(each), statement)
+            reach = describe_reach(each)
+            words = (name_subject(each), f" ({reach})" if reach else "") if several else (*_head(each), statement)
             mark = (" [", CodeSpan(each.fingerprint), "]") if each.fingerprint else ()
             yield Item(1 + several, (*words, f" {each.waived}" if each.waived else "", *mark))
             yield from (Item(2 + several, (line,)) for line in (each.repair,) if line)
-    yield from advice(group)
+    yield from list_advice(group)
 
 
-def named(group: RuleGroup, room: float = float("inf")) -> Iterator[Line]:
+def list_subjects(group: RuleGroup, room: float = float("inf")) -> Iterator[Line]:
     """The names of the diagnostics of one rule by what they say."""
     for statement, found in group.alike:
         yield Item(1, (statement,))
-        yield Item(2, names(found, room))
-    yield from advice(group)
+        yield Item(2, join_subjects(found, room))
+    yield from list_advice(group)
 
 
-def advice(group: RuleGroup) -> Iterator[Item]:
+def list_advice(group: RuleGroup) -> Iterator[Item]:
     """What to do about the diagnostics of one rule."""
     return (Item(1, (f"→ {each}",)) for each in group.advice)
 
 
-def names(diagnostics: Sequence[Diagnostic], room: float) -> Parts:
+def join_subjects(diagnostics: Sequence[Diagnostic], room: float) -> Parts:
     """As many names as fit into so many characters, at least one, and how many more there are."""
     parts: list[str] = []
     for number, each in enumerate(diagnostics):
         extent = _extent(each)
-        more = [", "] * bool(parts) + [name(each), f" ({extent})" if extent else ""]
+        more = [", "] * bool(parts) + [name_subject(each), f" ({extent})" if extent else ""]
         room -= len("".join(more))
         if parts and room < 0:
             return (*parts, f" and {len(diagnostics) - number} more")
@@ -191,15 +192,15 @@ def _head(diagnostic: Diagnostic) -> Parts:
     """What it is about and what it reaches, before what is said of it."""
     if not diagnostic.subject:
         return ("",)
-    return CodeSpan(diagnostic.subject), f" ({reach(diagnostic)}): " if reach(diagnostic) else ": "
+    return CodeSpan(diagnostic.subject), f" ({describe_reach(diagnostic)}): " if describe_reach(diagnostic) else ": "
 
 
-def headline(diagnostic: Diagnostic) -> str:
+def write_headline(diagnostic: Diagnostic) -> str:
     """What it is about, what it reaches, and what is said of it."""
-    return "".join((*_head(diagnostic), diagnostic.message, times(diagnostic)))
+    return "".join((*_head(diagnostic), diagnostic.message, describe_count(diagnostic)))
 
 
-def name(diagnostic: Diagnostic) -> str:
+def name_subject(diagnostic: Diagnostic) -> str:
     """What a diagnostic is about, as a list names it: the root of a schema has no name of its own."""
     return CodeSpan(diagnostic.subject) if diagnostic.subject else THE_ROOT
 
@@ -212,31 +213,31 @@ def _extent(diagnostic: Diagnostic) -> str:
     return f"{'' if is_method else 'also in '}{counted(count, diagnostic.reached_noun)}"
 
 
-def reach(diagnostic: Diagnostic) -> str:
+def describe_reach(diagnostic: Diagnostic) -> str:
     """What it reaches, and who sends it: `session/prompt, client → agent`, `15 methods: session/new, …; both ways`."""
     extent, found = _extent(diagnostic), diagnostic.reached
     shown = f"{extent}: {found[0]}{', …' if len(found) > 1 else ''}" if extent else "".join(found)
     return ("; " if len(found) > 1 else ", ").join(filter(None, (shown, diagnostic.direction)))
 
 
-def snippet_lines(snippet: Snippet, width: int) -> list[str]:
+def split_snippet(snippet: Snippet, width: int) -> list[str]:
     """The lines of a snippet; a JSON value is one line if that fits, else indented."""
     if snippet.lines:
         return [visible(line) for line in snippet.lines]
     line = dumps(snippet.value, ensure_ascii=False)
-    return [line] if len(line) <= width else json_lines(snippet.value)
+    return [line] if len(line) <= width else split_json(snippet.value)
 
 
-def json_lines(value: JSON) -> list[str]:
+def split_json(value: JSON) -> list[str]:
     """A JSON value as indented lines."""
     return dumps(value, indent=2, ensure_ascii=False).splitlines()
 
 
-def times(diagnostic: Diagnostic) -> str:
+def describe_count(diagnostic: Diagnostic) -> str:
     """How many findings a diagnostic stands for, where it is more than one."""
     return f" ({counted(diagnostic.count, 'time')})" if diagnostic.count > 1 else ""
 
 
-def fence(text: str) -> str:
+def choose_fence(text: str) -> str:
     """A fence of Markdown that nothing in the text ends."""
     return "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))

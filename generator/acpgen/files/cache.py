@@ -1,8 +1,8 @@
-"""The cache: results of earlier runs, each under a hash of all that it was made from. None of them is ever needed.
+"""The cache: results of earlier runs, each with a hash of all that it was made from. None of them is ever needed.
 
-On the disk they lie in the cache folder of the user. What is missing, damaged, of another form or written by another user is made again;
-what cannot be written is not cached. The keys are taken before anything is understood: of bytes, options, the code of acpgen and the
-versions of what its output depends on.
+They lie in the cache folder of the user. What is missing, damaged, made from something else or written by another user is made again; what
+cannot be written is not cached. The hashes are taken before anything is understood: of bytes, options, the code of acpgen and the versions
+of what its output depends on.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import hashlib
 import os
 import stat
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -20,8 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
 from acpgen import embedded, resources
-from acpgen.files.atomic_write import replace_file
-from acpgen.files.tree import Tree, digest, digest_of
+from acpgen.files.serialization import from_json, to_json
+from acpgen.files.tree import Tree, hash_folder, hash_tree
 from acpgen.input.numbers import dumps, loads
 
 if TYPE_CHECKING:
@@ -60,8 +61,8 @@ class Cache:
 
     folder: Path | None = None
 
-    def find(self, key: str) -> JSON:
-        """What is cached under a key; `None` where there is nothing that can be trusted."""
+    def find(self, key: str, inputs: str = "") -> JSON:
+        """What is cached under a key and was made from these inputs; `None` where there is nothing that can be trusted."""
         if self.folder is None:
             return None
         path = self._file(key)
@@ -70,7 +71,7 @@ class Cache:
             if not _is_own(state):
                 return None
             checksum, _, text = path.read_bytes().partition(b"\n")
-            if checksum != _checksum(key, text):
+            if checksum != _checksum(key, inputs, text):
                 return None
             value: JSON = loads(text.decode())
             _note_use(path, state)
@@ -78,16 +79,19 @@ class Cache:
             return None
         return value
 
-    def keep(self, key: str, value: JSON) -> None:
-        """Keep a value under a key; it is whole for whoever reads it meanwhile."""
+    def keep(self, key: str, value: JSON, inputs: str = "") -> None:
+        """Keep a value under a key, in the place of one of other inputs; it is whole for whoever reads it meanwhile."""
         if self.folder is None:
             return
         path, text = self._file(key), dumps(value, separators=(",", ":"))
         with contextlib.suppress(OSError):
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            replace_file(path, f"{_checksum(key, text.encode()).decode()}\n{text}")
-            path.chmod(0o600)
+            _replace(path, _checksum(key, inputs, text.encode()) + b"\n" + text.encode())
             self._sweep()
+
+    def has(self, key: str) -> bool:
+        """Whether something is cached under a key, whatever it was made from."""
+        return self.folder is not None and self._file(key).is_file()
 
     def _file(self, key: str) -> Path:
         assert self.folder is not None
@@ -100,7 +104,7 @@ class Cache:
         with contextlib.suppress(FileNotFoundError):
             if now - mark.stat().st_mtime < _SWEPT:
                 return
-        replace_file(mark, "")
+        _replace(mark, b"")
         for path in self.folder.glob("??/*"):
             with contextlib.suppress(OSError):
                 if now - path.stat().st_mtime > UNUSED:
@@ -120,9 +124,21 @@ def user_cache() -> Cache:
     return Cache(folder / "acpgen")
 
 
-def _checksum(key: str, text: bytes) -> bytes:
+def _checksum(key: str, inputs: str, text: bytes) -> bytes:
     """What a result begins with: it is neither damaged nor another one."""
-    return hashlib.sha256(key.encode() + b"\n" + text).hexdigest().encode()
+    return hashlib.sha256(f"{key}\n{inputs}\n".encode() + text).hexdigest().encode()
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Replace a file that only this user may read; many may do so at the same time. Raises `OSError`."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
+    try:
+        beside.write_bytes(content)
+        beside.chmod(0o600)
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)
 
 
 def _is_own(state: os.stat_result) -> bool:
@@ -216,110 +232,50 @@ def _state(path: Path) -> tuple[int, int]:
     return state.st_size, state.st_mtime_ns
 
 
-# --- outputs ---------------------------------------------------------------------------------------------------------
+# --- results of functions, and outputs -------------------------------------------------------------------------------
+
+
+def find_or_make(
+    cache: Cache,
+    inputs: Iterable[str | bytes],
+    make: Callable[[], T],
+    records: Callable[[], Mapping[str, Any]],
+    key: str | None = None,
+) -> T:
+    """What `make` makes of some inputs, from the cache if it is there. `records` are the classes that it consists of, by name.
+
+    The last result under a `key` is cached; without one, the result of each inputs. Without a cache, nobody reads the inputs. What was
+    made while the code changed is not kept.
+    """
+    if cache.folder is None:
+        return make()
+    code = own_code()
+    known = key_of(code.digest, *inputs)
+    data = cache.find(key or known, known)
+    if data is not None:
+        return cast("T", from_json(data, records()))
+    result = make()
+    if code.is_as_it_was:
+        cache.keep(key or known, to_json(result), known)
+    return result
 
 
 Remarks: TypeAlias = Mapping[str, Any]
 """What is reported of an output: `gaps`, what its bindings do not enforce, and `notes`, what of its schemas means nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outputs:
-    """What output folders and parts of them were made from, and what the folders held then: with equal input, none is made again."""
-
-    cache: Cache
-    code: Code
-
-    def is_fresh(self, folder: Path, inputs: str | None) -> bool:
-        """Whether a folder was made from just these inputs and still holds what was written."""
-        entry, held = self._read(folder), digest(folder)
-        return None not in (inputs, held) and (entry.get("inputs"), entry.get("output")) == (inputs, held)
-
-    def is_known(self, folder: Path) -> bool:
-        """Whether an earlier run wrote a folder."""
-        return bool(self._read(folder))
-
-    def remarks(self, folder: Path) -> Remarks:
-        """What was reported of a folder that is fresh."""
-        remarks: Remarks = self._read(folder)["remarks"]
-        return remarks
-
-    def _read(self, folder: Path) -> dict[str, Any]:
-        """What is known of a folder; empty where that is nothing, or of another form."""
-        entry: Any = self.cache.find(_place_key(folder))
-        is_whole = isinstance(entry, dict) and {*cast("dict[str, Any]", entry)} == {"inputs", "output", "remarks"}
-        return cast("dict[str, Any]", entry) if is_whole else {}
-
-    def record(self, tree: Tree, inputs: str | None, remarks: Remarks) -> None:
-        """Remember what a folder that holds its tree was made from, and what was reported, unless the code has changed meanwhile."""
-        if inputs is not None and self.code.is_as_it_was:
-            self.cache.keep(
-                _place_key(tree.folder), {"inputs": inputs, "output": digest_of(tree), "remarks": {**remarks}}
-            )
-
-    def find_part(self, folder: Path, name: str, inputs: str) -> Mapping[str, Any] | None:
-        """What is known of a part of a folder that was made from just these inputs. Of each part one state is cached."""
-        entry = self.cache.find(_place_key(folder, name))
-        if not isinstance(entry, dict) or entry.get("inputs") != inputs:
-            return None
-        return cast("Mapping[str, Any]", entry["part"])
-
-    def keep_part(self, folder: Path, name: str, inputs: str, part: Mapping[str, Any]) -> None:
-        """Remember a part of a folder, unless the code has changed meanwhile."""
-        if self.code.is_as_it_was:
-            self.cache.keep(_place_key(folder, name), {"inputs": inputs, "part": {**part}})
+def find_remarks(cache: Cache, folder: Path, inputs: str | None) -> Remarks | None:
+    """What was reported of a folder that was made from just these inputs and still holds what was written; else `None`."""
+    entry: Any = None if inputs is None else cache.find(place_key(folder), inputs)
+    return entry["remarks"] if entry is not None and entry["output"] == hash_folder(folder) else None
 
 
-def _place_key(folder: Path, part: str = "") -> str:
+def keep_remarks(cache: Cache, tree: Tree, inputs: str | None, remarks: Remarks) -> None:
+    """Remember what a folder that holds its tree was made from, and what was reported."""
+    if inputs is not None:
+        cache.keep(place_key(tree.folder), {"output": hash_tree(tree), "remarks": {**remarks}}, inputs)
+
+
+def place_key(folder: Path, part: str = "") -> str:
+    """The key under which the last state of a folder, or of a part of it, is cached."""
     return key_of("output", os.fsencode(os.path.abspath(folder)), part)
-
-
-# --- in memory -------------------------------------------------------------------------------------------------------
-
-
-class Memory:
-    """The last result of each kind, with the inputs that it was made from, for a process that makes the same things again and again.
-
-    In a hurry, some results may be those of other inputs for a while: whoever asks for them says so, and the next round without hurry
-    makes them. One that forgets holds nothing. `before` is called with the kind before a result is made.
-    """
-
-    def __init__(self, *, forgets: bool = False, before: Callable[[str], None] = lambda kind: None) -> None:
-        self._forgets, self._before = forgets, before
-        self._made: dict[str, tuple[tuple[object, ...], object]] = {}
-        self._in_hurry = False
-        self._is_behind = False
-
-    @property
-    def is_behind(self) -> bool:
-        """Whether something that was asked for since `begin` was of other inputs."""
-        return self._is_behind
-
-    def begin(self, *, in_hurry: bool) -> None:
-        """Begin a round."""
-        self._in_hurry, self._is_behind = in_hurry, False
-
-    def last(self, kind: str) -> object:
-        """The last result of a kind, whatever it was made from; `None` where there is none."""
-        return self._made[kind][1] if kind in self._made else None
-
-    def once(self, kind: str, inputs: tuple[object, ...], make: Callable[[], T], *, may_lag: bool = False) -> T:
-        """The result of a kind for these inputs: the last one where they are the same or equal, or made now.
-
-        With `may_lag`, a round in a hurry takes the last one in any case.
-        """
-        if kind in self._made:
-            before, last = self._made[kind]
-            if len(before) == len(inputs) and all(a is b or a == b for a, b in zip(before, inputs, strict=True)):
-                return cast("T", last)
-            if may_lag and self._in_hurry:
-                self._is_behind = True
-                return cast("T", last)
-        self._before(kind)
-        result = make()
-        if not self._forgets:
-            self._made[kind] = (inputs, result)
-        return result
-
-
-FORGETFUL: Final = Memory(forgets=True)

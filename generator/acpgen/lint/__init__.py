@@ -71,7 +71,7 @@ class Finding:
 
 def require_rules(levels: Iterable[str], at: str) -> None:
     """Raise `Faults` for every key of `[tool.acpgen.lint]` that is no rule."""
-    rule_ids = [rule_id(rule) for rule in RULES]
+    rule_ids = [name_rule(rule) for rule in RULES]
     faults = [
         UNKNOWN_NAME(at=f"{at}: tool.acpgen.lint", kind="rule", name=name, hint=did_you_mean(name, rule_ids))
         for name in levels
@@ -81,7 +81,7 @@ def require_rules(levels: Iterable[str], at: str) -> None:
         raise Faults(faults)
 
 
-def rule_id(rule: Rule) -> str:
+def name_rule(rule: Rule) -> str:
     """The public name of a rule: `description-missing`."""
     return rule.__name__.replace("_", "-")
 
@@ -97,7 +97,7 @@ def lint(source: Source) -> tuple[Finding, ...]:
     rules = (dialect.schema_malformed,) if broken else RULES
     try:
         with bounded(documents.documents[0].path, documents.size):
-            return tuple(sorted({_finding(subject, rule, remark) for rule in rules for remark in rule(subject)}))
+            return tuple(sorted({_make_finding(subject, rule, remark) for rule in rules for remark in rule(subject)}))
     except Faults as caught:
         raise Faults(fault.move_to(source.at(fault.at)) for fault in caught.faults) from None
 
@@ -126,12 +126,12 @@ def _lint_path(path: Path, projects: Collection[Path], references: References) -
     absolute = path.resolve()
     schema = next((folder for folder in projects if absolute.is_relative_to(folder.resolve())), None)
     if schema is not None and absolute == schema.resolve():
-        for protocol in protocols(schemas(read(path, references=references))):
+        for protocol in find_protocols(schemas(read(path, references=references))):
             yield from lint(protocol)
         return
     if schema is not None and path.is_file():
         wanted = place(path)
-        for protocol in protocols(schemas(read(schema, references=references))):
+        for protocol in find_protocols(schemas(read(schema, references=references))):
             own = next((file for file, _ in protocol.files if protocol.at(file) == wanted), None)
             if own is not None:
                 findings = lint(protocol)
@@ -140,11 +140,11 @@ def _lint_path(path: Path, projects: Collection[Path], references: References) -
                 there = {finding for finding in findings if finding.file == extended != wanted}
                 yield from there.difference(lint_paths([Path(extended)], projects, references) if there else ())
         return
-    for protocol in protocols(read(path, references=references)):
+    for protocol in find_protocols(read(path, references=references)):
         yield from lint(protocol)
 
 
-def protocols(source: Source) -> Iterator[Source]:
+def find_protocols(source: Source) -> Iterator[Source]:
     """The protocols in a folder: each folder with schema files is one, together with the folders inside it."""
     files = [(path, content) for path, content in source.files if path != dialect_file().name]
     folders = {posixpath.dirname(path) for path, _ in files}
@@ -160,18 +160,18 @@ def _is_inside(path: str, folder: str) -> bool:
     return not folder or path.startswith(f"{folder}/")
 
 
-def _finding(subject: Subject, rule: Rule, remark: Remark) -> Finding:
+def _make_finding(subject: Subject, rule: Rule, remark: Remark) -> Finding:
     at = subject.source.at(remark.at)
     file, _, fragment = at.partition("#")
-    text_positions = positions(_text(subject, remark.at))
+    text_positions = positions(_read_text(subject, remark.at))
     offset, _ = text_positions.nearest(
         pointer_parts(fragment)
     )  # what the bundle made of several places stands near the first of them
     line, column = text_positions.line_and_column(offset)
-    return Finding(file, line, column, f"#{fragment}", rule_id(rule), remark.sentence)
+    return Finding(file, line, column, f"#{fragment}", name_rule(rule), remark.sentence)
 
 
-def _text(subject: Subject, at: str) -> str:
+def _read_text(subject: Subject, at: str) -> str:
     """The text that people wrote at a place."""
     file, _, fragment = at.partition("#")
     document, written = subject.found.find(file), subject.source.taken.get(file)

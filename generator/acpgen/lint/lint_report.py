@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from acpgen.diagnostics.model import Diagnostic, DiagnosticReport, RuleDescription, SourceLocation
 from acpgen.diagnostics.outline import counted, tally
-from acpgen.lint import RULES, rule_id
+from acpgen.lint import RULES, name_rule
 
 if TYPE_CHECKING:
     from acpgen.config import Level
@@ -69,5 +69,5 @@ def _diagnostic(finding: Finding, level: Level) -> Diagnostic:
 
 
 def _describe_rules(rules: Collection[str]) -> Sequence[RuleDescription]:
-    texts = ((rule_id(rule), " ".join((rule.__doc__ or "").split())) for rule in RULES)
+    texts = ((name_rule(rule), " ".join((rule.__doc__ or "").split())) for rule in RULES)
     return [RuleDescription(name, f"{text.split('. ')[0].rstrip('.')}.", text) for name, text in texts if name in rules]

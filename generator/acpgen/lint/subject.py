@@ -66,7 +66,7 @@ class Remark:
     sentence: str
 
 
-def remark_of(fault: Fault) -> Remark:
+def make_remark(fault: Fault) -> Remark:
     """A fault of the bundle as a remark."""
     what = fault.what()
     return Remark(fault.at, what[:1].upper() + what[1:])
@@ -115,7 +115,7 @@ class Subject:
     @cached_property
     def _bundled(self) -> Bundle | tuple[Fault, ...]:
         try:
-            return bundled(self.found, is_apart=True)
+            return bundled(self.found)
         except Faults as caught:
             return caught.faults
 
@@ -143,7 +143,7 @@ class Subject:
         if self.collected is None:
             return ()
         definitions = Schemas(self.collected.definitions, self.collected.origins)
-        unions = (_object_union(union) for one in definitions.values() for union in _unions(one))
+        unions = (_make_object_union(union) for one in definitions.values() for union in _find_unions(one))
         return tuple(union for union in unions if union is not None)
 
     def target(self, node: SourceNode) -> SourceNode | None:
@@ -206,7 +206,7 @@ def _walk(node: SourceNode) -> Iterator[SourceNode]:
             yield from _walk(SourceNode(node.file, (*node.parts, *path), child, role, node))
 
 
-def _unions(node: Node) -> Iterator[Node]:
+def _find_unions(node: Node) -> Iterator[Node]:
     """The unions in a definition."""
     if node.says.get("x-docs-ignore"):
         return
@@ -214,10 +214,10 @@ def _unions(node: Node) -> Iterator[Node]:
         yield node
     for keys, child in children(node.says):
         if is_object(child) and keys[0] != "not":
-            yield from _unions(node.make(child, *keys))
+            yield from _find_unions(node.make(child, *keys))
 
 
-def _object_union(union: Node) -> ObjectUnion | None:
+def _make_object_union(union: Node) -> ObjectUnion | None:
     """A union of objects, null aside; `None` where a branch may be something else."""
     branches = tuple(branch for branch in union.branches if not branch.is_null)
     if not all(is_object(branch.schema) and branch.shape.is_object for branch in branches):

@@ -22,6 +22,8 @@ from acpgen.messages.faults import SAME_VERSION
 
 if TYPE_CHECKING:
     from acp_monitor import Breach, Folding, Monitor
+    from acpgen import ir
+    from acpgen.bundle.bundle import Bundle
     from acpgen.methods.profile import Profile
     from jsonrpc_bindings.strict import Strict
 
@@ -47,9 +49,13 @@ def strict(documents: Documents, methods: Profile | None = None, cache: Cache = 
     """The strict validator of a protocol; `methods` is the profile that says where its methods stand, and the `cache` may know what the
     protocol means. Raises `Faults`.
     """
+    return make_strict(*understand(documents, methods=methods, cache=cache))
+
+
+def make_strict(protocol: ir.Protocol, bundle: Bundle) -> Strict:
+    """The strict validator of a protocol that is understood. Raises `Faults`."""
     from acpgen.meaning.contract import method_row, protocol_row
 
-    protocol, bundle = understand(documents, methods=methods, cache=cache)
     if protocol.envelope == "dap":
         reason = "its messages have the frames of the Debug Adapter Protocol"
         remedy = "Judge values by the schema: messages of other frames than JSON-RPC's are not read"

@@ -65,7 +65,7 @@ def versions(protocols: Sequence[str]) -> tuple[int, ...]:
 
 def listed(found: Sequence[ProbeCase]) -> str:
     """The cases for people: those of MUSTs first, strict ones apart."""
-    from acpgen.diagnostics.columns import plain, wrapped
+    from acpgen.diagnostics.columns import strip_colours, wrap
 
     lines: list[str] = []
     for heading, is_strict in (("Demanded (MUST)", False), ("Advised, or not said (strict)", True)):
@@ -75,13 +75,13 @@ def listed(found: Sequence[ProbeCase]) -> str:
         for one in chosen:
             where = "" if one.start == "program" else f"  v{', v'.join(map(str, one.versions))}"
             lines.append(f"  {one.id}{where}")
-            lines += wrapped(" ".join(one.doc.split()), "      ")
+            lines += wrap(" ".join(one.doc.split()), "      ")
             clause = one.clause(one.versions[0])
-            lines += wrapped(f"{clause.document}, {clause.section}", "      ")
+            lines += wrap(f"{clause.document}, {clause.section}", "      ")
             rows = dict.fromkeys(row for version in one.versions for row in one.requirements(version))
             if rows:
-                lines += wrapped(f"Requirements: {', '.join(map(str, rows))}", "      ")
-    return plain("\n".join(lines)) + "\n"
+                lines += wrap(f"Requirements: {', '.join(map(str, rows))}", "      ")
+    return strip_colours("\n".join(lines)) + "\n"
 
 
 def held_against(report: Conformance, baseline: Mapping[str, Any]) -> None:

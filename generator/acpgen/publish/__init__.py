@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from acpgen.config.docs_inputs import NONE, Material
 from acpgen.errors import Fault, Faults
-from acpgen.files.cache import FORGETFUL, NO_CACHE, Cache, Memory
+from acpgen.files.cache import NO_CACHE, Cache
 from acpgen.publish import (
     by_hand,
     changelog,
@@ -27,6 +27,7 @@ from acpgen.publish import (
 from acpgen.publish import monitor as monitoring
 from acpgen.publish.channels import VersionPaths, find_page_paths
 from acpgen.publish.in_browser import scripts
+from acpgen.publish.memory import FORGETFUL, Memory
 from acpgen.publish.page_requirements import requirements_by_page
 from acpgen.publish.pages import Entry, Page, arrange, texts_by_path
 from acpgen.publish.table import Table

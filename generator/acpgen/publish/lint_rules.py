@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 from acpgen import resources
 from acpgen.diagnostics.markup import Markdown, fenced
 from acpgen.input.load import decode, parse_json, read_bytes
-from acpgen.lint import RULES, rule_id
+from acpgen.lint import RULES, name_rule
 from acpgen.targets.docs.templates import lay_out
 
 PAGE: Final = "lint.md"
@@ -21,7 +21,7 @@ def page() -> str:
     groups: dict[str, list[dict[str, Any]]] = {}
     for rule in RULES:
         subject = (getdoc(sys.modules[rule.__module__]) or "").split("\n")[0]
-        told = {"id": rule_id(rule), "doc": getdoc(rule) or "", "example": examples()[rule_id(rule)]}
+        told = {"id": name_rule(rule), "doc": getdoc(rule) or "", "example": examples()[name_rule(rule)]}
         groups.setdefault(subject, []).append(told)
     return lay_out("lint", path=PAGE, groups=list(groups.items()), difference=_difference)
 

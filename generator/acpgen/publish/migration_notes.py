@@ -7,19 +7,19 @@ versions, which are checked here.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
-from acpgen import ir
 from acpgen.bundle.bundle import Moved
-from acpgen.compat.protocol.check.message_pairs import envelope_parts
-from acpgen.compat.protocol.definition_coverage import closure
-from acpgen.compat.protocol.messages import Route, message_schema
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.errors import Fault, Faults
-from acpgen.input.schema_validator import Validator
-from acpgen.input.walk import Schema, references
+from acpgen.messages.validators import make_strict
 from acpgen.pointers import plain_pointer
 from acpgen.targets.faults import INVALID_EXAMPLE
+
+if TYPE_CHECKING:
+    from jsonrpc_bindings.contract import Method
+    from jsonrpc_bindings.strict import Strict
 
 
 def checklists(new: SchemaRevision, areas: Mapping[str, str]) -> Mapping[str, Mapping[str, list[tuple[Moved, str]]]]:
@@ -35,12 +35,12 @@ def checklists(new: SchemaRevision, areas: Mapping[str, str]) -> Mapping[str, Ma
 def require_valid(old: SchemaRevision, new: SchemaRevision) -> None:
     """Raise `Faults` for each message that its version refuses, with the place where the new version says it."""
     faults: list[Fault] = []
-    judges = _Judges(old), _Judges(new)
+    judges = _Judge(old), _Judge(new)
     for move in new.bundle.moves.values():
         for part, judge, shown in (("before", judges[0], move.before), ("after", judges[1], move.after)):
-            requests: dict[Any, ir.Method] = {}
+            requests: dict[Any, Method[Any, Any]] = {}
             for index, message in enumerate(shown):
-                reason = judge.refusal(message, requests)
+                reason = judge.find_refusal(message, requests)
                 if reason is not None:
                     at = f"{move.at}{plain_pointer(part, index)}"
                     faults.append(INVALID_EXAMPLE(at, reason=f"{judge.side.protocol.name}: {reason}", otherwise=""))
@@ -48,21 +48,24 @@ def require_valid(old: SchemaRevision, new: SchemaRevision) -> None:
         raise Faults(faults)
 
 
-class _Judges:
-    """Judges the messages of one version, by a validator for each kind of them."""
+class _Judge:
+    """Judges the messages of one version by its strict validator."""
 
     def __init__(self, side: SchemaRevision) -> None:
         self.side = side
-        self._validators: dict[tuple[tuple[Route, str | None], ...], Validator] = {}
 
-    def refusal(self, shown: Mapping[str, Any] | list[Any], requests: dict[Any, ir.Method]) -> str | None:
+    @cached_property
+    def _strict(self) -> Strict:
+        return make_strict(self.side.protocol, self.side.bundle)
+
+    def find_refusal(self, shown: Mapping[str, Any] | list[Any], requests: dict[Any, Method[Any, Any]]) -> str | None:
         """Why the version refuses a message or a batch; `None` if it does not. `requests` holds the requests so far, by id."""
         if not isinstance(shown, list):
-            return self._refusal(shown, requests)
+            return self._find_refusal(shown, requests)
         if not self.side.protocol.batch:
             return "it has no batches"
         for index, message in enumerate(shown):
-            reason = self._refusal(message, requests)
+            reason = self._find_refusal(message, requests)
             if reason is not None:
                 return f"{plain_pointer(index)}: {reason}"
             method = message.get("method")
@@ -70,36 +73,17 @@ class _Judges:
                 return f"{plain_pointer(index)}: '{method}' must not be part of a batch"
         return None
 
-    def _refusal(self, message: Mapping[str, Any], requests: dict[Any, ir.Method]) -> str | None:
-        name = message.get("method")
-        if name is not None:
-            kind = "request" if "id" in message else "notification"
-            method = next((each for each in self.side.methods if (each.name, each.kind) == (name, kind)), None)
-            if method is None:
-                return f"it has no {kind} '{name}'"
-            if kind == "request":
-                requests[message["id"]] = method
-            routes = [(Route("params", method), method.params)]
-        else:
-            method = requests.get(message.get("id"))
-            if method is None:
-                return "no message before it has this id, so nothing says what it answers"
-            if "error" in message:
-                routes = [(Route("error", method), of) for of in envelope_parts(self.side, "error") or (None,)]
-            else:
-                routes = [(Route("result", method), method.result)]
-        judge = self._validator(tuple(routes))
-        error = next(judge.errors(message), None)
-        if error is None:
-            return None
-        return f"{plain_pointer(*error.instance_path) or 'the message'}: {judge.message(error)}"
-
-    def _validator(self, routes: tuple[tuple[Route, str | None], ...]) -> Validator:
-        if routes not in self._validators:
-            ways: list[Schema] = [message_schema(self.side, *each)["anyOf"][0] for each in routes]
-            whole = ways[0] if len(ways) == 1 else {"anyOf": ways}
-            definitions = self.side.bundle.definitions
-            needed = closure(self.side, references(whole))
-            held = {name: schema for name, schema in definitions.items() if name in needed}
-            self._validators[routes] = Validator({**whole, "$defs": held})
-        return self._validators[routes]
+    def _find_refusal(self, message: Mapping[str, Any], requests: dict[Any, Method[Any, Any]]) -> str | None:
+        name, is_request = message.get("method"), "id" in message
+        method = requests.get(message.get("id")) if name is None else self._strict.route(name, is_request=is_request)
+        if method is None and name is None:
+            return "no message before it has this id, so nothing says what it answers"
+        if method is None:
+            return f"it has no {'request' if is_request else 'notification'} '{name}'"
+        if name is not None and is_request:
+            requests[message["id"]] = method
+        senders = [side for side in self.side.protocol.sides if (side == method.side) == (name is None)]
+        sender = (senders or self.side.protocol.sides)[0]
+        for problem in self._strict.validate(message, sender=sender, method=method.name, limit=1):
+            return f"{problem.pointer or 'the message'}: {problem.sentence}"
+        return None

@@ -215,7 +215,7 @@ def plan_updates(schema: Path, materials: Iterable[tuple[Files, Files]]) -> tupl
         if file.exists() and not file.is_file():
             reason, remedy = "this is not a file", "Remove it and run acpgen generate"
             raise Faults([BAD_MATERIAL(at=place(file), reason=reason, remedy=remedy)])
-        change = Change(file.parent, written=(file.name,), unchanged=(), removed=(), strays=(), shared=True)
+        change = Change(file.parent, written=(file.name,), unchanged=(), removed=(), strays=())
         planned.append((Tree(file.parent, {file.name: text}, shared=True), change))
     return tuple(planned)
 
@@ -289,7 +289,7 @@ def _serialize(verdicts: Iterable[ReleaseVerdict]) -> str:
         row = msgspec.json.decode(msgspec.json.encode(msgspec.structs.replace(each, **changed)))
         rows.append({key: row[key] for key in _HEAD if key in row} | row)
         before = names
-    return layout.text({"rules": VERSION, "releases": rows})
+    return layout.format_document({"rules": VERSION, "releases": rows})
 
 
 def _diff(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from acpgen.adopt.canonical import canonical
-from acpgen.adopt.differences import Difference, differences
-from acpgen.adopt.facts import LENIENCY, UNIONS, Parts, facts, rebuilt
+from acpgen.adopt.canonical import read_canonical
+from acpgen.adopt.differences import Difference, find_differences
+from acpgen.adopt.facts import LENIENCY, UNIONS, Parts, extract_facts, rebuild
 from acpgen.config.docs_inputs import INDEX, RELEASES, Releases
 from acpgen.config.faults import BAD_MATERIAL
 from acpgen.errors import Faults
@@ -88,8 +88,8 @@ class _Comparison:
         self.why = {place: reason.why for reason in given.differences or () for place in reason.at}
         self.explained: set[str] = set()
         sources = tuple(Document(path, value, "") for path, value in version.bundle.sources.items())
-        self.ours = canonical(Documents(version.protocol.name, sources)).definitions
-        self.theirs = canonical(self.newest.documents).definitions
+        self.ours = read_canonical(Documents(version.protocol.name, sources)).definitions
+        self.theirs = read_canonical(self.newest.documents).definitions
         self.named_here = self.ours.keys() - self.theirs.keys()
 
     def origins(self) -> Origins:
@@ -119,7 +119,7 @@ class _Comparison:
 
     def _differences(self, name: str) -> Iterator[_Difference]:
         ours = self.ours[name]
-        for each in differences(_plain(facts(self.theirs[name])), self._written_out(facts(ours))):
+        for each in find_differences(_plain(extract_facts(self.theirs[name])), self._written_out(extract_facts(ours))):
             way, member = _way(each), _member(each)
             inside = self._within(ours, each.at)
             here = [target_ for target_ in dict.fromkeys(references(inside)) if target_ in self.named_here]
@@ -136,8 +136,8 @@ class _Comparison:
         name = target(schema["$ref"]) if isinstance(schema.get("$ref"), str) else ""
         if name in self.named_here and name not in inside:
             beside = {key: value for key, value in schema.items() if key != "$ref"}
-            return self._written_out({**facts(self.ours[name]), **beside}, inside | {name})
-        return _plain_itself(rebuilt(schema, lambda _, child: self._written_out(child, inside)))
+            return self._written_out({**extract_facts(self.ours[name]), **beside}, inside | {name})
+        return _plain_itself(rebuild(schema, lambda _, child: self._written_out(child, inside)))
 
     def _within(self, schema: Schema, at: Parts) -> Any:
         """The member of a definition in which a place lies; the definition where it lies in none."""
@@ -184,7 +184,7 @@ class _Comparison:
 
 def _plain(schema: Any) -> Any:
     """Facts without the two ways to write that anything may be added, and with null among the types."""
-    return _plain_itself(rebuilt(schema, lambda _, child: _plain(child))) if is_object(schema) else schema
+    return _plain_itself(rebuild(schema, lambda _, child: _plain(child))) if is_object(schema) else schema
 
 
 def _plain_itself(schema: Schema) -> Schema:

@@ -10,23 +10,26 @@ import contextlib
 import re
 import signal
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+from msgspec.structs import replace
+
 from acpgen import embedded, resources
 from acpgen.config import Config, SiteSettings, docs_inputs
 from acpgen.errors import Fault, Faults
 from acpgen.files import Change, Files, Tree, require_folder, write
-from acpgen.files.cache import FORGETFUL, NO_CACHE, Cache, Code, Memory, Outputs, all_code, key_of
+from acpgen.files.cache import NO_CACHE, Cache, Code, all_code, find_remarks, keep_remarks, key_of
 from acpgen.files.faults import UNWRITABLE
 from acpgen.input.load import Source, parse, place, read
 from acpgen.input.step_budget import account
 from acpgen.meaning.understanding import understand
 from acpgen.publish import arrange, make_pages, reference, scripts, texts_by_path
 from acpgen.publish.faults import SITE_NOT_BUILT
+from acpgen.publish.memory import FORGETFUL, Memory
 from acpgen.publish.pages import Entry
 from acpgen.publish.site import generator, laying, searching
 from acpgen.publish.site.live import Live
@@ -86,16 +89,16 @@ def build(
         say(warned)
     found = inputs(config)
     code = all_code()
-    outputs = Outputs(cache, code)
     known = _digest(config, found, code)
-    if cache is not NO_CACHE and outputs.is_fresh(out, known):
+    if find_remarks(cache, out, known) is not None:
         return Change(out, written=(), unchanged=_paths(out), removed=(), strays=())
     require_folder(Tree(out, {}))
     documents = docs(config, found, Memory(forgets=True, before=step), cache)
     step("pages of the site")
     tree = Tree(out, make_files(documents, config.site))
     (change,) = write([tree])
-    outputs.record(tree, known, {})
+    if code.is_as_it_was:
+        keep_remarks(cache, tree, known, {})
     return change
 
 
@@ -119,7 +122,7 @@ def docs(config: Config, given: Inputs, memory: Memory = FORGETFUL, cache: Cache
     pages = make_pages(found, beside, for_site=True, python=library, memory=memory, cache=cache)
     return Docs(
         texts_by_path(pages),
-        arrange(pages, config.site.sections),
+        arrange(pages, config.site.sections.items()),
         {page.path: page.source for page in pages if page.source},
         memory.once("scripts", tuple(found), partial(scripts, found)),
     )
@@ -127,12 +130,14 @@ def docs(config: Config, given: Inputs, memory: Memory = FORGETFUL, cache: Cache
 
 def _sources(config: Config) -> Mapping[str, Source]:
     """The schema files of those protocols. Raises `Faults`."""
-    chosen = dict.fromkeys(m.protocol for output in config.outputs if output.target == "docs" for m in output.members)
+    chosen = dict.fromkeys(
+        m.protocol for output in config.outputs.values() if output.target == "docs" for m in output.members
+    )
     if not chosen:
         reason, remedy = "no output has the target docs", "Add one with protocols to [tool.acpgen.outputs]"
         raise Faults([SITE_NOT_BUILT(at=place(config.file), reason=reason, remedy=remedy)])
     folder = config.root / config.schema
-    return {name: read(folder / name, name=name, references=config.references) for name in chosen}
+    return {name: read(folder / name, name=name, references=config.reference_files) for name in chosen}
 
 
 def _versions(
@@ -142,8 +147,7 @@ def _versions(
     found: list[Version] = []
     has_changed = False
     for name, source in sources.items():
-        names = {**config.names, **config.names_of.get(name, {})}
-        profile = config.profile(name) if config.methods else None
+        names, profile = config.chosen_names(name), config.profile(name)
         read_of = (source, names, profile, config.package(name), config.module(name))
         before = memory.last(f"version {name}")
         made = memory.once(
@@ -157,9 +161,9 @@ def _versions(
 def _version(config: Config, name: str, source: Source, cache: Cache) -> Version:
     understood = understand(
         parse(source),
-        names={**config.names, **config.names_of.get(name, {})},
-        shared=frozenset(config.names),
-        methods=config.profile(name) if config.methods else None,
+        names=config.chosen_names(name),
+        shared=frozenset(config.shared_names),
+        methods=config.profile(name),
         cache=cache,
     )
     settings = Settings(package=config.package(name), prefix=name, module=config.module(name))
