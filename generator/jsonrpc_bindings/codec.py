@@ -351,9 +351,8 @@ class Codec(Generic[Found, Sender]):
                 except HasNotes:
                     text = write_with_notes(known)
                 check(text)
-                if text.find(b"null") < 0 or not may_be_not_finite(
-                    known
-                ):  # null is what msgspec writes for such a number
+                # null is what msgspec writes for a number that is not finite
+                if b"null" not in text or not may_be_not_finite(known):
                     return text
         except FAILURES:
             pass
