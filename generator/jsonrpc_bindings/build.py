@@ -6,8 +6,6 @@ from collections.abc import Callable, Sequence
 from types import NoneType
 from typing import Any, Final, TypeAlias
 
-from msgspec import UNSET
-
 from .fields import Base, made, notes_of, shape_of, values_of
 from .json_types import Mismatch, integer_of, is_mapping, is_one_of, is_sequence
 from .native import convert
@@ -102,13 +100,13 @@ def _branch(type_: Type, value: Any, accepts: Accepts) -> Any:
         branches = [one for one in type_.flat() if one.kind == "record" and _is_of(one.cls, value)]
     elif tags is not None and (value.__class__ is dict or is_mapping(value)):
         own = list(dict.fromkeys([*(tags.known(value) or tags.unknown), *tags.free]))
-        if len(own) == 1 and (own[0].kind != "record" or _fits(own[0].cls, value)):
+        if len(own) == 1 and (own[0].kind != "record" or shape_of(own[0].cls).fits(value)):
             return build(own[0], value, accepts)
     drops = any(shape_of(cls).drops for one in branches for cls in one.classes)  # then the one that keeps most
     found: list[Any] = []
     refused: Unnamed | None = None
     for one in branches:
-        if (one.kind != "record" or isinstance(value, Base) or _fits(one.cls, value)) and accepts(one, value):
+        if (one.kind != "record" or isinstance(value, Base) or shape_of(one.cls).fits(value)) and accepts(one, value):
             try:
                 found.append(build(one, value, accepts))
             except Unnamed as error:
@@ -131,17 +129,6 @@ def _is_of(cls: Any, record: Any) -> bool:
     return isinstance(record, cls) and (other.tag_field, other.tag) == (shape.tag_field, shape.tag)
 
 
-def _fits(cls: Any, value: Any) -> bool:
-    """Whether an object has the required fields and the constants of a class."""
-    shape = shape_of(cls)
-    if not (value.__class__ is dict or is_mapping(value)) or not value.keys() >= shape.required:
-        return False
-    if shape.known is not None:
-        tag = value.get(shape.tag_field)
-        return isinstance(tag, str) and tag not in shape.known
-    return all(is_one_of(value.get(wire, UNSET), (constant,)) for wire, constant in shape.constants.items())
-
-
 def _record(type_: Type, value: Any, accepts: Accepts) -> Any:
     shape: Any = shape_of(type_.cls)
     if isinstance(value, Base):
@@ -152,7 +139,7 @@ def _record(type_: Type, value: Any, accepts: Accepts) -> Any:
         if not is_kin or shape.is_unknown or other.fields.keys() != shape.fields.keys():
             raise Mismatch
         return made(shape.cls, values_of(value), notes.unknown if notes is not None else None)
-    if not _fits(type_.cls, value):
+    if not shape.fits(value):
         return value
     values: dict[str, Any] = {}
     for one, child in zip(shape.fields.values(), type_.children, strict=False):

@@ -193,15 +193,13 @@ class Codec(Generic[Found, Sender]):
         if duplicates != "refuse" and duplicates != "last":
             raise ValueError(f"duplicates is 'refuse' or 'last', not {duplicates!r}")
         value = parse(line, duplicates=duplicates, values=values)
-        if self.batch and is_array(value):
-            if not value:
-                raise _refusal(INVALID_REQUEST, (Problem("", "", EMPTY),), {})
-            messages: Any = [
-                self._message(item, (index,), sender, method, pending, on_drop, lenient)
-                for index, item in enumerate(value)
-            ]
-            return messages  # type: ignore[no-any-return]
-        return self._message(value, (), sender, method, pending, on_drop, lenient)  # type: ignore[no-any-return]
+        options: Any = {"method": method, "pending": pending, "on_drop": on_drop, "lenient": lenient}
+        if not (self.batch and is_array(value)):
+            return self.read(value, sender=sender, **options)  # type: ignore[no-any-return]
+        if not value:
+            raise _refusal(INVALID_REQUEST, (Problem("", "", EMPTY),), {})
+        messages: Any = [self.read(one, at=(index,), sender=sender, **options) for index, one in enumerate(value)]
+        return messages  # type: ignore[no-any-return]
 
     def read_line(self, line: bytes, sender: str, values: int) -> Any:
         """The call of a line about which nothing is special; `None` of any other."""
@@ -210,32 +208,22 @@ class Codec(Generic[Found, Sender]):
         except FAILURES:
             return None
 
+    def route(self, name: str, *, is_request: bool) -> Method[Any, Any] | None:
+        """The method of a request or notification."""
+        return self._routes.get((name, is_request))
+
     def read(
         self,
         value: Any,
         *,
         sender: str,
         method: str | None = None,
+        pending: Mapping[Any, str] | None = None,
         on_drop: Hook | None = None,
         lenient: bool = True,
+        at: Path = (),
     ) -> Any:
-        """One message of what `parse` gave. Raises as `decode`."""
-        return self._message(value, (), sender, method, None, on_drop, lenient)
-
-    def route(self, name: str, *, is_request: bool) -> Method[Any, Any] | None:
-        """The method of a request or notification."""
-        return self._routes.get((name, is_request))
-
-    def _message(
-        self,
-        value: Any,
-        at: Path,
-        sender: str,
-        method: str | None,
-        pending: Mapping[Any, str] | None,
-        on_drop: Hook | None,
-        lenient: bool,
-    ) -> Any:
+        """One message of what `parse` gave; it stands there at a path. Raises as `decode`."""
         kind, name, row, faults = self._routing.route(value, at, sender, method, pending.get if pending else None)
         if faults:
             problems = tuple(Problem(json_pointer(one.path), one.schema, one.sentence) for one in faults)
@@ -363,9 +351,8 @@ class Codec(Generic[Found, Sender]):
                 except HasNotes:
                     text = write_with_notes(known)
                 check(text)
-                if text.find(b"null") < 0 or not may_be_not_finite(
-                    known
-                ):  # null is what msgspec writes for such a number
+                # null is what msgspec writes for a number that is not finite
+                if b"null" not in text or not may_be_not_finite(known):
                     return text
         except FAILURES:
             pass

@@ -11,6 +11,7 @@ from msgspec import UNSET, Struct, StructMeta, UnsetType
 from msgspec import field as struct_field
 
 from .annotations import resolve
+from .json_types import is_mapping, is_one_of
 
 Constant: TypeAlias = "str | int | float | bool"
 
@@ -137,6 +138,15 @@ class Shape:
     def required(self) -> frozenset[str]:
         """The wire names of the fields without which there is no object."""
         return frozenset(one.wire for one in self.fields.values() if one.is_required)
+
+    def fits(self, value: Any) -> bool:
+        """Whether a value is an object with the required fields and the constants of the class."""
+        if not (value.__class__ is dict or is_mapping(value)) or not value.keys() >= self.required:
+            return False
+        if self.known is not None:
+            tag = value.get(self.tag_field)
+            return isinstance(tag, str) and tag not in self.known
+        return all(is_one_of(value.get(wire, UNSET), (constant,)) for wire, constant in self.constants.items())
 
     @cached_property
     def takes_any_field(self) -> bool:

@@ -25,7 +25,7 @@ from .json_types import Mismatch, comparable, integer_of, is_one_of
 from .jsonrpc import Beside, Message
 from .parse import LineReader, colons_of, float_of, line_reader, read_untyped, untyped
 from .receiving import accepts
-from .types import Tags, Type, either, field_type
+from .types import JSON_CLASSES, Tags, Type, either, field_type
 from .writers import encode_native
 
 Read: TypeAlias = Callable[[Any], Any]
@@ -265,22 +265,10 @@ def _unknown(type_: Type, field: str, value: dict[str, Any]) -> Any:
 
 
 def _may_be(type_: Type, value: Any) -> bool:
-    """Whether a value has the JSON type of a type, and an object the required fields."""
-    if type_.kind == "record":
-        return value.__class__ is dict and value.keys() >= shape_of(type_.cls).required
-    return value.__class__ not in _CLASSES or type_.kind in _CLASSES[value.__class__] or type_.kind not in _PLAIN_KINDS
-
-
-_CLASSES: Final[dict[type, tuple[str, ...]]] = {
-    dict: ("map",),
-    list: ("array", "tuple"),
-    str: ("string", "texts"),
-    bool: ("boolean",),
-    int: ("integer", "number"),
-    float: ("integer", "number"),
-    NoneType: ("null",),
-}
-_PLAIN_KINDS: Final = frozenset(kind for kinds in _CLASSES.values() for kind in kinds)
+    """Whether a value has the JSON type of a type, and an object what its class requires."""
+    if value.__class__ in JSON_CLASSES and value.__class__ not in type_.json_classes:
+        return False
+    return type_.kind != "record" or shape_of(type_.cls).fits(value)
 
 
 def _by_tag(type_: Type, tags: Tags) -> Any:
@@ -300,32 +288,15 @@ def _by_tag(type_: Type, tags: Tags) -> Any:
 
 def _by_kind(type_: Type) -> Any:
     """A union whose branches msgspec tells apart by their JSON types or their tags; `None` if it does not."""
-    types = [each for one in type_.branches for each in _members(_open(one))]
-    configs: list[Any] = [one.__struct_config__ for one in types if is_record(one)]
-    kinds = ["object"] * bool(configs) + [_kind(one) for one in types if not is_record(one)]
-    tags = [(one.tag_field, one.tag) for one in configs]
+    found = list(map(_open, type_.branches))
+    if any(isinstance(one, type) and issubclass(one, Hook) for one in found):
+        return None
+    members = [each for one in found for each in _members(one)]
+    tags = [(one.__struct_config__.tag_field, one.__struct_config__.tag) for one in members if is_record(one)]
     are_tagged = len({field for field, _ in tags}) == 1 and tags[0][0] is not None and len(set(tags)) == len(tags)
-    is_plain = len(set(kinds)) == len(kinds) and "" not in kinds and (len(tags) < 2 or are_tagged)
-    return either(*types) if is_plain else None
-
-
-def _kind(annotation: Any) -> str:
-    """The JSON type of what msgspec is annotation; nothing where it may be several."""
-    inner: Any = get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
-    if get_origin(inner) is Literal:
-        inner = cast("Any", type(get_args(inner)[0]))
-    if isinstance(inner, type) and issubclass(inner, str):
-        return "string"
-    return _KINDS.get(get_origin(inner) or inner, "")
-
-
-_KINDS: Final[dict[Any, str]] = {
-    int: "integer",
-    bool: "boolean",
-    NoneType: "null",
-    dict: "object",
-    list: "array",
-}
+    classes = [cls for one in type_.flat() if one.kind != "record" for cls in one.json_classes] + [dict] * bool(tags)
+    is_plain = len(set(classes)) == len(classes) and (len(tags) < 2 or are_tagged)
+    return either(*members) if is_plain else None
 
 
 def _members(annotation: Any) -> tuple[Any, ...]:

@@ -112,13 +112,14 @@ def colons_of(value: Any) -> int:
 def line_reader(
     decode: Callable[[bytes], Any],
     encode: Callable[[Any], bytes],
-    keep: Callable[[Any, bytes, int], None],
+    keep: Callable[[Any, bytes, int], None] | None = None,
     mend: Callable[[bytes, int, str], Any] | None = None,
 ) -> LineReader:
     """What reads a line by a decoder that passes over keys: each takes a colon, which is missing in what `encode` writes of the value.
 
-    `keep` is told how many are missing, and `mend` reads what the decoder refuses, and why. The reader raises one of `FAILURES` for a line
-    that the decoder refuses, that may hold more `values` or is nested too deep, or of which the keys cannot be counted so.
+    `keep` is told how many are missing; without it, none may be. `mend` reads what the decoder refuses, and why. The reader raises one of
+    `FAILURES` for a line that the decoder refuses, that may hold more `values` or is nested too deep, or of which the keys cannot be
+    counted so.
     """
 
     def read(line: bytes, values: int) -> Any:
@@ -139,18 +140,15 @@ def line_reader(
             raise Mismatch
         left = colons - encode(value).count(b":")
         if left:
+            if keep is None:
+                raise Mismatch
             keep(value, line, left)
         return value
 
     return read
 
 
-def _lose(_: Any, __: bytes, ___: int) -> None:
-    """Where a key is missing, it was given twice."""
-    raise Mismatch
-
-
-read_untyped: Final = line_reader(untyped, _write, _lose)
+read_untyped: Final = line_reader(untyped, _write)
 """Reads plain values in which no key is given twice."""
 
 

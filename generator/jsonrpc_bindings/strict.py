@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from math import isfinite
-from typing import Any, Final, Generic, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 from .contract import Contract, Method, Path, Sender, contract_of
 from .engine import Engine
@@ -51,7 +51,23 @@ class Violation(Problem):
     missing: str = ""
 
 
-class Strict(Generic[Sender]):
+class Validate(Protocol[Sender]):
+    """`Strict.validate`, where type checkers know the senders."""
+
+    def __call__(
+        self,
+        message: Any,
+        *,
+        sender: Sender,
+        method: str | None = None,
+        limit: int | None = LIMIT,
+        values: int = VALUES,
+    ) -> tuple[Violation, ...]:
+        """What the schema forbids in a message."""
+        ...
+
+
+class Strict:
     """Judges the messages of one protocol version.
 
     `schema_module` has the schema, which is read when the first message is judged. The params and results of `methods` are its
@@ -67,7 +83,7 @@ class Strict(Generic[Sender]):
         self._ordinary: dict[tuple[str, str | None, str | None, int], _Ordinary] = {}
 
     @classmethod
-    def of(cls, module: str, methods: Mapping[str, Method[Any, Any]]) -> Strict[Any]:
+    def of(cls, module: str, methods: Mapping[str, Method[Any, Any]]) -> Strict:
         """The judge of the protocol that a generated module belongs to."""
         return cls(methods.values(), find_module(module))
 
@@ -93,7 +109,7 @@ class Strict(Generic[Sender]):
         self,
         message: Any,
         *,
-        sender: Sender,
+        sender: str,
         method: str | None = None,
         limit: int | None = LIMIT,
         values: int = VALUES,

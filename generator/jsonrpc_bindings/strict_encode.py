@@ -6,6 +6,7 @@ Names that begin with an underscore are extensions, and free.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any, Final
 
 from .construct import no_such_field
@@ -17,17 +18,8 @@ from .pointers import json_pointer
 from .receiving import Receiving
 from .types import Type, field_type, type_of
 
-
-class Switch:
-    """Whether `encode` judges where it is not told."""
-
-    __slots__ = ("is_on",)
-
-    def __init__(self) -> None:
-        self.is_on = False
-
-
-STRICTLY: Final = Switch()
+STRICTLY: Final = SimpleNamespace(is_on=False)
+"""Whether `encode` judges where it is not told."""
 
 
 def encode_strictly(is_on: bool = True) -> None:

@@ -79,9 +79,18 @@ class Type:
         return not any(one.kind == "texts" for one in self.flat())
 
     @cached_property
+    def json_classes(self) -> frozenset[type]:
+        """The classes of parsed JSON of which values are."""
+        if self.kind == "constants":
+            return frozenset([*map(type, self.values), *([str] if self.is_open else [])])
+        if self.kind in ("union", "optional"):
+            return frozenset(cls for one in self.branches for cls in one.json_classes)
+        return _JSON_CLASSES.get(self.kind, JSON_CLASSES)
+
+    @property
     def takes_objects(self) -> bool:
         """Whether values may be objects."""
-        return any(one.kind in ("any", "map", "record") for one in self.flat())
+        return dict in self.json_classes
 
     def constants(self, wire: str) -> tuple[Any, ...] | None:
         """The constants that objects of the type have in a field; `None` where others may stand there."""
@@ -236,6 +245,21 @@ _SCALARS: Final[dict[Any, Scalar]] = {
     NoneType: "null",
 }
 _UNIONS: Final = (typing.Union, UnionType)
+
+JSON_CLASSES: Final = frozenset({dict, list, str, bool, int, float, NoneType})
+_JSON_CLASSES: Final[dict[str, frozenset[Any]]] = {
+    "never": frozenset(),
+    "null": frozenset({NoneType}),
+    "boolean": frozenset({bool}),
+    "integer": frozenset({int, float}),
+    "number": frozenset({int, float}),
+    "string": frozenset({str}),
+    "texts": frozenset({str}),
+    "array": frozenset({list}),
+    "tuple": frozenset({list}),
+    "map": frozenset({dict}),
+    "record": frozenset({dict}),
+}
 
 
 def _bare(annotation: Any) -> tuple[Any, tuple[Meta, ...], Marker | None, bool]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
@@ -167,8 +167,7 @@ class Listener:
         await self._server.wait_closed()
 
 
-@asynccontextmanager
-async def serve(
+def serve(
     make: Callable[[], Side],
     host: str = "127.0.0.1",
     port: int = 0,
@@ -180,13 +179,13 @@ async def serve(
     ssl: tls.SSLContext | None = None,
     limit: int = LIMIT,
     **options: Unpack[Options],
-) -> AsyncGenerator[Listener]:
+) -> AbstractAsyncContextManager[Listener]:
     """Accept WebSockets, and be one side on each: `make` makes an object for every connection. See `accept`."""
 
     async def be(socket: Socket) -> None:
         await attached(make(), socket, options).run()
 
-    async with accept(
+    return accept(
         be,
         host,
         port,
@@ -197,8 +196,7 @@ async def serve(
         ssl=ssl,
         limit=limit,
         grace=options.get("grace", 2.0),
-    ) as listener:
-        yield listener
+    )
 
 
 @asynccontextmanager

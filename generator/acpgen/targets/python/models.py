@@ -240,7 +240,7 @@ class _Views:
             found.append(f"excludes={{{', '.join(rows)}}}")
         unknown = self._modules.options.unknown
         match record.extra:
-            case ir.Anything() if unknown == "keep" or union is not None or self._keeps(record.base):
+            case ir.Anything() if unknown == "keep" or self._is_unknown(record) or self._keeps(record.base):
                 pass
             case ir.Anything() if record.name in self._keeping:
                 if record.base is not None:

@@ -347,7 +347,7 @@ METHODS: Final = cast("_Methods", _ROWS)
 UNENFORCED: Final[Mapping[str, tuple[str, ...]]] = {}
 """Places in the schema of patterns that ECMA-262 does not define or that no engine here can check, by definition: they refuse nothing."""
 
-STRICT: Final[strict.Strict[Sender]] = strict.Strict.of(__name__, METHODS)
+STRICT: Final = strict.Strict.of(__name__, METHODS)
 """The judge of this protocol version; `acp_monitor` takes it too."""
 
 CODEC: Final[codec.Codec[Message | list[Message], Sender]] = codec.Codec.of(
@@ -363,5 +363,5 @@ CODEC: Final[codec.Codec[Message | list[Message], Sender]] = codec.Codec.of(
 decode = CODEC.decode
 decode_as = CODEC.decode_as
 encode = CODEC.encode
-validate = STRICT.validate
+validate: strict.Validate[Sender] = STRICT.validate
 validate_as = STRICT.validate_as
