@@ -113,9 +113,12 @@ class Context:
         """
         alone = [replace(document_pair(one, other, other), alone=True) for one, other in self.cover.alone]
         declared = [each for each in alone if self.walk.is_declared(each.pair)]
-        for each in declared:
-            self.walk.visit(each.pair)
-        known = self.walk.names(0), self.walk.names(1)
+        if len(declared) == len(alone):
+            return [*self.routes, *alone]
+        walk = Walk(self.old, self.new, self.groups)  # what is reported is of the other one
+        for each in (*self.routes, *declared):
+            walk.visit(each.pair)
+        known = walk.names(0), walk.names(1)
         inside = (each for each in alone if not self.walk.is_declared(each.pair))
         left = (each for each in inside if each.old[1] not in known[0] and each.new[1] not in known[1])
         return [*self.routes, *declared, *left]
