@@ -62,11 +62,11 @@ class Checkers:
         found = self._constant(name, lambda: self._both(name))
         while self._waiting and not self._begun:
             key, constant, make = self._waiting.pop()
-            self.lines.append(f"const {constant} = {self._made(make)};")
+            self.lines.append(f"const {constant} = {self._source_of(make)};")
             self._known[key] = constant
         return found
 
-    def _made(self, make: Callable[[], str]) -> str:
+    def _source_of(self, make: Callable[[], str]) -> str:
         self._begun += 1
         source = make()
         self._begun -= 1
@@ -82,7 +82,7 @@ class Checkers:
             if self._begun == _NESTED:
                 self._waiting.append((key, name, make))
                 return self._known[key]
-            source = self._made(make)
+            source = self._source_of(make)
             if source in self._sources:
                 self._shared[self._sources[source]] = f"k{sha256(source.encode()).hexdigest()[:6]}"
             elif not (source.isidentifier() or _NAME.fullmatch(source)):
