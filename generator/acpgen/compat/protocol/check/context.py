@@ -98,13 +98,17 @@ class Context:
         return [*frame_differences(self.old, self.new, self.methods, self.rewritten)]
 
     @cached_property
-    def cover(self) -> UnreachedDefinitions:
-        """The definitions that no message holds."""
+    def held(self) -> tuple[Pair, ...]:
+        """The pairs that messages hold."""
         for each in self.routes:
             self.walk.visit(each.pair)
-        return unreached_definitions(
-            self.old, self.new, [names for pair in self.walk.nodes if (names := names_of(pair)) is not None]
-        )
+        return tuple(self.walk.nodes)
+
+    @cached_property
+    def cover(self) -> UnreachedDefinitions:
+        """The definitions that no message holds."""
+        paired = [names for pair in self.held if (names := names_of(pair)) is not None]
+        return unreached_definitions(self.old, self.new, paired)
 
     @cached_property
     def pairs(self) -> list[MessagePair]:
@@ -113,12 +117,9 @@ class Context:
         """
         alone = [replace(document_pair(one, other, other), alone=True) for one, other in self.cover.alone]
         declared = [each for each in alone if self.walk.is_declared(each.pair)]
-        if len(declared) == len(alone):
-            return [*self.routes, *alone]
-        walk = Walk(self.old, self.new, self.groups)  # what is reported is of the other one
-        for each in (*self.routes, *declared):
-            walk.visit(each.pair)
-        known = walk.names(0), walk.names(1)
+        for each in declared:
+            self.walk.visit(each.pair)
+        known = self.walk.names(0), self.walk.names(1)
         inside = (each for each in alone if not self.walk.is_declared(each.pair))
         left = (each for each in inside if each.old[1] not in known[0] and each.new[1] not in known[1])
         return [*self.routes, *declared, *left]
