@@ -270,12 +270,19 @@ def _is_empty(objects: Objects, written: Mapping[str, Schema], messages: Message
 
 def places_of(context: Context, found: PlacedChange) -> ChangePlaces:
     """Where a change stands on both sides: where nothing nearer has a place, in the declaration around it."""
-    old, new = (found.declaration or Declaration(found.pair)).names
-    one, other = _declaring(context, found)
-    return {
-        "old_at": one or context.old.bundle.origins.get(old or "", ""),
-        "new_at": other or context.new.bundle.origins.get(new or "", ""),
-    }
+    names = (found.declaration or Declaration(found.pair)).names
+    around = [
+        side.bundle.origins.get(name or "", "") for side, name in zip((context.old, context.new), names, strict=True)
+    ]
+    at = _declaring(context, found)
+    first, second = (around, at) if _is_at_declaration(found) else (at, around)
+    return {"old_at": first[0] or second[0], "new_at": first[1] or second[1]}
+
+
+def _is_at_declaration(found: PlacedChange) -> bool:
+    """Whether a change has no place of its own, and no step to it from the declaration around it has one."""
+    steps = found.steps[found.declaration.depth if found.declaration else 0 :]
+    return not any([found.change.old_at, found.change.new_at, *(each.old_at or each.new_at for each in steps)])
 
 
 def _declaring(context: Context, found: PlacedChange) -> tuple[str, str]:
@@ -302,7 +309,7 @@ def cause_of(
     places = (context.old, one), (context.new, other)
     is_placed = bool(found.change.old_at or found.change.new_at)
     nearest = next((n for n, step in reversed(list(enumerate(found.steps, 1))) if step.old_at or step.new_at), 0)
-    is_at_declaration = nearest <= declaration.depth and not is_placed
+    is_at_declaration = _is_at_declaration(found)
     if nearest and found.steps[nearest - 1].kind == "value":
         nearest -= 1  # what stands there is the record, not its member
     below = path_of(found.steps[len(found.steps) if is_placed else max(nearest, declaration.depth) :])
