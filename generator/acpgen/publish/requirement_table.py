@@ -90,7 +90,7 @@ class NormativeDocument:
     @property
     def page(self) -> str:
         """The name of its page."""
-        return slug(self.area) if self.area else self.id.replace("/", "-")
+        return make_slug(self.area) if self.area else self.id.replace("/", "-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,24 +145,24 @@ class Table:
     rules: tuple[Requirement, ...]
 
 
-def slug(section: str) -> str:
+def make_slug(section: str) -> str:
     """The anchor of a heading, as its site writes it: lower case, words joined by hyphens."""
     return re.sub(r"[^\w-]+", "", re.sub(r"\s+", "-", section.strip().lower()))
 
 
-def parse(value: ir.JSON, at: str) -> Table:
+def parse_table(value: ir.JSON, at: str) -> Table:
     """The table in a file. Raises `Faults`, which name every place where it is not well formed."""
-    faults = list(_malformed(value, at))
+    faults = list(_find_malformed(value, at))
     if faults:
         raise Faults(faults)
     top = cast("dict[str, list[dict[str, Any]]]", value)
-    documents = tuple(NormativeDocument(**_with_tuples(row)) for row in top["documents"])
+    documents = tuple(NormativeDocument(**_make_tuples(row)) for row in top["documents"])
     known = {document.id: document for document in documents}
-    rules = tuple(_requirement(row, known) for row in top["rules"])
+    rules = tuple(_make_requirement(row, known) for row in top["rules"])
     table = Table(at, documents, rules)
-    wrong = [*_wrong_documents(table), *_wrong_order(table)]
+    wrong = [*_check_documents(table), *_check_order(table)]
     for index, (row, rule) in enumerate(zip(top["rules"], rules, strict=True)):
-        wrong += [(f"/rules/{index}{below}", why, remedy) for below, why, remedy in _wrong_rule(row, rule, known)]
+        wrong += [(f"/rules/{index}{below}", why, remedy) for below, why, remedy in _check_rule(row, rule, known)]
     if wrong:
         raise Faults([BAD_MATERIAL(at=f"{at}#{where}", reason=why, remedy=remedy) for where, why, remedy in wrong])
     return table
@@ -171,7 +171,7 @@ def parse(value: ir.JSON, at: str) -> Table:
 # --- the form of the file --------------------------------------------------------------------------------------------
 
 
-def _malformed(value: ir.JSON, at: str) -> Iterator[Fault]:
+def _find_malformed(value: ir.JSON, at: str) -> Iterator[Fault]:
     """What the file has that no table may have, with the nearest name for an unknown key."""
     from acpgen.input.schema_validator import Validator
 
@@ -180,14 +180,14 @@ def _malformed(value: ir.JSON, at: str) -> Iterator[Fault]:
         where = plain_pointer(*error.instance_path)
         unknown: Sequence[str] = getattr(error.kind, "unexpected", ())
         for key in unknown:
-            hint = did_you_mean(key, _known_keys(error.instance_path))
+            hint = did_you_mean(key, _list_known_keys(error.instance_path))
             yield UNKNOWN_KEY(at=f"{at}#{where}{plain_pointer(key)}", key=shown(key), hint=hint)
         if not unknown:
             reason, remedy = validator.message(error)[:200], "Correct it: schema/README.md describes the table"
             yield BAD_MATERIAL(at=f"{at}#{where}", reason=reason, remedy=remedy)
 
 
-def _known_keys(path: Iterable[str | int]) -> Iterable[str]:
+def _list_known_keys(path: Iterable[str | int]) -> Iterable[str]:
     """The keys of the objects at a place in the file."""
     schema: Any = _FORM
     for key in path:
@@ -195,16 +195,16 @@ def _known_keys(path: Iterable[str | int]) -> Iterable[str]:
     return cast("Iterable[str]", schema["properties"])
 
 
-def _with_tuples(row: Mapping[str, Any]) -> dict[str, Any]:
+def _make_tuples(row: Mapping[str, Any]) -> dict[str, Any]:
     return {key: tuple(value) if is_array(value) else value for key, value in row.items()}
 
 
-def _requirement(row: Mapping[str, Any], known: Mapping[str, NormativeDocument]) -> Requirement:
-    given = _with_tuples(row)
+def _make_requirement(row: Mapping[str, Any], known: Mapping[str, NormativeDocument]) -> Requirement:
+    given = _make_tuples(row)
     document = known.get(row["document"])
     given["id"] = given.pop("number", None) or given.get("id", 0)
     given.setdefault("protocols", document.protocols if document is not None else ())
-    given["schema"] = tuple(SchemaPlaces(**_with_tuples(place)) for place in row.get("schema", ()))
+    given["schema"] = tuple(SchemaPlaces(**_make_tuples(place)) for place in row.get("schema", ()))
     return Requirement(**given)
 
 
@@ -214,7 +214,7 @@ Wrong: TypeAlias = tuple[str, str, str]
 """A pointer, what is wrong there, and what to do."""
 
 
-def _wrong_documents(table: Table) -> Iterator[Wrong]:
+def _check_documents(table: Table) -> Iterator[Wrong]:
     documents = table.documents
     if len({document.id for document in documents}) < len(documents):
         yield "/documents", "an id occurs twice", "Give each document its own"
@@ -227,7 +227,7 @@ def _wrong_documents(table: Table) -> Iterator[Wrong]:
             yield f"/documents/{index}", "no rule is from this document", "Add its rules, or remove it"
 
 
-def _wrong_order(table: Table) -> Iterator[Wrong]:
+def _check_order(table: Table) -> Iterator[Wrong]:
     order = {document.id: place for place, document in enumerate(table.documents)}
     for index, (before, rule) in enumerate(pairwise(table.rules), 1):
         if order.get(rule.document, 0) < order.get(before.document, 0):
@@ -241,9 +241,9 @@ def _wrong_order(table: Table) -> Iterator[Wrong]:
             yield f"/rules/{index}/id", f"{shown(id_)} occurs twice", "Give the rule the next place in its section"
 
 
-def _wrong_rule(row: Mapping[str, Any], rule: Requirement, known: Mapping[str, NormativeDocument]) -> Iterator[Wrong]:
+def _check_rule(row: Mapping[str, Any], rule: Requirement, known: Mapping[str, NormativeDocument]) -> Iterator[Wrong]:
     """What is wrong with one rule, by pointers from it."""
-    start = f"{rule.document}/{slug(rule.section)}/"
+    start = f"{rule.document}/{make_slug(rule.section)}/"
     if ("number" in row) == ("id" in row):
         yield "", "a rule has a number or an id", "Write one of 'number' and 'id'"
     elif isinstance(rule.id, str) and re.fullmatch(re.escape(start) + "[1-9][0-9]*", rule.id) is None:
