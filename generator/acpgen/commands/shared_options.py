@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from acpgen.diagnostics import FORMATS
 from acpgen.errors import Faults
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ Format: TypeAlias = Annotated[
     typer.Option(
         "--format",
         metavar="FORMAT",
-        help="text (default), json, markdown, html, github, gitlab, sarif, junit or badge.",
+        help=f"{', '.join(FORMATS).replace('text', 'text (default)', 1)}.",
         show_default=False,
     ),
 ]
