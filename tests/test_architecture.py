@@ -39,7 +39,10 @@ READERS = frozenset(
         "acpgen.input.load",
         "messages",
         "recordings",
-        *(f"acpgen.publish.site{name}" for name in ("", ".generator", ".http_server", ".live", ".search_index", ".site_files")),
+        *(
+            f"acpgen.publish.site{name}"
+            for name in ("", ".generator", ".http_server", ".live", ".search_index", ".site_files")
+        ),
         "files",
     }
 )

@@ -576,7 +576,7 @@ def test_every_page_is_in_the_navigation() -> None:
 def test_the_navigation_has_seven_entries_by_what_people_want() -> None:
     sections = config.find(ROOT).site.sections
     python = reference.parse_modules(site.read_inputs(config.find(ROOT)).python)
-    found = publish.arrange_navigation([*site_pages(), *reference.write_pages(python)], sections)
+    found = publish.arrange_navigation([*site_pages(), *reference.write_pages(python)], sections.items())
     assert [title for title, _ in found] == [
         *(
             "Learn",

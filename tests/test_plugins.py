@@ -363,41 +363,6 @@ def test_a_target_that_refuses_a_protocol_is_quoted(project: Path) -> None:
     assert "the target 'mine' cannot use it: it has no methods. Give it some." in ran.stderr
 
 
-TOLD_APART = (
-    '{"$defs": {"Update": {"oneOf": [{"type": "object", "properties": {"kind": {"const": "text"}}, "required": ["kind"], '
-    '"$ref": "#/$defs/Text"}, {"type": "object", "properties": {"kind": {"const": "mark"}}, "required": ["kind"]}]}, '
-    '"Text": {"type": "object", "properties": {"text": {"type": "string"}}}}}'
-)
-
-
-def test_a_target_may_take_a_body_and_its_variant_as_two_definitions(project: Path) -> None:
-    (project / "schema.json").write_text(TOLD_APART)
-    names = "lambda p, b, s: {'%s.txt': ' '.join(sorted(p.definitions))}"
-    for name, asked in (("one", "False"), ("two", "True")):
-        installed(
-            project,
-            f"from acpgen.plugins import Target\ntarget = Target({names % name}, is_apart={asked})\n",
-            name,
-        )
-    program(
-        project,
-        "three",
-        "import json, sys\nasked = json.load(sys.stdin)\n"
-        'told = {"apart": True} if asked["request"] == "describe" else'
-        ' {"files": {"three.txt": " ".join(sorted(asked["ir"]["definitions"]))}}\n'
-        "print(json.dumps(told))\n",
-    )
-    targets = [argument for name in ("one", "two", "three") for argument in ("--target", name)]
-    path = f"{project / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}"
-    ran = run(["generate", "--schema", "schema.json", "--out", "out", *targets], project, PATH=path)
-    assert ran.returncode == 0, ran.stderr
-    made = {name: (project / f"out/{name}.txt").read_text() for name in ("one", "two", "three")}
-    assert made["one"] == "MarkUpdate Text Update"
-    assert made["two"] == made["three"] == "MarkUpdate Text TextUpdate Update"
-    target = Target(lambda protocol, _, __: {"n": " ".join(protocol.definitions)}, is_apart=True)
-    assert "TextUpdate" in exercise(target, samples={"bodies": TOLD_APART})["bodies"]["n"]
-
-
 # --- programs --------------------------------------------------------------------------------------------------------
 
 DESCRIBED = """\
@@ -488,7 +453,7 @@ def test_a_program_that_reads_nothing_of_a_large_question_is_no_fault(project: P
     "told",
     ['{"about": 3}', '{"options": {}}', '{"options": [3]}', '{"options": [{"name": "a", "about": "b"}]}',
      '{"options": [{"name": "a", "about": "b", "default": "c", "choices": ["d"]}]}',
-     '{"options": [{"name": "a", "about": "b", "default": [1]}]}', '{"apart": 1}',
+     '{"options": [{"name": "a", "about": "b", "default": [1]}]}',
      '{"options": [{"name": "a b", "about": "b", "default": 1}]}',
      '{"options": [{"name": "a", "about": "b", "default": 1}, {"name": "a", "about": "b", "default": 1}]}'],
 )  # fmt: skip

@@ -301,7 +301,7 @@ def led(table: Any, way: Sequence[Any]) -> Any:
 
 
 BAD: Final[tuple[tuple[Callable[[Any], None], str, str], ...]] = (
-    (drop("rules"), "", '"rules" is a required property'),
+    (drop("rules"), "/rules", '"rules" is a required property'),
     (put("documents", []), "/documents", "has less than 1 item"),
     (put("notes", []), "/notes", "'notes' is not known"),
     (put("rules", 0, "sayz", "x"), "/rules/0/sayz", "Did you mean 'says'?"),
@@ -313,19 +313,23 @@ BAD: Final[tuple[tuple[Callable[[Any], None], str, str], ...]] = (
     (put("rules", 2, "id", "tides/moons/01"), "/rules/2/id", "Write tides/moons/1 or a higher number"),
     (put("rules", 2, "id", "tides/suns/1"), "/rules/2/id", "does not name the document, the section"),
     (add("rules", {**SMALL["rules"][2]}), "/rules/3/id", "'tides/moons/1' occurs twice"),
-    (drop("rules", 2, "section"), "/rules/2", '"section" is a required property'),
+    (drop("rules", 2, "section"), "/rules/2/section", "this must be a text that is not empty"),
     (put("rules", 2, "protocols", ["acp/v3"]), "/rules/2/protocols/0", "It is about acp/v1"),
-    (put("rules", 2, "methods", "session/new"), "/rules/2/methods", 'is not of type "array"'),
+    (put("rules", 2, "methods", "session/new"), "/rules/2/methods", "this must be a list of texts, each once"),
     (put("rules", 0, "level", "SHALL"), "/rules/0/level", 'is not one of "MUST", "MUST NOT"'),
     (put("rules", 0, "who", "user"), "/rules/0/who", 'is not one of "client", "agent"'),
     (put("rules", 0, "document", "moons"), "/rules/0/document", "Write tides"),
-    (put("rules", 0, "says", " "), "/rules/0/says", "does not match"),
-    (put("rules", 0, "tests", []), "/rules/0/tests", "has less than 1 item"),
-    (put("rules", 0, "tests", ["a", "a"]), "/rules/0/tests", "has non-unique elements"),
+    (put("rules", 0, "says", " "), "/rules/0/says", "this must be a text that is not empty"),
+    (put("rules", 0, "tests", []), "/rules/0/tests", "this must be a list of texts, each once"),
+    (put("rules", 0, "tests", ["a", "a"]), "/rules/0/tests", "this must be a list of texts, each once"),
     (drop("rules", 0, "tests"), "/rules/0", "no test shows this rule"),
     (drop("rules", 1, "documentation"), "/rules/1", "nothing enforces this rule"),
     (put("rules", 0, "schema", 0, "lacks", ["x"]), "/rules/0/schema/0", "Write one of 'has' and 'lacks'"),
-    (put("rules", 0, "schema", 0, "at", "acp/v1#/x"), "/rules/0/schema/0/at", 'is not of type "array"'),
+    (
+        put("rules", 0, "schema", 0, "at", "acp/v1#/x"),
+        "/rules/0/schema/0/at",
+        "this must be a list of texts, each once",
+    ),
     (put("rules", 0, "schema", 0, "at", ["acp/v9#/$defs"]), "/rules/0/schema/0/at/0", "It is about acp/v1"),
     (
         put("rules", 0, "schema", 0, "at", ["acp/v1#/$defs/Tide"]),
@@ -335,7 +339,7 @@ BAD: Final[tuple[tuple[Callable[[Any], None], str, str], ...]] = (
     (put("rules", 0, "schema", 0, "has", ["type"]), "/rules/0/schema/0", "has no 'type'"),
     (put("rules", 0, "schema", 1, "lacks", ["cwd"]), "/rules/0/schema/1", "required has 'cwd'"),
     (put("rules", 0, "monitor", ["roots-keep"]), "/rules/0/monitor", "Did you mean 'roots-kept'?"),
-    (put("documents", 0, "protocols", []), "/documents/0/protocols", "has less than 1 item"),
+    (put("documents", 0, "protocols", []), "/documents/0/protocols", "this must be a list of texts, each once"),
     (add("documents", {**SMALL["documents"][0], "id": "moons"}), "/documents/1", "no rule is from this document"),
     (put("documents", 0, "a/b", 1), "/documents/0/a~1b", "'a/b' is not known"),
 )

@@ -440,7 +440,7 @@ def test_what_refuses_a_site_is_told_before_the_work(tmp_path: Path, monkeypatch
 
 def test_a_project_without_docs_is_a_fault() -> None:
     with pytest.raises(Faults, match="no output has the target docs"):
-        site.read_versions(config.Config(ROOT, "schema", ()))
+        site.read_versions(config.Config(ROOT))
 
 
 def test_the_site_is_served_on_the_loopback_interface_alone(tmp_path: Path) -> None:

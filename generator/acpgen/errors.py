@@ -7,7 +7,7 @@ Our own bugs are `AssertionError`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from string import Formatter
 from typing import Any, Final
@@ -40,6 +40,10 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
+_FEW_NAMES: Final = 12
+"""As many names are listed where none is near."""
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A sentence that suggests the known name nearest to `name`, or lists the few there are; empty if there are none. Of a version, such
     as `acp/v9`, and of a family, such as `acp`, it lists the known ones: none of them is nearer.
@@ -56,8 +60,19 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     close = get_close_matches(name, choices, n=1)
     if close:
         return f"Did you mean {close[0]!r}?"
-    others = f", and {len(choices) - 12} more" if len(choices) > 12 else ""
-    return f"Known names: {', '.join(map(repr, choices[:12]))}{others}." if choices else ""
+    return _list_names(choices)
+
+
+def allowed_values(name: str, known: Iterable[str]) -> str:
+    """A sentence that suggests the known value nearest to the one of an option, and all values where they are few."""
+    choices = sorted(known)
+    guess = did_you_mean(name, choices)
+    return f"{guess} {_list_names(choices)}" if guess.startswith("Did") and len(choices) <= _FEW_NAMES else guess
+
+
+def _list_names(names: Sequence[str]) -> str:
+    others = f", and {len(names) - _FEW_NAMES} more" if len(names) > _FEW_NAMES else ""
+    return f"Known names: {', '.join(map(repr, names[:_FEW_NAMES]))}{others}." if names else ""
 
 
 class _Sentences(Formatter):

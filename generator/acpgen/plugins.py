@@ -115,9 +115,9 @@ SAMPLES: Final[Mapping[str, str]] = {
 """Small schemas in which each target should find its way, by what they are about."""
 
 
-def sample(text: str, name: str = "sample", *, is_apart: bool = False) -> tuple[ir.Protocol, Bundle]:
-    """What a schema means, given as text; `is_apart` as in `Target`. Raises `Faults`."""
-    return understand(parse(_Source(name, "", (("schema.json", text.encode()),))), is_apart=is_apart)
+def sample(text: str, name: str = "sample") -> tuple[ir.Protocol, Bundle]:
+    """What a schema means, given as text. Raises `Faults`."""
+    return understand(parse(_Source(name, "", (("schema.json", text.encode()),))))
 
 
 def exercise(
@@ -132,8 +132,8 @@ def exercise(
     chosen = Settings(package="sample") if settings is None else settings
     files: dict[str, Files] = {}
     for about, text in samples.items():
-        protocol, bundle = sample(text, is_apart=tried.is_apart)
-        before, same = dump(protocol), sample(text, is_apart=tried.is_apart)
+        protocol, bundle = sample(text)
+        before, same = dump(protocol), sample(text)
         first = files_of(tried(protocol, bundle, chosen), "the target", "that is tried")
         assert dump(protocol) == before and bundle == same[1], f"{about}: the target changes what it is given"
         again = files_of(tried(*same, chosen), "the target", "that is tried")

@@ -14,7 +14,7 @@ from .native import convert
 from .parse import FAILURES
 from .receiving import accepts
 from .string_enums import members_of
-from .types import Type
+from .types import Type, type_of
 from .writers import plain
 
 Accepts: TypeAlias = Callable[[Type, Any], bool]
@@ -35,13 +35,19 @@ def read(type_: Type, value: Any) -> Any:
         return convert(type_, value)
     except FAILURES:
         pass
-    if isinstance(value, Base):  # the body of one variant alone stands for the variant
-        variants = [one for one in type_.flat() if one.kind == "record" and issubclass(one.cls, type(value))]
-        if len(variants) == 1:
-            return _record(variants[0], value, accepts)
+    if isinstance(value, Base) and (variant := as_variant(type_, value)) is not value:
+        return variant
     if not accepts(type_, value):
         raise Mismatch
     return build(type_, value, accepts)
+
+
+def as_variant(type_: Type, record: Base) -> Any:
+    """The variant of a type for which a record stands that is the body of one alone; any other record as it is."""
+    if type(record) in type_.classes:
+        return record
+    variants = [cls for cls in type_.classes if issubclass(cls, type(record))]
+    return _record(type_of(variants[0]), record, accepts) if len(variants) == 1 else record
 
 
 def build(type_: Type, value: Any, accepts: Accepts) -> Any:

@@ -7,13 +7,13 @@ lose, is judged by the schema, which says what is wrong or what may be dropped; 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, Literal, TypeAlias, Union
+from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar, overload
 
-from msgspec import UNSET, ValidationError
+from msgspec import UNSET
 
 from .annotations import resolve
 from .build import Unnamed, build
-from .contract import Method, Path
+from .contract import Method, Path, Sender
 from .errors import (
     INVALID_PARAMS,
     INVALID_REQUEST,
@@ -37,14 +37,15 @@ from .jsonrpc import (
     Response,
     class_of,
 )
-from .native import Never, complete, convert_json, convert_message, decoder, native, read_natively
+from .native import Never, complete, convert_json, decoder, message_reader, native
 from .parse import (
     FAILURES,
     VALUES,
     Duplicates,
+    LineReader,
     copied,
-    holds_at_most,
     parse,
+    text_of,
 )
 from .pointers import json_pointer
 from .receiving import Receiving
@@ -56,6 +57,9 @@ from .writers import DEEP, HasNotes, encode_native, may_be_not_finite, plain, re
 
 Hook: TypeAlias = Callable[[Dropped], object]
 
+T = TypeVar("T")
+Found = TypeVar("Found", covariant=True)
+
 
 class ErrorObject(Record):
     """The error of a failed request: an integer code, one sentence, and data of any kind."""
@@ -65,8 +69,8 @@ class ErrorObject(Record):
     data: Any = None
 
 
-class Codec:
-    """Decodes and encodes the messages of one protocol version.
+class Codec(Generic[Found, Sender]):
+    """Decodes and encodes the messages of one protocol version: type checkers know which, and the senders.
 
     `receiving` judges what no reader takes. `error` is the type of errors. `null_id`: a request's id may be null. `batch`: a message may be
     an array. `sides` are the senders. `versioned`: messages have the member `jsonrpc`.
@@ -97,8 +101,7 @@ class Codec:
             refused_id=lambda value: None if is_id(value, nullable=null_id) else "",
         )
         self._routes: Final = self._routing.rows
-        self._lines: dict[str, Any] = {}
-        self._results: dict[tuple[str, str], Any] = {}
+        self._readers: dict[tuple[str, str | None], LineReader] = {}
         self._classes: dict[tuple[Any, str], Any] = {}
         self._types: dict[tuple[bool, Any], Type] = {}
         self._checks: dict[Any, Any] = {}
@@ -110,7 +113,7 @@ class Codec:
         }
 
     @classmethod
-    def of(cls, module: str, methods: Mapping[str, Method[Any, Any]], **options: Any) -> Codec:
+    def of(cls, module: str, methods: Mapping[str, Method[Any, Any]], **options: Any) -> Codec[Any, Any]:
         """The codec of the protocol that a generated module belongs to."""
         return cls(methods, Receiving.of(module), **options)
 
@@ -133,89 +136,91 @@ class Codec:
             fields["id"] = int | str | None if self.null_id else int | str
         return complete(class_of(kind, row.name, {**fields, member: told_of}, is_tagged=kind is not Response))
 
-    def _line_decoder(self, sender: str) -> Any:
-        """What reads the calls of a sender."""
-        rows: dict[str, list[Method[Any, Any]]] = {}
-        for row in self._routes.values():
-            if row.side != sender:
-                rows.setdefault(row.name, []).append(row)
-        kinds = {"request": Request, "notification": Notification}
-        classes = [self._class(kinds[own[0].kind], own[0]) for own in rows.values() if len(own) == 1]
-        found = [cls for cls in classes if cls is not None]
-        made = decoder(Union[tuple(found)]).decode if found else _nothing  # noqa: UP007
-        self._lines[sender] = made
-        return made
-
-    def _result_decoder(self, sender: str, method: str) -> Any:
-        """What reads the results of a method."""
-        row = self._routes.get((method, True))
-        cls = self._class(Response, row) if row is not None and row.side in (sender, "both") else None
-        made = decoder(cls).decode if cls is not None else _nothing
-        if row is not None:  # names that no schema has are without end
-            self._results[sender, method] = made
+    def _line_reader(self, sender: str, method: str | None) -> LineReader:
+        """What reads the lines of a sender about which nothing is special: its calls, or its results of a method."""
+        if self.sides and sender not in self.sides:
+            return _nothing
+        if method is None:
+            rows: dict[str, list[Method[Any, Any]]] = {}
+            for row in self._routes.values():
+                if row.side != sender:
+                    rows.setdefault(row.name, []).append(row)
+            kinds = {"request": Request, "notification": Notification}
+            classes = {name: self._class(kinds[own[0].kind], own[0]) for name, own in rows.items() if len(own) == 1}
+        else:
+            answered = self._routes.get((method, True))
+            if answered is None:  # names that no schema has are without end
+                return _nothing
+            classes = {"": self._class(Response, answered)} if answered.side in (sender, "both") else {}
+        classes = {name: cls for name, cls in classes.items() if cls is not None}
+        self._readers[sender, method] = made = message_reader(classes) if classes else _nothing
         return made
 
     # --- decoding ---
 
     def decode(
         self,
-        line: Any,
+        line: bytes | bytearray | str | Any,
         *,
-        sender: str,
+        sender: Sender,
         method: str | None = None,
         pending: Mapping[Any, str] | None = None,
         on_drop: Hook | None = None,
         lenient: bool = True,
         duplicates: Duplicates = "refuse",
         values: int = VALUES,
-    ) -> Any:
-        """The message of a line of UTF-8 text, or of parsed JSON."""
+    ) -> Found:
+        """Read one message that `sender` sent: UTF-8 text, or JSON that is parsed already.
+
+        A response needs the method of its request: by `method`, or by `pending`, which maps request ids to methods. Unknown variants,
+        fields and values are kept wherever the protocol allows for them. What the schema allows to drop is dropped and told to `on_drop`;
+        with `lenient=False` nothing is dropped. An array is a batch where the protocol has batches, and decodes to a list. Text in which
+        an object gives one key twice is refused, because readers differ in which value counts; with `duplicates="last"` the last one does.
+        A message that holds more `values` than these is refused before it is read.
+
+        Raises `DecodeError`, which names every problem with its JSON Pointer and the fitting JSON-RPC code; `ValueError` for a sender
+        that the protocol does not have.
+        """
+        if line.__class__ is not bytes:
+            line = text_of(line)
+        if duplicates == "refuse":
+            try:
+                return (self._readers.get((sender, method)) or self._line_reader(sender, method))(line, values)  # type: ignore[no-any-return]
+            except FAILURES:
+                pass
         if self.sides and sender not in self.sides:
             raise ValueError(f"the sender is one of {self.sides}, not {sender!r}")
         if duplicates != "refuse" and duplicates != "last":
             raise ValueError(f"duplicates is 'refuse' or 'last', not {duplicates!r}")
-        if line.__class__ is not bytes:
-            line = _as_bytes(line)
-        refused = ""
-        if line.__class__ is bytes:
-            try:
-                if (found := self._read_text(line, sender, method, values)) is not None:
-                    return found
-            except ValidationError as error:
-                refused = str(error)
-            except FAILURES:
-                pass
-        is_text = line.__class__ is bytes or isinstance(line, bytes | bytearray | str)
-        value = (parse if is_text else copied)(line, duplicates=duplicates, values=values)
+        value = parse(line, duplicates=duplicates, values=values)
         if self.batch and is_array(value):
             if not value:
                 raise _refusal(INVALID_REQUEST, (Problem("", "", EMPTY),), {})
-            return [
+            messages: Any = [
                 self._message(item, (index,), sender, method, pending, on_drop, lenient)
                 for index, item in enumerate(value)
             ]
-        return self._message(value, (), sender, method, pending, on_drop, lenient, refused)
+            return messages  # type: ignore[no-any-return]
+        return self._message(value, (), sender, method, pending, on_drop, lenient)  # type: ignore[no-any-return]
 
-    def read_line(self, line: bytes, sender: str, method: str | None, values: int) -> Any:
-        """The message of a line about which nothing is special; `None` of any other."""
+    def read_line(self, line: bytes, sender: str, values: int) -> Any:
+        """The call of a line about which nothing is special; `None` of any other."""
         try:
-            return self._read_text(line, sender, method, values)
+            return (self._readers.get((sender, None)) or self._line_reader(sender, None))(line, values)
         except FAILURES:
             return None
 
-    def _read_text(self, line: bytes, sender: str, method: str | None, values: int) -> Any:
-        if len(line) > values and not holds_at_most(line, values):
-            return None
-        return read_natively(
-            line,
-            (self._lines.get(sender) or self._line_decoder(sender))
-            if method is None
-            else self._results.get((sender, method)) or self._result_decoder(sender, method),
-        )
-
-    def read(self, value: Any, *, sender: str, method: str | None = None, on_drop: Hook | None = None) -> Any:
+    def read(
+        self,
+        value: Any,
+        *,
+        sender: str,
+        method: str | None = None,
+        on_drop: Hook | None = None,
+        lenient: bool = True,
+    ) -> Any:
         """One message of what `parse` gave. Raises as `decode`."""
-        return self._message(value, (), sender, method, None, on_drop, True)
+        return self._message(value, (), sender, method, None, on_drop, lenient)
 
     def route(self, name: str, *, is_request: bool) -> Method[Any, Any] | None:
         """The method of a request or notification."""
@@ -230,10 +235,7 @@ class Codec:
         pending: Mapping[Any, str] | None,
         on_drop: Hook | None,
         lenient: bool,
-        refused: str = "",
     ) -> Any:
-        if value.__class__ is dict and (found := self._converted(value, sender, method, refused)) is not None:
-            return found
         kind, name, row, faults = self._routing.route(value, at, sender, method, pending.get if pending else None)
         if faults:
             problems = tuple(Problem(json_pointer(one.path), one.schema, one.sentence) for one in faults)
@@ -262,26 +264,24 @@ class Codec:
             return cls(**own, method=name, extra=extra, form=form, **{member: payload})
         return make(made, **own, **self._version, **{member: payload})
 
-    def _converted(self, value: dict[str, Any], sender: str, method: str | None, refused: str) -> Any:
-        """A message about which nothing is special; `None` where something is. `refused` is what msgspec said of its text."""
-        is_call = method is None
-        name: Any = value.get("method") if is_call else method
-        if name.__class__ is not str or (is_call == ("result" in value)):
-            return None
-        is_request = "id" in value or not is_call
-        row = self._routes.get((name, is_request))
-        if row is None or (row.side == sender if is_call else row.side not in (sender, "both")):
-            return None
-        cls = self._class(Response if not is_call else Request if is_request else Notification, row)
-        try:
-            return cls and convert_message(cls, value, refused)
-        except FAILURES:
-            return None
-
+    @overload
+    def decode_as(
+        self, type_: type[T], value: Any, *, on_drop: Hook | None = None, lenient: bool = True, strict: bool = False
+    ) -> T: ...
+    @overload
+    def decode_as(
+        self, type_: Any, value: Any, *, on_drop: Hook | None = None, lenient: bool = True, strict: bool = False
+    ) -> Any: ...
     def decode_as(
         self, type_: Any, value: Any, *, on_drop: Hook | None = None, lenient: bool = True, strict: bool = False
     ) -> Any:
-        """A parsed JSON value as one of a type, or of a definition by its name; `strict` refuses what the schema does not name."""
+        """Read parsed JSON as one type of the protocol: a class, an alias, or the name of a definition.
+
+        With `strict=True` a sender's judgement comes too, as in `encode`: it refuses values, variants and fields that the schema does not
+        name, and drops nothing.
+
+        Raises `DecodeError`, pointers relative to `value`; `KeyError` for what is no definition of the schema.
+        """
         found = self._typed(type_, copied(value), (), INVALID_PARAMS, {}, on_drop, lenient and not strict)
         problems = limited(unnamed(self.receiving, found, self.type(type_))) if strict else ()
         if problems:
@@ -344,10 +344,13 @@ class Codec:
     # --- encoding ---
 
     def encode(self, message: Any, *, strict: bool | None = None) -> bytes:
-        """A message, several of a batch, or a value as a line of UTF-8 text.
+        """Write a message, a batch or a single value as one line of UTF-8 JSON, without the line end.
 
-        `strict` judges what a sender answers for, too: that the schema names what is sent. Raises `EncodeError` for what JSON or the type
-        does not allow.
+        What was set is written, and what was null; what was omitted stays omitted. With `strict=True` a sender's judgement comes first: it
+        refuses what `decode` would refuse, and values, variants and fields that the schema does not name, but for extensions, which begin
+        with `_`. `encode_strictly` of this package makes that the rule of the process.
+
+        Raises `EncodeError` for what no JSON can hold, and with its `problems` for what a strict judgement refuses.
         """
         is_strict = STRICTLY.is_on if strict is None else strict
         known, check = message, None if is_strict else self._checks.get(message.__class__)
@@ -475,18 +478,8 @@ class Codec:
         return written
 
 
-def _nothing(_: bytes) -> Any:
+def _nothing(_: bytes, __: int) -> Any:
     raise Mismatch
-
-
-def _as_bytes(line: Any) -> Any:
-    """Text as bytes; what is no text, or cannot be such, as it is."""
-    if isinstance(line, bytearray):
-        return bytes(line)
-    try:
-        return line.encode() if isinstance(line, str) else line
-    except UnicodeEncodeError:
-        return line
 
 
 _KINDS: Final[Mapping[Any, tuple[Any, str]]] = {

@@ -351,7 +351,7 @@ class Connection:
     async def _take_in(self, line: bytes, place: Reading) -> None:
         if self._monitor is not None:
             self._watch(self._monitor, self.other, line)
-        message = self._codec.read_line(line, self.other, None, self._values)
+        message = self._codec.read_line(line, self.other, self._values)
         if message is not None:
             await self._handle(message, None, place)
             return

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 from inspect import Parameter, Signature
 from typing import Any, Final
 
 from msgspec import UNSET
 
-from .build import read
+from .build import as_variant, read
 from .errors import INVALID_PARAMS, DecodeError, EncodeError, Problem, limited
-from .fields import Field, Shape, made, notes_for, notes_of, put, shape_of
-from .json_types import Mismatch, is_object, is_one_of
-from .pointers import json_pointer
+from .fields import Base, Shape, notes_for, notes_of, put, shape_of
+from .json_types import Mismatch, is_object
+from .pointers import json_pointer, steps
 from .receiving import explained_value
-from .types import type_of
+from .types import field_type, type_of
 from .writers import readable
 
 DOOR: Final = "extra"
 """The argument of a constructor that takes fields which the schema does not name."""
+MISFIT: Final = "this value does not fit here"
 
 
 def construct(cls: Any, args: tuple[Any, ...], given: dict[str, Any]) -> Any:
@@ -27,42 +29,39 @@ def construct(cls: Any, args: tuple[Any, ...], given: dict[str, Any]) -> Any:
     if args:
         raise TypeError(f"{cls.__name__} takes its fields by name")
     problems: list[Problem] = []
-    names = shape.by_name
     door = given.pop(DOOR, None) if DOOR not in shape.fields else None
-    values: dict[str, Any] = {}
-    unknown: dict[str, Any] = {}
-    for name, value in given.items():
-        known = names.get(name)
-        if known is None and shape.is_unknown:
-            unknown[name] = value
-        elif known is None:
-            problems.append(_problem(name, no_such_field(name, shape)))
-        elif known in values:
+    value = _by_wire_names(shape, given, problems)
+    if door is not None:
+        value |= _further(door, shape, problems)
+    problems += _tag_problems(shape, value.get(shape.tag_field or ""))
+    try:
+        found = None if problems else read(type_of(cls), value)
+    except (Mismatch, RecursionError):
+        found = None
+    if type(found) is cls:
+        return found
+    problems += _explained(shape, value) or ([] if problems else [Problem("", "", MISFIT)])
+    raise DecodeError(INVALID_PARAMS, limited(problems))
+
+
+def _by_wire_names(shape: Shape, given: Mapping[str, Any], problems: list[Problem]) -> dict[str, Any]:
+    """The object of some arguments, with the constants of its class."""
+    value: dict[str, Any] = dict(shape.constants)
+    named: set[str] = set()
+    for name, item in given.items():
+        known = shape.by_name.get(name)
+        if known is None:
+            if shape.is_unknown:
+                value[name] = item
+            else:
+                problems.append(_problem(name, no_such_field(name, shape)))
+        elif known in named:
             problems.append(_problem(name, f"this is {known!r}, which is given as well"))
-        elif value is not UNSET:
-            values[known] = value
-    unknown |= dict(_further(door, shape, problems))
-    tag = values.pop(shape.tag_name, UNSET) if shape.tag_name is not None else UNSET
-    problems += _tag_problems(shape, tag)
-    for one in shape.fields.values():
-        if one.name in values:
-            try:
-                values[one.name] = read(type_of(one.type), values[one.name])
-            except (Mismatch, RecursionError):
-                problems += refusals(one, values[one.name])
-        elif one.wire in shape.constants:
-            values[one.name] = shape.constants[one.wire]
-        elif one.is_required:
-            problems.append(Problem("", "", f"the field {one.name!r} is required"))
-    if not problems:
-        problems += _excluded(shape, values, unknown)
-    if problems:
-        raise DecodeError(INVALID_PARAMS, limited(problems))
-    record = made(cls, values, unknown or None, tag if shape.is_unknown else None)
-    judged = _judge(shape, record) if shape.is_judged else []
-    if judged:
-        raise DecodeError(INVALID_PARAMS, limited(judged))
-    return record
+        elif item is not UNSET:
+            named.add(known)
+            is_record = isinstance(item, Base) and known in shape.fields
+            value[shape.wire_name(known)] = as_variant(field_type(shape.fields[known]), item) if is_record else item
+    return value
 
 
 def assign(record: Any, name: str, value: Any) -> None:
@@ -78,8 +77,8 @@ def assign(record: Any, name: str, value: Any) -> None:
             owner.fset(record, value)
             return
         raise AttributeError(f"{name!r}: {no_such_field(name, shape, 'unknown_fields')}")
-    if known == shape.tag_name and known not in shape.fields:
-        problems = _tag_problems(shape, value)
+    if known not in shape.fields:
+        problems = _tag_problems(shape, value) or _judge(shape, record, {shape.wire_name(known): value})
         if problems:
             raise DecodeError(INVALID_PARAMS, tuple(problems))
         if shape.is_unknown:
@@ -92,14 +91,12 @@ def assign(record: Any, name: str, value: Any) -> None:
     if value is UNSET:
         raise DecodeError(INVALID_PARAMS, (Problem("", "", f"the field {known!r} is required"),))
     try:
-        found = read(type_of(one.type), value)
+        found = read(field_type(one), value)
     except (Mismatch, RecursionError):
-        raise DecodeError(INVALID_PARAMS, limited(refusals(one, value))) from None
-    if one.wire in shape.constants and found != shape.constants[one.wire]:
-        raise DecodeError(INVALID_PARAMS, (_problem(name, f"{shape.constants[one.wire]!r} is the only value here"),))
-    problems = list(_excluded(shape, {known: found}, {}))
-    if shape.is_judged:
-        problems += _judge(shape, record, {one.wire: found})
+        found, problems = value, _judge(shape, record, {one.wire: value}) or [_problem(known, MISFIT)]
+    else:
+        is_bound = shape.is_judged or shape.excluded or one.wire in shape.constants
+        problems = _judge(shape, record, {one.wire: found}) if is_bound else []
     if problems:
         raise DecodeError(INVALID_PARAMS, limited(problems))
     put(record, known, found)
@@ -108,70 +105,45 @@ def assign(record: Any, name: str, value: Any) -> None:
         notes.made.pop(known, None)
 
 
-def refusals(one: Field, value: Any) -> list[Problem]:
-    """What is wrong with the value of a field, by the schema of its type."""
-    found = [
-        Problem(json_pointer((one.name,)) + problem.pointer, problem.schema, problem.sentence)
-        for problem in explained_value(one.type, value)
-    ]
-    return found or [_problem(one.name, "this value does not fit here")]
-
-
 def _tag_problems(shape: Shape, tag: Any) -> list[Problem]:
-    name = shape.tag_name
-    if name is None or name in shape.fields:
+    if shape.tag_name is None or not isinstance(tag, str) or tag not in (shape.known or ()):
         return []
-    if not shape.is_unknown:
-        return [] if tag is UNSET or tag == shape.tag else [_problem(name, f"{shape.tag!r} is the only value here")]
-    if tag is UNSET:
-        return [Problem("", "", f"the field {name!r} is required")]
-    if not isinstance(tag, str):
-        return [_problem(name, "a string is expected")]
-    if shape.known and tag in shape.known:
-        return [_problem(name, f"the tag {tag!r} is known and has a class of its own")]
-    return []
+    return [_problem(shape.tag_name, f"the tag {tag!r} is known and has a class of its own")]
 
 
-def _further(door: Any, shape: Shape, problems: list[Problem]) -> Iterator[tuple[str, Any]]:
-    if door is None:
-        return
+def _further(door: Any, shape: Shape, problems: list[Problem]) -> dict[str, Any]:
     if not is_object(door) or any(type(key) is not str for key in door):
         problems.append(_problem(DOOR, "an object with the further fields is needed here"))
-        return
-    type_ = type_of(shape.extra_type())
-    for name, value in door.items():
+        return {}
+    for name in door:
         if name in shape.by_name or name == shape.tag_field:
             problems.append(_problem(name, f"this is a field of the record: pass it by its name, not in {DOOR!r}"))
         elif shape.drops:
             problems.append(_problem(name, "this class drops what the schema does not name"))
         elif shape.extra is None:
-            problems.append(_problem(name, "the schema allows no further fields here"))
-        else:
-            try:
-                yield name, read(type_, value)
-            except Mismatch:
-                problems.append(_problem(name, "this value does not fit the type of further fields"))
+            problems.append(_problem(name, "no further fields are allowed here"))
+    return door
 
 
-def _excluded(shape: Shape, values: Mapping[str, Any], unknown: Mapping[str, Any]) -> Iterator[Problem]:
-    wires = {shape.fields[name].wire: value for name, value in values.items()} | dict(unknown)
-    for wire, constants in shape.excluded.items():
-        value = wires.get(wire, UNSET)
-        if is_one_of(value, constants):
-            yield _problem(wire, f"the value {value!r} of {wire!r} belongs to another variant")
-
-
-def _judge(shape: Shape, record: Any, change: Mapping[str, Any] | None = None) -> list[Problem]:
-    """What the schema says of a record; of one with a change, what it says of the field that is changed."""
-    if change is None:
-        return explained_value(shape.cls, record)
+def _judge(shape: Shape, record: Any, change: Mapping[str, Any]) -> list[Problem]:
+    """What the schema says of the fields of a record that are changed."""
+    names = {shape.by_name.get(wire, wire) for wire in change}
     try:
-        changed = readable({**readable(record), **change})
+        changed = {**readable(record), **change}
     except EncodeError as error:
         return [Problem("", "", str(error))]
-    places = tuple(json_pointer((wire,)) for wire in change)
-    found = explained_value(shape.cls, changed)
-    return [one for one in found if one.pointer in places or one.pointer.startswith(tuple(f"{at}/" for at in places))]
+    return [one for one in _explained(shape, changed) if one.pointer and steps(one.pointer)[0] in names]
+
+
+def _explained(shape: Shape, value: Mapping[str, Any]) -> list[Problem]:
+    """What the schema says of an object, with the Python names of its fields."""
+    found: list[Problem] = []
+    for one in explained_value(shape.cls, value):
+        first, *rest = steps(one.pointer) or ("",)
+        found.append(
+            replace(one, pointer=json_pointer((shape.by_name.get(first, first), *rest)) if first else one.pointer)
+        )
+    return found
 
 
 def no_such_field(name: str, shape: Shape, door: str = DOOR) -> str:

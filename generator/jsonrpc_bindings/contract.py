@@ -7,7 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
+
+if TYPE_CHECKING:
+    import typing_extensions
+
+    Sender = typing_extensions.TypeVar("Sender", bound=str, contravariant=True, default=Any)
+else:
+    Sender = TypeVar("Sender")
+"""The sides of a protocol, where type checkers know them."""
 
 Path: TypeAlias = tuple["str | int", ...]
 

@@ -61,14 +61,8 @@ class Field:
     default: Any = UNSET
     make: Callable[[], Any] | None = None
     slot: Any = None
-    _resolved: Any = None
-
-    @property
-    def type(self) -> Any:
-        """The annotation, without text in it."""
-        if self._resolved is None:
-            self._resolved = resolve(self.annotation, self.module)
-        return self._resolved
+    meant: Any = None
+    """What the annotation means, once somebody has asked."""
 
     def fresh(self) -> Any:
         """The value of the field where it is omitted."""
@@ -128,6 +122,10 @@ class Shape:
             found[self.tag_field] = self.tag_name
             found[self.tag_name] = self.tag_name
         return found | {name: name for name in self.fields}
+
+    def wire_name(self, name: str) -> str:
+        """The wire name of a field, or of the attribute that has the tag."""
+        return self.fields[name].wire if name in self.fields else str(self.tag_field)
 
     @cached_property
     def wires(self) -> frozenset[str]:

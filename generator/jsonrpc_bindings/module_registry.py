@@ -82,12 +82,12 @@ class SchemaModule:
         return resolve(self.types[name], self.module)
 
     def name_of(self, type_: Any) -> str | None:
-        """The definition of a class, of an alias, or of this name; `None` where the schema has none for it."""
+        """The definition of a class, of an alias, of this name, or of a type of this name; `None` where the schema has none for it."""
         if is_record(type_):
             name = self._definitions_by_type.get(type_.__name__, type_.__name__)
             return name if self.types.get(name) is type_ else None
-        if isinstance(type_, str) and type_ in self.definitions:
-            return type_
+        if isinstance(type_, str) and (type_ in self.definitions or type_ in self._definitions_by_type):
+            return type_ if type_ in self.definitions else self._definitions_by_type[type_]
         same = (name for name, found in self.types.items() if found is type_ or self._is_same(found, type_))
         return next(same, None)
 

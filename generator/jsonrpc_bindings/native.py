@@ -20,12 +20,12 @@ import msgspec
 from msgspec import UnsetType
 
 from .annotations import Meta
-from .fields import UNKNOWN, Base, Notes, is_record, keep_notes, shape_of
+from .fields import UNKNOWN, Base, Notes, Shape, is_record, keep_notes, shape_of
 from .json_types import Mismatch, comparable, integer_of, is_one_of
 from .jsonrpc import Beside, Message
-from .parse import colons_of, float_of, read_and_count, untyped
+from .parse import LineReader, colons_of, float_of, line_reader, read_untyped, untyped
 from .receiving import accepts
-from .types import Tags, Type, either, type_of
+from .types import Tags, Type, either, field_type
 from .writers import encode_native
 
 Read: TypeAlias = Callable[[Any], Any]
@@ -236,7 +236,7 @@ def _union(type_: Type) -> Read:
         if tags is not None and value.__class__ is dict:
             known = tags.known(value)
             if known is None:
-                return _unknown(tags, value)
+                return _unknown(tags.unknown[0], tags.field, value) if len(tags.unknown) == 1 else Never.read(value)
             branches = known
             if len(branches) == 1:
                 return _converted(branches[0], value)
@@ -255,11 +255,11 @@ def _union(type_: Type) -> Read:
     return read
 
 
-def _unknown(tags: Tags, value: dict[str, Any]) -> Any:
+def _unknown(type_: Type, field: str, value: dict[str, Any]) -> Any:
     """An object with an unknown tag as one of the class that keeps such."""
-    if len(tags.unknown) != 1 or not isinstance(value[tags.field], str):
+    if not isinstance(value.get(field), str):
         raise Mismatch
-    found = _converted(tags.unknown[0], {**value, tags.field: UNKNOWN})
+    found = _converted(type_, {**value, field: UNKNOWN})
     note(found, value, inf)
     return found
 
@@ -342,7 +342,7 @@ def _prepare(cls: Any) -> None:
     shape = shape_of(cls)
     found: dict[str, Any] = {}
     for one in shape.fields.values():
-        annotation = _closed(type_of(one.type))
+        annotation = _closed(field_type(one))
         found[one.name] = annotation if one.is_required else either(annotation, UnsetType)
     found["_notes"] = Notes if shape.is_odd else either(Notes, UnsetType)
     type.__setattr__(cls, "__annotations__", found)
@@ -356,6 +356,8 @@ def convert(type_: Type, value: Any) -> Any:
     is_text = value.__class__ is str and type_.kind == "string" and not (type_.limits or type_.is_judged)
     if is_text or value.__class__ is type_.cls:
         return value
+    if type_.kind == "record" and value.__class__ is dict and shape_of(type_.cls).is_unknown:
+        return _unknown(type_, str(shape_of(type_.cls).tag_field), value)
     found = _converted(type_, value)
     note(found, value, inf)
     return found
@@ -363,16 +365,36 @@ def convert(type_: Type, value: Any) -> Any:
 
 def convert_json(type_: Type, value: Any) -> Any:
     """Parsed JSON as msgspec reads it, with unknown fields and variants. Raises one of `FAILURES`."""
-    boxed = {"value": value}
-    found = convert_message(_box(type_), boxed).value
+    found = _marked(_box(type_), {"value": value}, "").value
     note(found, value, inf)
     return found
 
 
-def convert_message(cls: Any, value: Any, refused: str = "") -> Any:
-    """The same, of a class that msgspec knows: tags that it does not know are shown to it as that of unknown variants.
+def message_reader(classes: Mapping[str, Any]) -> LineReader:
+    """What reads the lines of messages whose classes are these, by method, that of a result by "". It raises one of `FAILURES`."""
+    answer = classes.get("")
 
-    `refused` is what it said of the text.
+    def mend(line: bytes, values: int, refused: str) -> Any:
+        if _UNKNOWN_TAG.fullmatch(refused) is None:
+            raise Mismatch
+        value = read_untyped(line, values)
+        found = _marked(classes.get(value.get("method"), answer), value, refused)
+        note(found, value, inf)
+        return found
+
+    return line_reader(decoder(either(*classes.values())).decode, encode_native, _keep, mend)
+
+
+def _keep(found: Any, line: bytes, left: int) -> None:
+    """Keep the unknown fields of what msgspec read of a line. Raises `Mismatch` where something else would be lost."""
+    if note(found, untyped(line), left):
+        raise Mismatch
+
+
+def _marked(cls: Any, value: Any, refused: str) -> Any:
+    """JSON as one of a class that msgspec knows: tags that it does not know are shown to it as that of unknown variants.
+
+    `refused` is what it has said already.
     """
     marked: list[tuple[dict[str, Any], str, Any]] = []
     try:
@@ -384,20 +406,17 @@ def convert_message(cls: Any, value: Any, refused: str = "") -> Any:
                 marked.append((owner, field, owner[field]))
                 owner[field] = UNKNOWN
             try:
-                found = msgspec.convert(value, cls, dec_hook=hook)
-                break
+                return msgspec.convert(value, cls, dec_hook=hook)
             except msgspec.ValidationError as error:
                 refused = str(error)
     finally:
         for owner, field, tag in marked:
             owner[field] = tag
-    note(found, value, inf)
-    return found
 
 
 _MARKED: Final = 8
 """So many unknown variants a value may hold: for each, it is read again."""
-_UNKNOWN_TAG: Final = re.compile(r"Invalid value '.*' - at `\$(.*)\.([^.]+)`", re.DOTALL)
+_UNKNOWN_TAG: Final = re.compile(r"Invalid value '.*' - at `\$(.+)\.([^.]+)`", re.DOTALL)
 
 
 def _unknown_tag(error: str, value: Any) -> tuple[dict[str, Any], str]:
@@ -415,28 +434,17 @@ def _unknown_tag(error: str, value: Any) -> tuple[dict[str, Any], str]:
     raise Mismatch
 
 
-def read_natively(text: bytes, decode: Callable[[bytes], Any]) -> Any:
-    """What msgspec reads of JSON text, with the unknown fields.
-
-    Raises `Mismatch` where a key is given twice, or msgspec would lose something else.
-    """
-    found, left = read_and_count(text, decode, encode_native)
-    if left and note(found, untyped(text), left):
-        raise Mismatch
-    return found
-
-
 def note(record: Any, value: Any, left: float) -> float:
     """Keep the unknown fields of a record that msgspec read, out of its JSON: those that have the colons which are `left`.
 
     Returns how many are left then. Raises `Mismatch` where fields cannot be kept.
     """
     cls = record.__class__
+    known = _NOTERS.get(cls)
+    if known is not None and record is not value:
+        return known(record, value, left)
     if cls in _SCALARS_READ or record is value:
         return left
-    found = _NOTERS.get(cls)
-    if found is not None:
-        return found(record, value, left)
     if cls is list:
         for one, item in zip(record, value, strict=True):
             if left and one.__class__ not in _SCALARS_READ:
@@ -457,18 +465,15 @@ _NOTERS: Final[dict[type, Callable[[Any, dict[str, Any], float], float]]] = {}
 
 def _noter(cls: Any) -> Callable[[Any, dict[str, Any], float], float]:
     """What does so with the objects of a class."""
-    is_message = issubclass(cls, Message)
-    shape: Any = None if is_message else shape_of(cls)
-    names = cls.members_on_wire if is_message else shape.wires
-    put, reserved = (_PUT_BESIDE, _MEMBERS) if is_message else (keep_notes, frozenset[str]())
-    is_unknown = not is_message and shape.is_unknown
-    is_free = is_message or shape.takes_any_field or (is_unknown and shape.extra is Any)
     below: tuple[tuple[str, Callable[[Any], Any]], ...]
-    if is_message:
-        members: Mapping[str, Any] = vars(cls)
-        below = tuple((name, members[name].__get__) for name in ("params", "result") if name in names)
+    notes: Callable[[dict[str, Any], dict[str, Any]], Notes]
+    if issubclass(cls, Message):
+        names, is_unknown, notes, put = cls.members_on_wire, False, _beside, _PUT_BESIDE
+        below = tuple((name, vars(cls)[name].__get__) for name in ("params", "result") if name in names)
     else:
-        fields = [(one, type_of(one.type).reached()) for one in shape.fields.values()]
+        shape = shape_of(cls)
+        names, is_unknown, notes, put = shape.wires, shape.is_unknown, _notes(shape), keep_notes
+        fields = [(one, field_type(one).reached()) for one in shape.fields.values()]
         below = tuple(
             (one.wire, one.slot.__get__) for one, types in fields if any(each.kind == "record" for each in types)
         )
@@ -480,10 +485,7 @@ def _noter(cls: Any) -> Callable[[Any, dict[str, Any], float], float]:
             for key in value:  # which is faster than a comprehension
                 if key not in names:
                     unknown[key] = value[key]
-            tag = value[shape.tag_field] if is_unknown else None
-            if not is_free or not reserved.isdisjoint(unknown) or (is_unknown and tag in shape.known):
-                raise Mismatch
-            put(record, Beside(unknown) if is_message else Notes(shape, unknown, tag))
+            put(record, notes(unknown, value))
             left -= colons_of(unknown) if left != inf else 0
             if not left:
                 return 0
@@ -491,12 +493,38 @@ def _noter(cls: Any) -> Callable[[Any, dict[str, Any], float], float]:
             if wire in value:
                 item = value[wire]
                 if item.__class__ not in _SCALARS_READ:
-                    left = note(get(record), item, left)
+                    found = get(record)
+                    if found is not item:  # which is a record that somebody passed
+                        left = (_NOTERS.get(found.__class__) or note)(found, item, left)
                     if not left:
                         return 0
         return left
 
     return keep
+
+
+def _notes(shape: Shape) -> Callable[[dict[str, Any], dict[str, Any]], Notes]:
+    """What makes the notes of an object of a class. It raises `Mismatch` where unknown fields are not kept, or are judged."""
+
+    def of_unknown(unknown: dict[str, Any], value: dict[str, Any]) -> Notes:
+        tag = value[str(shape.tag_field)]
+        if tag in (shape.known or ()):
+            raise Mismatch
+        return Notes(shape, unknown, tag)
+
+    if shape.takes_any_field:
+        return lambda unknown, _: Notes(shape, unknown)
+    return of_unknown if shape.is_unknown and shape.extra is Any else _refuse
+
+
+def _refuse(_: dict[str, Any], __: dict[str, Any]) -> Notes:
+    raise Mismatch
+
+
+def _beside(unknown: dict[str, Any], _: dict[str, Any]) -> Notes:
+    if not _MEMBERS.isdisjoint(unknown):
+        raise Mismatch
+    return Beside(unknown)
 
 
 _MEMBERS: Final = frozenset({"jsonrpc", "id", "method", "params", "result", "error"})

@@ -20,6 +20,9 @@ from .pointers import json_pointer
 Duplicates: TypeAlias = Literal["refuse", "last"]
 """What becomes of an object that gives one key twice: it is refused, or the last value counts."""
 
+LineReader: TypeAlias = Callable[[bytes, int], Any]
+"""Reads the text of a message that holds no more values than these."""
+
 VALUES: Final = 500_000
 """How many values one message may hold, where nothing else is asked for: one is two bytes or more, and up to 250 once it is read."""
 
@@ -64,21 +67,15 @@ def parse_with_duplicates(line: bytes | bytearray | str, *, values: int = VALUES
 
     Raises as `parse`.
     """
+    text = text_of(line)
+    if len(text) > values and _holds_more(text, values):
+        raise TooManyValues(values)
     try:
-        text = line.encode() if isinstance(line, str) else bytes(line)  # bytes stay what they are
-        if len(text) > values and _holds_more(text, values):
-            raise TooManyValues(values)
-        try:
-            value, lost = read_and_count(text, untyped, _write)
-            if not lost:
-                return value, ()
-        except FAILURES:
-            pass
+        return read_untyped(text, len(text)), ()
+    except FAILURES:
+        pass
+    try:
         jiter.from_json(text, allow_inf_nan=False)  # which is stricter, and says what is wrong
-    except DecodeError:
-        raise
-    except UnicodeEncodeError:
-        raise not_json(f"a string holds {_HALF}") from None
     except ValueError as error:
         raise not_json(str(error)) from None
     return _exactly(text)
@@ -87,9 +84,7 @@ def parse_with_duplicates(line: bytes | bytearray | str, *, values: int = VALUES
 def is_plain(value: Any) -> bool:
     """Whether a value is what a parser gives. One that is nested too deep is not, nor one that holds itself."""
     try:
-        text = _write(value)
-        if len(text) > _FLAT:
-            refuse_deep(text, len(text) // 5)  # to count what has few levels takes as long as to write it
+        refuse_deep(_write(value))
     except FAILURES:
         return False
     return True
@@ -114,29 +109,78 @@ def colons_of(value: Any) -> int:
     return _write(value).count(b":")
 
 
-def read_and_count(text: bytes, decode: Callable[[bytes], Any], encode: Callable[[Any], bytes]) -> tuple[Any, int]:
-    """What a decoder reads of JSON text, and how many keys it lost: each takes a colon, which is missing in what is written of it.
+def line_reader(
+    decode: Callable[[bytes], Any],
+    encode: Callable[[Any], bytes],
+    keep: Callable[[Any, bytes, int], None],
+    mend: Callable[[bytes, int, str], Any] | None = None,
+) -> LineReader:
+    """What reads a line by a decoder that passes over keys: each takes a colon, which is missing in what `encode` writes of the value.
 
-    Raises `Mismatch` where they cannot be counted so, and `ValueError` for text that is nested too deep.
+    `keep` is told how many are missing, and `mend` reads what the decoder refuses, and why. The reader raises one of `FAILURES` for a line
+    that the decoder refuses, that may hold more `values` or is nested too deep, or of which the keys cannot be counted so.
     """
-    value = decode(text)
-    colons = text.count(b":")
-    if len(text) > DEEPEST:
-        refuse_deep(text, colons)
-    if BACKSLASH in text and (text.find(b"\\u003a") >= 0 or text.find(b"\\u003A") >= 0 or text.find(b"\\u0000") >= 0):
-        raise Mismatch
-    return value, colons - encode(value).count(b":")
+
+    def read(line: bytes, values: int) -> Any:
+        if len(line) > values and not holds_at_most(line, values):
+            raise Mismatch
+        try:
+            value = decode(line)
+        except msgspec.ValidationError as error:
+            if mend is None:
+                raise
+            return mend(line, values, str(error))
+        colons = line.count(b":")
+        if len(line) > _FLAT + colons and colons + len(line) - len(line.replace(b"[", b"")) > DEEPEST:
+            refuse_deep(line)
+        if BACKSLASH in line and (
+            line.find(b"\\u003a") >= 0 or line.find(b"\\u003A") >= 0 or line.find(b"\\u0000") >= 0
+        ):
+            raise Mismatch
+        left = colons - encode(value).count(b":")
+        if left:
+            keep(value, line, left)
+        return value
+
+    return read
+
+
+def _lose(_: Any, __: bytes, ___: int) -> None:
+    """Where a key is missing, it was given twice."""
+    raise Mismatch
+
+
+read_untyped: Final = line_reader(untyped, _write, _lose)
+"""Reads plain values in which no key is given twice."""
 
 
 def copied(value: Any, *, duplicates: Duplicates = "refuse", values: int = VALUES) -> Any:
     """A parsed JSON value as `parse` gives it, and refused as there: Python tells the key 1 from "1", and JSON does not."""
     if isinstance(value, bytes | bytearray):
         raise DecodeError(PARSE_ERROR, (Problem("", "", _UNPARSED),))
+    return parse(_written(value), duplicates=duplicates, values=values)
+
+
+def text_of(line: Any) -> bytes:
+    """JSON text as UTF-8; what is no text is a parsed value, and written. Raises `DecodeError`."""
+    if isinstance(line, bytes | bytearray):
+        return bytes(line)  # bytes stay what they are
+    return _encoded(line) if isinstance(line, str) else _written(line)
+
+
+def _written(value: Any) -> bytes:
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise not_json(str(error)) from None
-    return parse(text, duplicates=duplicates, values=values)
+    return _encoded(text)
+
+
+def _encoded(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise not_json(f"a string holds {_HALF}") from None
 
 
 def holds_at_most(line: bytes, values: int) -> bool:
@@ -149,9 +193,9 @@ def _count(line: bytes, one: bytes) -> int:
     return len(line) - len(line.replace(one, b""))
 
 
-def refuse_deep(line: bytes, keys: int) -> None:
-    """Raise `ValueError` for a line that is nested deeper than the other parser goes. It has no more `keys` within one another."""
-    if keys + _count(line, b"[") <= DEEPEST or _count(line, b"{") + _count(line, b"[") <= DEEPEST:
+def refuse_deep(line: bytes) -> None:
+    """Raise `ValueError` for a line that is nested deeper than the other parser goes."""
+    if len(line) <= _FLAT or _count(line, b"{") + _count(line, b"[") <= DEEPEST:
         return
     if BACKSLASH not in line:
         brackets = b"".join(line.translate(None, _TEXT).replace(b'""', b"").split(b'"')[::2])
@@ -165,7 +209,7 @@ def refuse_deep(line: bytes, keys: int) -> None:
 _TEXT: Final = bytes(one for one in range(256) if one not in b'"[]{}')
 _LEVELS: Final = 12
 _FLAT: Final = 2 * DEEPEST
-"""So long a text cannot be deeper."""
+"""So long a text is no deeper, but for its colons: each level takes two brackets."""
 
 
 def _holds_more(text: bytes, most: int) -> bool:

@@ -22,7 +22,7 @@ from .json_types import is_array, is_object
 from .module_registry import SchemaModule, find_module
 from .pointers import json_pointer, reference, referred, schema_pointer, steps
 from .string_enums import is_string_enum
-from .types import Type, type_of
+from .types import Type, field_type, type_of
 from .writers import readable
 
 if TYPE_CHECKING:
@@ -170,7 +170,9 @@ class Receiving:
 
     def _record(self, cls: Any) -> dict[str, Any]:
         shape = shape_of(cls)
-        properties: dict[str, Any] = {one.wire: self.described(one.type) for one in shape.fields.values()}
+        properties: dict[str, Any] = {
+            one.wire: self.described(field_type(one).annotation) for one in shape.fields.values()
+        }
         required = [one.wire for one in shape.fields.values() if one.is_required]
         for wire, constant in shape.constants.items():
             properties[wire] = {"const": constant}

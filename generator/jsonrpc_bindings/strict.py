@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from math import isfinite
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Generic, TypeAlias
 
-from .contract import Contract, Method, Path, contract_of
+from .contract import Contract, Method, Path, Sender, contract_of
 from .engine import Engine
 from .errors import (
     INVALID_PARAMS,
@@ -51,7 +51,7 @@ class Violation(Problem):
     missing: str = ""
 
 
-class Strict:
+class Strict(Generic[Sender]):
     """Judges the messages of one protocol version.
 
     `schema_module` has the schema, which is read when the first message is judged. The params and results of `methods` are its
@@ -67,7 +67,7 @@ class Strict:
         self._ordinary: dict[tuple[str, str | None, str | None, int], _Ordinary] = {}
 
     @classmethod
-    def of(cls, module: str, methods: Mapping[str, Method[Any, Any]]) -> Strict:
+    def of(cls, module: str, methods: Mapping[str, Method[Any, Any]]) -> Strict[Any]:
         """The judge of the protocol that a generated module belongs to."""
         return cls(methods.values(), find_module(module))
 
@@ -93,17 +93,17 @@ class Strict:
         self,
         message: Any,
         *,
-        sender: str,
+        sender: Sender,
         method: str | None = None,
         limit: int | None = LIMIT,
         values: int = VALUES,
     ) -> tuple[Violation, ...]:
-        """What is wrong with a message that `sender` sent, as UTF-8 text or parsed JSON; nothing, if all is well.
+        """What the schema forbids in a message that `sender` sent: UTF-8 text, or JSON that is parsed already. Nothing, if all is well.
 
         If there are more problems than `limit`, a last one with the rule `more` says so, and they are not looked for; `None` is no limit.
         The result in a response is judged where `method` names its request; without, only the envelope is. A message that holds more
-        `values` than these is not judged, and the only problem, with the rule `size`, says so. Raises `ValueError` for a sender that the
-        protocol does not have.
+        `values` than these is not judged, and the only problem, with the rule `size`, says so. Unknown tags of closed unions are wrong
+        here, even where `decode` keeps them. Raises `ValueError` for a sender that the protocol does not have.
         """
         if self.contract.sides and sender not in self.contract.sides:
             raise ValueError(f"the sender is one of {self.contract.sides}, not {sender!r}")
@@ -117,9 +117,9 @@ class Strict:
     def validate_as(
         self, type_: Any, value: Any, *, limit: int | None = LIMIT, values: int = VALUES
     ) -> tuple[Violation, ...]:
-        """What is wrong with parsed JSON as an instance of one definition, by its name or its type, up to limits as in `validate`.
+        """What the schema forbids in parsed JSON as one type of the protocol: a class, an alias, or the name of a definition.
 
-        Raises `KeyError` if there is no such definition.
+        The limits are those of `validate`. Raises `KeyError` if there is no such definition.
         """
         definition = self.schema_module.name_of(type_)
         if definition is None:

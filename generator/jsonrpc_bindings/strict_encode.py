@@ -15,7 +15,7 @@ from .fields import Base, held, notes_of, shape_of
 from .json_types import is_object, is_sequence
 from .pointers import json_pointer
 from .receiving import Receiving
-from .types import Type, type_of
+from .types import Type, field_type, type_of
 
 
 class Switch:
@@ -62,7 +62,7 @@ def _of_record(receiving: Receiving, record: Any, at: Path) -> Iterator[Problem]
             yield _problem((*at, str(shape.tag_field)), _not_known(str(notes.tag), known))
         return
     for one in shape.fields.values():
-        yield from unnamed(receiving, held(record, one), type_of(one.type), (*at, one.wire))
+        yield from unnamed(receiving, held(record, one), field_type(one), (*at, one.wire))
     further = type_of(shape.extra_type())
     for key, item in (notes.unknown if notes is not None and notes.unknown else {}).items():
         if not key.startswith("_") and shape.extra is Any and not receiving.takes_more(type(record), key):

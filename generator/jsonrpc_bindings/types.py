@@ -11,8 +11,8 @@ from typing import Annotated, Any, Final, Literal, Never, TypeAlias, cast, get_a
 
 from msgspec import UnsetType
 
-from .annotations import Alias, Constants, Marker, Meta, Number, Shapes, Tagged, is_unpacked
-from .fields import is_record, shape_of
+from .annotations import Alias, Constants, Marker, Meta, Number, Shapes, Tagged, is_unpacked, resolve
+from .fields import Field, is_record, shape_of
 from .json_types import scalar_key
 from .string_enums import OpenStringEnum, is_string_enum
 
@@ -44,7 +44,7 @@ class Type:
         """The types of which it is made; of a record those of the fields, and that of the unnamed ones."""
         if self.kind == "record":
             shape = shape_of(self.cls)
-            return tuple(map(type_of, (*(one.type for one in shape.fields.values()), shape.extra_type())))
+            return (*map(field_type, shape.fields.values()), type_of(shape.extra_type()))
         return tuple(map(type_of, self.inside))
 
     @cached_property
@@ -89,7 +89,7 @@ class Type:
             shape = shape_of(self.cls)
             if wire in shape.constants and not shape.is_unknown:
                 return (shape.constants[wire],)
-            types = [type_of(one.type) for one in shape.fields.values() if one.wire == wire]
+            types = [field_type(one) for one in shape.fields.values() if one.wire == wire]
             flat = [one for type_ in types for one in type_.flat()]
             is_closed = bool(flat) and all(one.kind in ("constants", "texts") and not one.is_open for one in flat)
             return tuple(value for one in flat for value in one.values) if is_closed else None
@@ -173,6 +173,14 @@ def type_of(annotation: Any) -> Type:
     """What a resolved annotation means. Raises `TypeError` for what is no type of JSON."""
     found = _TYPES.get(annotation)
     return _TYPES.setdefault(annotation, _meant(annotation)) if found is None else found
+
+
+def field_type(field: Field) -> Type:
+    """What the annotation of a field means."""
+    if field.meant is None:
+        field.meant = type_of(resolve(field.annotation, field.module))
+    found: Type = field.meant
+    return found
 
 
 def _meant(annotation: Any) -> Type:

@@ -50,7 +50,7 @@ class Cancellation:
 class Wire:
     """What a protocol version says about its connections. Generated."""
 
-    codec: Codec
+    codec: Codec[Any, Any]
     judge: Callable[[], Strict]
     cancellation: Cancellation | None = None
 

@@ -66,7 +66,7 @@ def write_with_notes(value: Any) -> bytes:
     if text.count(_MARK) != notes.count:
         raise HasNotes
     text = text.replace(_MARK, b"")
-    refuse_deep(text, text.count(b":"))
+    refuse_deep(text)
     return text
 
 
@@ -166,7 +166,7 @@ def written_text(value: Any) -> bytes:
         except (TypeError, ValueError, RecursionError) as error:
             raise EncodeError(f"this cannot be written as JSON: {error}") from None
     try:
-        refuse_deep(text, text.count(b":"))
+        refuse_deep(text)
     except ValueError:
         raise EncodeError(DEEP) from None
     return text

@@ -123,8 +123,10 @@ class Agent:
     async def on_close_session(self, session: Session) -> None:
         """A session is closed: by the client, with its connection, or since another connection opens it. Its turn has ended."""
 
-    async def on_delete_session(self, connection: ClientConnection, session_id: str) -> None:
-        """A session is about to be closed, if it is open, and deleted from the store. Raise `RequestError` to keep it."""
+    async def on_delete_session(self, session: Session) -> None:
+        """A session is about to be closed, if it is open, and deleted from the store. Raise `RequestError` to keep it. Nothing can be sent
+        for one that is not open.
+        """
 
     async def on_set_mode(self, session: Session, mode_id: str) -> None:
         """The user chooses a mode, which `session.set_modes` offers. The session is in it once this returns."""

@@ -156,11 +156,13 @@ class AgentConnection:
         await self._core.request("auth/logout", v2.LogoutAuthRequest())
 
     async def extension_request(self, method: str, params: Any = None) -> Any:
-        """Send a request that the schema does not have; its name begins with `_`."""
+        """Send a request that the schema does not have. Raises `ValueError` for a name that does not begin with `_`."""
+        _require_extension(method)
         return await self._core.request(method, params)
 
     async def extension_notification(self, method: str, params: Any = None) -> None:
-        """Send a notification that the schema does not have; its name begins with `_`."""
+        """Send a notification that the schema does not have. Raises `ValueError` as `extension_request`."""
+        _require_extension(method)
         await self._core.calls.notify(method, params)
 
     async def wait_closed(self) -> None:
@@ -170,3 +172,10 @@ class AgentConnection:
     async def close(self) -> None:
         """End the connection and all sessions; an agent that was started is ended too. The end of the `async with` block does it."""
         await self._core.connection.close()
+
+
+def _require_extension(method: str) -> None:
+    if not method.startswith("_"):
+        raise ValueError(
+            f"the name of an extension begins with '_': write '_{method}', or call the method of the protocol"
+        )

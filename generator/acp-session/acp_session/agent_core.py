@@ -29,9 +29,10 @@ from .agent import Agent
 from .background import Background
 from .codec.relay import LocalCalls
 from .errors import answer_to_hook
+from .log import LOG
 from .modes import mode_option, with_value
 from .services import Local, LocalServices, Services
-from .session import LOG, ClientCapabilities, ClientConnection, Session
+from .session import ClientCapabilities, ClientConnection, Session
 from .store import StoredSession
 from .transcript import FINAL_STATUSES, MAX_OUTPUT
 from .turn import Turn
@@ -200,13 +201,14 @@ class AgentCore(peers.Agent):
     async def session_delete(self, params: v2.DeleteSessionRequest, /) -> v2.DeleteSessionResponse:
         """Close a session and forget it. One that is not there is deleted already."""
         async with self.agent.lock(params.session_id):
-            connection = self.connection_to_client
-            found = await self._call(self.agent.store.load(params.session_id))
+            connection, store = self.connection_to_client, self.agent.store
+            found = await self._call(store.load(params.session_id))
             if found is not None and found.user == connection.user:
-                await self._call(self.agent.on_delete_session(connection, params.session_id))
+                session = self.sessions.get(found.id) or Session(found, connection, store, is_closed=True)
+                await self._call(self.agent.on_delete_session(session), session)
                 await self._close_elsewhere(params.session_id)
                 await self.release_session(params.session_id)
-                await self._call(self.agent.store.delete(params.session_id))
+                await self._call(store.delete(params.session_id))
         return v2.DeleteSessionResponse()
 
     async def session_set_config_option(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Collection
 from typing import Any, cast, get_args
 
@@ -44,7 +45,7 @@ def refuse_unknown(known: object, **arguments: str | Collection[str] | None) -> 
 
 
 def require_instance(base: type[Any], **arguments: object) -> None:
-    """Raise `ValueError` for what is no object of this class that was initialized."""
+    """Raise `ValueError` for what is no object of this class that was initialized, and for a coroutine that is overridden by none."""
     for name, value in arguments.items():
         if isinstance(value, type):
             raise ValueError(f"'{name}' takes an object, not the class: write {value.__name__}()")
@@ -54,3 +55,10 @@ def require_instance(base: type[Any], **arguments: object) -> None:
             raise ValueError(
                 f"'{name}' was not initialized: call super().__init__() in {type(value).__name__}.__init__"
             )
+        for method, own in vars(base).items():
+            found = getattr(type(value), method)
+            is_plain = inspect.isfunction(found) and not hasattr(found, "__wrapped__")
+            if inspect.iscoroutinefunction(own) and is_plain and not inspect.iscoroutinefunction(found):
+                raise ValueError(
+                    f"'{found.__qualname__}' must be a coroutine: write 'async def {method}', without 'yield'"
+                )

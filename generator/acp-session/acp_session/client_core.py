@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-import logging
 from collections import deque
 from collections.abc import Coroutine, Mapping, Sequence
 from pathlib import Path
@@ -32,8 +31,9 @@ from .client import Client
 from .client_session import ClientSession
 from .diffs import as_object
 from .errors import ConnectionClosed, Error, NotAdvertised, PeerError, not_advertised, raised_for
+from .log import LOG, SessionLog
 from .permission import cancel, choose, read, tool_call_update
-from .services import SERVICE_METHODS, Establish, Local, LocalServices, SessionRoots
+from .services import SERVICE_METHODS, Local, LocalServices
 from .transcript import MAX_SIZE, Transcript
 
 if TYPE_CHECKING:
@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from .codec.relay import Calls
 
 T = TypeVar("T")
-
-LOG: Final = logging.getLogger("acp_session")
 
 McpServers: TypeAlias = "Sequence[v2.McpServer | Mapping[str, Any]]"
 """MCP servers that the agent connects to; an object of JSON is one of v2."""
@@ -72,7 +70,6 @@ class ClientCore(peers2.Client):
             self.workspace = ClientWorkspace(client.allowed_roots)
         except RequestError as error:
             raise _as_value_error(error) from error
-        self.roots = SessionRoots(self.workspace)
         self.sessions: dict[str, ClientSession] = {}
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._background = Background()
@@ -188,15 +185,15 @@ class ClientCore(peers2.Client):
         if source_id is not None:
             params = v2.ForkSessionRequest(session_id=source_id, **fields)
         try:
-            async with self.roots.open_session(roots) as establish:
+            async with self.workspace.open_session(roots):
                 result = await self.request(method, params)
                 transcript = Transcript()
                 early, said = self._early.get(result.session_id, ()), v2.UserMessage | v2.UserMessageChunk
                 if known is not None and not any(isinstance(update, said) for update in early):  # it replays nothing
                     transcript = known.fork()
-                session = self._begin(result.session_id, establish, result, transcript)
+                session = self._begin(result.session_id, roots, result, transcript)
         finally:
-            if not self.roots.is_opening:
+            if not self.workspace.is_opening:
                 self._drop_early()
         try:
             await self._show_early(session)
@@ -224,10 +221,10 @@ class ClientCore(peers2.Client):
             self.sessions[session_id] = session
             is_agreed = False
             try:
-                async with self.roots.open_session(roots, session_id) as establish:
+                async with self.workspace.open_session(roots, session_id):
                     request = v2.ResumeSessionRequest(session_id=session_id, **fields, **more)
                     result = await self.request("session/resume", request)
-                    self._begin(session_id, establish, result, transcript)
+                    self._begin(session_id, roots, result, transcript)
                     is_agreed = True
                 await self._show_early(session)
                 for follower in session.followers:
@@ -268,12 +265,12 @@ class ClientCore(peers2.Client):
         ending.add_done_callback(retrieve_exception)
         await asyncio.shield(ending)
 
-    def _begin(self, session_id: str, establish: Establish, result: object, transcript: Transcript) -> ClientSession:
+    def _begin(self, session_id: str, roots: RootSet, result: object, transcript: Transcript) -> ClientSession:
         """The agent has the session: it is open here, with all that was reported before."""
         session = self.sessions.setdefault(session_id, ClientSession(self, session_id, transcript))
         session.transcript = transcript
         transcript.set_initial_state(result)
-        establish(session_id)
+        self.workspace.establish(session_id, roots)
         session.pending_updates = deque(self._early.pop(session_id, ()))
         for update in session.pending_updates:
             session.record(update)
@@ -318,11 +315,11 @@ class ClientCore(peers2.Client):
         session = self.sessions.get(params.session_id)
         if session is not None:
             await self._record(session, params.update)
-        elif self.roots.is_opening and self._has_room_for(params.update):
+        elif self.workspace.is_opening and self._has_room_for(params.update):
             self._early.setdefault(params.session_id, []).append(params.update)
         elif params.session_id not in self._unknown and len(self._unknown) < _MAX_UNKNOWN:
             self._unknown.add(params.session_id)
-            LOG.warning("session %s: updates are dropped, since the session is not open", params.session_id)
+            SessionLog(params.session_id).warning("updates are dropped, since the session is not open")
 
     def _has_room_for(self, update: v2.SessionUpdate) -> bool:
         self._early_size += len(v2.encode(update))
@@ -339,11 +336,11 @@ class ClientCore(peers2.Client):
         try:
             await self.client.on_update(session, update)
         except Exception:
-            LOG.exception("session %s: 'on_update' failed", session.id)
+            session.log.exception("'on_update' failed")
 
     def _drop_early(self) -> None:
         for session_id, updates in self._early.items():
-            LOG.warning("session %s: %d updates were dropped, since the session is not open", session_id, len(updates))
+            SessionLog(session_id).warning("%d updates were dropped, since the session is not open", len(updates))
         self._early.clear()
         self._early_size = 0
 
@@ -355,7 +352,7 @@ class ClientCore(peers2.Client):
 
     async def known_session(self, session_id: str) -> ClientSession:
         """The session of this id. Waits for one that begins at this moment. Raises `RequestError` -32602."""
-        await self.roots.wait_known(session_id)
+        await self.workspace.wait_known(session_id)
         return self._session(session_id)
 
     async def session_request_permission(self, params: v2.RequestPermissionRequest, /) -> v2.RequestPermissionResponse:
@@ -367,14 +364,14 @@ class ClientCore(peers2.Client):
         request = read(params, unknown_subject=self.client.unknown_subjects)
         option_id: str | None = None
         if request is None:
-            LOG.warning("session %s: a request for permission has an unknown subject and is declined", session.id)
+            session.log.warning("a request for permission has an unknown subject and is declined")
         else:
             asked = dataclasses.replace(request, tool_call=session.current_request(request))
             option_id = await session.ask(lambda: self.client.on_permission(session, asked))
         try:
             answer = cancel(params) if option_id is None else choose(params, option_id)
         except ValueError:
-            LOG.exception("session %s: 'on_permission' has failed", session.id)
+            session.log.exception("'on_permission' has failed")
             answer = cancel(params)
         assert isinstance(answer, v2.RequestPermissionResponse)
         return answer
@@ -414,10 +411,13 @@ class ClientCore(peers2.Client):
 
 
 def _server(index: int, server: object) -> v2.McpServer:
+    if isinstance(server, v2.McpServerStdio | v2.McpServerHttp | v2.UnknownMcpServer):
+        return server
     try:
-        return server if hasattr(server, "type") else v2.decode_as(v2.McpServer, server, lenient=False)  # type: ignore[return-value]
+        found: v2.McpServer = v2.decode_as(v2.McpServer, server, lenient=False)
     except DecodeError as error:
         raise ValueError(f"'mcp_servers' has at {index} what is no MCP server: {error}") from None
+    return found
 
 
 def _as_value_error(error: RequestError) -> ValueError:
@@ -441,7 +441,7 @@ class OverridableServices(LocalServices):
             on_change=client.on_file_change if client.overrides("on_file_change") else None,
             audit=self._report,
         )
-        super().__init__(local, self._send_update, core.roots)
+        super().__init__(local, self._send_update, core.workspace)
 
     async def _report(self, event: FileEvent | TerminalEvent) -> None:
         if isinstance(event, FileEvent):

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import math
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from acp_bindings import v2
 
@@ -20,6 +19,7 @@ from jsonrpc_bindings.peers import unserved
 from .arguments import content_block
 from .background import CancelScope
 from .errors import PeerError, RequestError, raised_for
+from .log import SessionLog
 from .modes import Mode, mode_option, with_value
 from .permission import PermissionRequest
 from .prompts import OpenPrompts
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from .client_core import ClientCore
 
 T = TypeVar("T")
-
-LOG: Final = logging.getLogger("acp_session")
 
 PromptContent: TypeAlias = "str | v2.ContentBlock | Sequence[str | v2.ContentBlock]"
 """What a user says: a text or a content block, or several."""
@@ -54,11 +52,14 @@ class PromptResult:
 
 
 class ClientSession:
-    """An open session, made by `AgentConnection`. `transcript` is what the agent has reported; `id` is the agent's name for it."""
+    """An open session, made by `AgentConnection`. `transcript` is what the agent has reported; `id` is the agent's name for it. `log`
+    writes to the logger `acp_session`, with this id.
+    """
 
     def __init__(self, core: ClientCore, session_id: str, transcript: Transcript) -> None:
         self._core = core
         self.id = session_id
+        self.log = SessionLog(session_id)
         self.transcript = transcript
         self.followers: list[FollowsRoots] = []
         self.pending_updates: deque[v2.SessionUpdate] = deque()
@@ -77,7 +78,7 @@ class ClientSession:
     @property
     def root_set(self) -> RootSet:
         """The directories that the session may use, bound. Raises `RequestError` -32602 once it is closed."""
-        return self._core.roots.roots(self.id)
+        return self._core.workspace.roots(self.id)
 
     @property
     def roots(self) -> tuple[str, ...]:
@@ -230,7 +231,7 @@ class ClientSession:
         except RequestError:
             raise
         except Exception:
-            LOG.exception("session %s: asking the user failed", self.id)
+            self.log.exception("asking the user failed")
             return None
 
     def record(self, update: v2.SessionUpdate) -> None:

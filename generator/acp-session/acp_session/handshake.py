@@ -26,6 +26,7 @@ from jsonrpc_bindings.wire import Watcher
 
 from .diffs import as_object
 from .errors import UnsupportedVersion
+from .log import LOG
 
 VERSIONS: Final = (1, 2)
 """The versions of the protocol that are spoken here."""
@@ -253,7 +254,7 @@ class InitializedTransport(EarlyTransport):
                 if not is_call(PartialMessage.of(line).members()):
                     raise _unreadable(error) from error
             except DecodeError:
-                pass
+                LOG.warning("the agent wrote what is not a message before it answered `initialize`: %.200r", line)
             message = as_object(value)
             if "method" not in message and message.get("id") == number and not isinstance(message.get("id"), bool):
                 if repeated:

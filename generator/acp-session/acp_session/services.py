@@ -8,10 +8,9 @@ Sources: the pages of v1 on the file system and on terminals; the RFD on `additi
 
 from __future__ import annotations
 
-import asyncio
 import shlex
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Awaitable, Callable, Collection
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
@@ -24,7 +23,7 @@ from acp_workspace.errors import RequestError, invalid_params
 from acp_workspace.filesystem import Buffer, FileEvent, FilePolicy, FileSystem, OnChange
 from acp_workspace.scope import Scope
 from acp_workspace.terminals import TerminalEvent, TerminalPolicy, Terminals
-from acp_workspace.workspace import ClientWorkspace, RootPolicy, RootSet, RootsSource
+from acp_workspace.workspace import RootPolicy, RootsSource
 from jsonrpc_bindings import UnsetType
 from jsonrpc_bindings.peers import unserved
 
@@ -44,13 +43,9 @@ SERVICE_METHODS: Final = {
 MAX_RELEASED: Final = 1000
 """Terminals of a session that were released, and may still stand in tool calls."""
 NO_TERMINAL: Final = invalid_params("there is no such terminal, or it has ended", "/terminalId")
-OPENING_TIMEOUT: Final = 1.0
-"""Seconds that a request of the agent waits for the id of its session to become known here."""
 
 Audit: TypeAlias = "Callable[[FileEvent | TerminalEvent], Awaitable[object] | object]"
 """Is called with every step of every request for files and terminals, refusals included."""
-Establish: TypeAlias = "Callable[[str], None]"
-"""Puts the roots of a request in force, for the session of this id."""
 
 
 class ClientServices:
@@ -91,62 +86,6 @@ class ClientServices:
 
     async def close(self) -> None:
         """Nothing is held here."""
-
-
-class SessionRoots:
-    """The roots of the sessions of a client: those in force, and those of the requests that open sessions at this moment."""
-
-    def __init__(self, workspace: ClientWorkspace) -> None:
-        self.workspace = workspace
-        self._requested: dict[str, RootSet] = {}
-        self._openings: set[asyncio.Future[None]] = set()
-
-    @property
-    def is_opening(self) -> bool:
-        """Whether a session is being opened whose id is not known yet."""
-        return bool(self._openings)
-
-    def roots(self, session_id: str) -> RootSet:
-        """The roots of a session; while it is opened again, those that the request asks for. Raises `RequestError` -32602."""
-        return self._requested.get(session_id) or self.workspace.roots(session_id)
-
-    @asynccontextmanager
-    async def open_session(self, roots: RootSet, session_id: str | None = None) -> AsyncGenerator[Establish]:
-        """Open a session with these roots; without an id it is a new one. What this yields is called once the agent has agreed; otherwise
-        the roots before stay in force, and these are closed. Until then the requests of a session with an id have the new roots.
-        """
-        is_established = False
-
-        def establish(found_id: str) -> None:
-            nonlocal is_established
-            is_established = True
-            self.workspace.establish(found_id, roots)
-            self._requested.pop(found_id, None)
-
-        opening: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        if session_id is None:
-            self._openings.add(opening)
-        else:
-            self._requested[session_id] = roots
-        try:
-            yield establish
-        finally:
-            if session_id is not None and self._requested.get(session_id) is roots:
-                del self._requested[session_id]
-            if not is_established:
-                roots.close()
-            self._openings.discard(opening)
-            opening.set_result(None)
-
-    async def wait_known(self, session_id: str) -> None:
-        """Wait until a session has roots, no session is being opened any more, or a second has passed."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(OPENING_TIMEOUT):
-                while self._openings:
-                    with suppress(RequestError):
-                        self.roots(session_id)
-                        return
-                    await asyncio.wait(tuple(self._openings), return_when=asyncio.FIRST_COMPLETED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

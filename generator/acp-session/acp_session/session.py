@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import logging
 import os
 import secrets
-from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Mapping, MutableMapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -25,13 +24,12 @@ from jsonrpc_bindings.failures import INTERNAL
 from .arguments import given
 from .background import Background, retrieve_exception
 from .errors import answer_to_hook
+from .log import SessionLog
 from .modes import MODE, Mode, mode_option, modes_of, with_value
 from .prompts import TurnQueue
 from .services import Services
 from .store import Store, StoredSession
 from .transcript import FINAL_STATUSES, TerminalState
-
-LOG: Final = logging.getLogger("acp_session")
 
 MAX_HISTORY: Final = 100_000
 """Updates of a session that are kept; the oldest go first."""
@@ -91,7 +89,9 @@ class Session:
     `ConnectionClosed`.
     """
 
-    def __init__(self, stored: StoredSession, connection: ClientConnection, store: Store) -> None:
+    def __init__(
+        self, stored: StoredSession, connection: ClientConnection, store: Store, *, is_closed: bool = False
+    ) -> None:
         self.log = SessionLog(stored.id)
         self.mcp_servers: tuple[v2.McpServer, ...] = ()
         self.connection = connection
@@ -105,7 +105,7 @@ class Session:
         self._state = "idle"
         self._turn: str | None = None
         self._background: list[v2.BackgroundWork] | None = None
-        self._is_opening, self._is_closed = True, False
+        self._is_opening, self._is_closed = True, is_closed
         self._pending: list[v2.SessionUpdate] | None = None
         self._calls: set[str] = set()
         self._message: tuple[str, str] | None = None
@@ -550,15 +550,3 @@ def _choice(mode: Mode) -> v2.SessionConfigSelectOption:
 
 def _output_of(terminal: TerminalState) -> v2.TerminalOutput:
     return v2.TerminalOutput(data=base64.b64encode(terminal.output).decode())
-
-
-class SessionLog(logging.LoggerAdapter[logging.Logger]):
-    """The logger `acp_session`, with a session's id in each message and, as `session_id`, in each record."""
-
-    def __init__(self, session_id: str) -> None:
-        super().__init__(LOG, {"session_id": session_id})
-        self._prefix = f"session {session_id}: "
-
-    def process(self, msg: Any, kwargs: MutableMapping[str, Any]) -> tuple[Any, MutableMapping[str, Any]]:
-        """See `logging.LoggerAdapter`."""
-        return super().process(f"{self._prefix}{msg}", kwargs)

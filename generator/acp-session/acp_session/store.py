@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 import os
 import re
 import sys
@@ -20,13 +19,12 @@ from typing import Any, Final, Protocol, TypeVar
 from acp_bindings import UNSET, DecodeError, to_builtins, v2
 
 from .arguments import given
+from .log import LOG
 
 if sys.platform != "win32":
     import fcntl
 
 T = TypeVar("T")
-
-LOG: Final = logging.getLogger("acp_session")
 
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")
 _SUFFIX: Final = ".jsonl"

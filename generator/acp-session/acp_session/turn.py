@@ -20,6 +20,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 from acp_bindings import UNSET, ConnectionClosed, DecodeError, NotAdvertised, PeerError, RequestError, v1, v2
 
 from acp_workspace.errors import METHOD_NOT_FOUND
+from jsonrpc_bindings.records import Record
 
 from .arguments import content_block, given, refuse_text, refuse_unknown
 from .diffs import diff_to_v2
@@ -376,10 +377,9 @@ class Turn:
 
     def convert_content(self, content: Content | Iterable[Content]) -> tuple[v2.ToolCallContent, ...]:
         """Content as the protocol has it."""
-        if isinstance(content, str | Diff) or hasattr(content, "type"):
+        if isinstance(content, str | Diff | Record):
             return (self._content(content),)
-        items: Any = content
-        return tuple(self._content(one) for one in items)
+        return tuple(self._content(one) for one in content)
 
     def _content(self, item: Any) -> v2.ToolCallContent:
         if isinstance(item, Diff):

@@ -9,11 +9,13 @@ Source: the RFD on `additionalDirectories` (2026-03-24), cited as "RFD" with its
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, Protocol, Self, TypeAlias, TypeVar, cast
+from typing import Any, Final, Protocol, Self, TypeAlias, TypeVar, cast
 
 from acp_bindings import UNSET
 
@@ -42,6 +44,8 @@ RootPolicy: TypeAlias = "Callable[[str], str | None]"
 It is asked about a root as it was declared (normalised) and, where links lead elsewhere, about the real path too: no root is granted by
 its spelling alone.
 """
+_OPENING_TIMEOUT: Final = 1.0
+"""Seconds that a request of the agent waits for the id of its session to become known here."""
 
 
 # --- roots as directories --------------------------------------------------------------------------------------------
@@ -282,6 +286,8 @@ class ClientWorkspace:
     def __init__(self, allowed_roots: Iterable[str] = ()) -> None:
         self._allowed: list[Root] = []
         self._sessions: dict[str, RootSet] = {}
+        self._requested: dict[str, RootSet] = {}
+        self._openings: set[asyncio.Future[None]] = set()
         self._established: set[str] = set()
         self._has_ended = False
         for path in allowed_roots:
@@ -310,6 +316,42 @@ class ClientWorkspace:
     def additional_directories(roots: RootSet, *, advertised: bool) -> Any:
         """The value for the field `additional_directories` of a request: the full list, or `UNSET` where it must be left out."""
         return roots.scope.as_listed() if advertised else UNSET
+
+    @asynccontextmanager
+    async def open_session(self, roots: RootSet, session_id: str | None = None) -> AsyncGenerator[None]:
+        """Open a session with these roots; without an id it is a new one. Call `establish` in the block once the agent has agreed:
+        otherwise the roots before stay in force, and these are closed. In the block the requests of a session with an id have the new
+        roots.
+        """
+        opening: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        if session_id is None:
+            self._openings.add(opening)
+        else:
+            self._requested[session_id] = roots
+        try:
+            yield
+        finally:
+            if session_id is not None and self._requested.get(session_id) is roots:
+                del self._requested[session_id]
+            if not any(found is roots for found in self._sessions.values()):
+                roots.close()
+            self._openings.discard(opening)
+            opening.set_result(None)
+
+    @property
+    def is_opening(self) -> bool:
+        """Whether a session is being opened whose id is not known yet."""
+        return bool(self._openings)
+
+    async def wait_known(self, session_id: str) -> None:
+        """Wait until a session has roots, no session is being opened any more, or a second has passed."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_OPENING_TIMEOUT):
+                while self._openings:
+                    with suppress(RequestError):
+                        self.roots(session_id)
+                        return
+                    await asyncio.wait(tuple(self._openings), return_when=asyncio.FIRST_COMPLETED)
 
     def establish(self, session_id: str, roots: RootSet) -> None:
         """Note the roots of a session whose lifecycle request the agent has answered. Those that it had before are closed."""
@@ -348,8 +390,10 @@ class ClientWorkspace:
         self._has_ended = True
 
     def roots(self, session_id: str) -> RootSet:
-        """The roots that hold for a session. Raises `RequestError` -32602 for a session that has none."""
-        return cast("RootSet", session_roots(self._sessions, session_id))
+        """The roots that hold for a session; while it is opened again, those that the request asks for. Raises `RequestError` -32602 for
+        a session that has none.
+        """
+        return self._requested.get(session_id) or cast("RootSet", session_roots(self._sessions, session_id))
 
     def _bound(self, found: Scope) -> RootSet:
         roots = RootSet.bind(found)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import cast
 
 from acpgen.plugins import Bundle, Option, Settings, Target, field_names, format_files, ir, literal, refuse
+from acpgen_acp_sdk.bodies import split_variants
 from acpgen_acp_sdk.module import module
 from acpgen_acp_sdk.view import View
 
@@ -24,7 +25,7 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
         )
     folder = (settings.package or "acp").replace(".", "/")
     keep = settings.options["unknown-variants"] == "keep"
-    view = View(protocol, keep_unknown=keep)
+    view = View(split_variants(protocol), keep_unknown=keep)
     schema = module(view, str(settings.options["helpers"]))
     length = cast("int", settings.options["line-length"])
     if length not in LENGTHS:
@@ -61,7 +62,6 @@ target = Target(
         Option("helpers", "The module of salvage_on_error and skip_invalid_items.", "acp._deserialize"),
         Option("line-length", "The length of a line of Python, 20 to 320.", 120),
     ),
-    is_apart=True,
 )
 
 __all__ = ["methods", "render", "target"]

@@ -7,8 +7,6 @@ from typing import Final
 
 CLASSES: Final[Mapping[str, str]] = {
     "AcceptCreateElicitationResponse": "AcceptElicitationResponse",
-    "AgentMessageChunkSessionUpdate": "AgentMessageChunk",
-    "AgentThoughtChunkSessionUpdate": "AgentThoughtChunk",
     "ArrayElicitationPropertySchema": "ElicitationMultiSelectPropertySchema",
     "AvailableCommandsUpdateSessionUpdate": "AvailableCommandsUpdate",
     "BooleanElicitationPropertySchema": "ElicitationBooleanPropertySchema",
@@ -47,16 +45,15 @@ CLASSES: Final[Mapping[str, str]] = {
     "SessionFormCreateElicitationRequest": "CreateFormSessionElicitationRequest",
     "SessionInfoUpdateSessionUpdate": "SessionInfoUpdate",
     "SessionUrlCreateElicitationRequest": "CreateUrlSessionElicitationRequest",
+    "SessionToolCallUpdate": "ToolCallProgress",
     "StringElicitationPropertySchema": "ElicitationStringPropertySchema",
     "ToolCallSessionUpdate": "ToolCallStart",
-    "ToolCallUpdateSessionUpdate": "ToolCallProgress",
     "UnknownCreateElicitationRequest": "CreateOtherElicitationRequest",
     "UnknownCreateElicitationResponse": "OtherElicitationResponse",
     "UnknownElicitationPropertySchema": "ElicitationOtherPropertySchema",
     "UnknownMultiSelectItems": "OtherMultiSelectItems",
     "UrlCreateElicitationRequest": "CreateUrlElicitationRequest",
     "UsageUpdateSessionUpdate": "UsageUpdate",
-    "UserMessageChunkSessionUpdate": "UserMessageChunk",
     "ValueIdSetSessionConfigOptionRequest": "SetSessionConfigOptionSelectRequest",
 }
 """Classes by the name that acpgen gives. A body that would have the name of its variant gets an underscore before it."""

@@ -42,7 +42,7 @@ from acpgen.meaning.understanding import understand
 from acpgen.pointers import pointer, reference_to, target
 
 if TYPE_CHECKING:
-    from acpgen.bundle.bundle import Bundle
+    pass
 
 BASE: Final = ".upstream.json"
 """The file beside the schema that holds the facts of the upstream revision last adopted. `load` passes over it."""
@@ -104,7 +104,7 @@ def adopt(file: Path, folder: Path, name: str, extending: Mapping[str, Path] = M
     wanted = place_definitions(Canonical(heads, ours.definitions, ours.paths), definitions)
     extends = read_overlay(folder)
     written, removed = _find_changes(documents, wanted, extends, folder)
-    documents_after, bundled = _read_result(file, folder, name, written, removed)
+    documents_after = _read_result(file, folder, name, written, removed)
     after = wanted if extends is None else read_canonical(documents_after)
     stable = "" if extends is None else place(folder / extends.extends)
     conflicts = (*merge.conflicts, *_find_out_of_reach(wanted, after, stable))
@@ -121,7 +121,7 @@ def adopt(file: Path, folder: Path, name: str, extending: Mapping[str, Path] = M
         conventions=habits,
         conflicts=conflicts,
         kept=still_used,
-        examples=tuple(_find_refused_examples(after, bundled)),
+        examples=tuple(_find_refused_examples(after, documents_after)),
         written=written,
         removed=removed,
         overlay_faults=tuple(fault for each in above for fault in _find_overlay_faults(each, documents_after)),
@@ -350,7 +350,7 @@ def _find_overlay_faults(folder: Path, base: Documents) -> Iterator[str]:
         assert additions is not None
         yield from (f"{place(folder)}/{at}: this leads to another branch now." for at in additions.moved(values))
         whole, taken = extended(read_folder(folder), place(folder), lambda _: contents, parsed)
-        understand(parse(Source(folder.name, place(folder), whole, (), taken)), is_apart=True)
+        understand(parse(Source(folder.name, place(folder), whole, (), taken)))
     except Faults as caught:
         yield from map(str, caught.faults)
 
@@ -360,27 +360,31 @@ def _find_overlay_faults(folder: Path, base: Documents) -> Iterator[str]:
 
 def _read_result(
     file: Path, folder: Path, name: str, written: Mapping[str, str], removed: tuple[str, ...]
-) -> tuple[Documents, Bundle]:
-    """What the folder would hold, and its bundle. Raises `Faults`."""
+) -> Documents:
+    """What the folder would hold. Raises `Faults` where it could not be used."""
     own = {path: content for path, content in read_folder(folder) if path not in removed}
     own |= {path: text.encode() for path, text in written.items()}
     at = place(folder)
     try:
         whole, taken = extended(tuple(sorted(own.items())), at, lambda other: read_folder(folder / other), parsed)
         documents = parse(Source(name, at, whole, (), taken))
-        return documents, understand(documents, is_apart=True)[1]
+        understand(documents)
     except Faults as caught:
         raise Faults(ADOPTION_REFUSED(at=place(file), reason=str(fault)) for fault in caught.faults) from None
+    return documents
 
 
-def _find_refused_examples(after: Canonical, bundled: Bundle) -> Iterator[Example]:
-    names = {origin: name for name, origin in bundled.origins.items()}
+def _find_refused_examples(after: Canonical, documents: Documents) -> Iterator[Example]:
+    from acpgen.bundle.collect import collect
+
+    collected = collect(documents)
+    names = {origin: name for name, origin in collected.origins.items()}
     for name, schema in after.definitions.items():
         target = names.get(after.paths[name] + pointer("$defs", name))
         examples = schema.get("examples")
         if target is None or not is_array(examples):
             continue
-        reference = {"$ref": reference_to(target), "$defs": bundled.schema["$defs"]}
+        reference = {"$ref": reference_to(target), "$defs": collected.definitions}
         judge = Validator(reference, mask="it")
         for index, example in enumerate(examples):
             error = next(judge.errors(example), None)

@@ -138,9 +138,9 @@ def bundle(
 
     `names` maps places of the source to generated names, as `chosen` says. A place that matches nothing is a fault, unless it is
     `shared` with other protocols; so is a pointer that counts the variants of a tagged union, unless it `may_count` them. `methods`
-    is the profile that says where the methods stand; without, the one that the documents evidently fit, or a guess. `is_apart` keeps every
-    definition as the files have it, so that who compares definitions compares what is written: a body never takes the tag of its variant.
-    Raises `Faults`.
+    is the profile that says where the methods stand; without, the one that the documents evidently fit, or a guess. `is_apart` is for who
+    compares revisions: a body never takes the tag of its variant, and stays what it is where a second
+    variant refers to it. Raises `Faults`.
     """
     with bounded(documents.documents[0].path, documents.size):
         profile = choose(documents, methods)

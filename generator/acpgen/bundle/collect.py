@@ -61,6 +61,9 @@ MIGRATION: Final = "x-migration"
 _TOLD: Final = frozenset(row.name for row in TABLE)
 """Keywords of JSON Schema and of the dialect. Any other key of a schema is told."""
 
+ABSOLUTE_PATH: Final = r"^(?:/|[A-Za-z]:[\\/]|\\\\[^\\/])"
+"""What `format: absolute-path` asserts: a POSIX root, a drive letter, or a UNC prefix. Lexical, on every platform alike."""
+
 MOST_NAMED: Final = 5
 """Places that a fault names of those that one reference can mean."""
 
@@ -470,6 +473,8 @@ class _Collector:
         changed.update(references[0] if references else {})
         if len(references) > 1:
             changed["allOf"] = [*changed.get("allOf", ()), *references[1:]]
+        if changed.get("format") == "absolute-path":
+            changed.setdefault("pattern", ABSOLUTE_PATH)  # so that every judge agrees
         counts_evaluated = "else" in changed and self._counts_evaluated
         return modern(changed, self.addresses.around(place).draft, counts_evaluated=counts_evaluated)
 

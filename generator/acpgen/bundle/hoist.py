@@ -21,7 +21,7 @@ from acpgen.input.keywords import OF_FIELDS
 from acpgen.input.schema_nodes import OBJECTS, Node, ObjectShape, Schemas
 from acpgen.input.step_budget import working_on
 from acpgen.input.tagged_unions import Tagged, branches_of, lone_reference, recognise
-from acpgen.input.walk import Schema, asserts, demands, is_object, references, schemas_in
+from acpgen.input.walk import Schema, asserts, demands, is_object, references
 from acpgen.methods.discovery import Calls, bind, payloads
 from acpgen.naming.identifiers import class_name, spelled_out
 from acpgen.naming.name_overrides import ChosenNames
@@ -36,9 +36,6 @@ from acpgen.naming.qualifiers import (
     without_stutter,
 )
 from acpgen.pointers import escape, reference_to
-
-ABSOLUTE_PATH: Final = r"^(?:/|[A-Za-z]:[\\/]|\\\\[^\\/])"
-"""What `format: absolute-path` asserts: a POSIX root, a drive letter, or a UNC prefix. Lexical, on every platform alike."""
 
 MOST_VARIANTS: Final = 32
 """The unions in the branches of one union become so many variants of it at most, beside its own branches."""
@@ -62,7 +59,6 @@ class Bundler:
         envelope: ir.Envelope,
         is_apart: bool,
     ) -> None:
-        _write_formats(collected.definitions)
         self.definitions = dict(collected.definitions)
         self.root = collected.root
         self.origins = dict(collected.origins)
@@ -517,13 +513,6 @@ def _without_branch_names(schema: Schema) -> Schema:
 
 def _without(schema: Any, keyword: str) -> Any:
     return {key: value for key, value in schema.items() if key != keyword} if is_object(schema) else schema
-
-
-def _write_formats(definitions: Mapping[str, Schema]) -> None:
-    """Write what `format: absolute-path` asserts as a pattern, so that every judge agrees."""
-    for one in chain.from_iterable(map(schemas_in, definitions.values())):
-        if one.get("format") == "absolute-path":
-            one.setdefault("pattern", ABSOLUTE_PATH)
 
 
 def _is_leniency(keyword: str) -> bool:

@@ -10,41 +10,37 @@ import typer
 
 from acpgen.commands import terminal
 from acpgen.commands.output import deliver, require_places
-from acpgen.commands.shared_options import current_folder, protocol_names
+from acpgen.commands.shared_options import PROTOCOL, current_folder
 from acpgen.errors import Faults, did_you_mean
 
 
 def adopt(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A schema that upstream published.", show_default=False)],
-    into: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PROTOCOL",
-            help="The protocol to merge it into, such as acp/v1. Default: the most similar protocol.",
-            autocompletion=protocol_names,
-        ),
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Write no schema; exit with 1 if one would change.")
-    ] = False,
-    report: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a report for reviewers, in Markdown.")
-    ] = None,
-    start: Annotated[
-        bool, typer.Option("--start", help="Only record that the schema files already follow this revision.")
-    ] = False,
-    keep_as: Annotated[
-        str | None,
-        typer.Option(
-            metavar="VERSION", help="Also keep it, without its prose, as a release for the changelog of the docs."
-        ),
-    ] = None,
+    file: Path,
+    *,
+    into: Annotated[str | None, PROTOCOL] = None,
+    dry_run: bool = False,
+    report: Path | None = None,
+    start: bool = False,
+    keep_as: str | None = None,
 ) -> None:
     """Merge a newer upstream schema into the project.
 
     Local descriptions and deliberate differences are kept.
 
-    Exit codes: 0 success, 1 conflicts are left or --dry-run found changes, 2 the input cannot be used.
+    Arguments:
+        FILE: A schema that upstream published.
+
+    Options:
+        --into PROTOCOL: The protocol to merge it into, such as acp/v1. Default: the most similar protocol.
+        --dry-run: Write no schema; exit with 1 if one would change.
+        --report FILE: Write a report for reviewers, in Markdown.
+        --start: Only record that the schema files already follow this revision.
+        --keep-as VERSION: Also keep it, without its prose, as a release for the changelog of the docs.
+
+    Exit codes:
+        0: Success.
+        1: Conflicts are left, or --dry-run found changes.
+        2: The input cannot be used.
     """
     from acpgen import adopt as adopting
     from acpgen import config

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -33,9 +33,6 @@ if TYPE_CHECKING:
 
 Progress: TypeAlias = Callable[[int, int, str], None]
 """Called before each step, with steps done, steps in all, and what comes next."""
-
-Reading: TypeAlias = tuple[Path, bool]
-"""A protocol as a target wants it: its source, and whether variants and their bodies are apart (`Target.is_apart`)."""
 
 Meaning: TypeAlias = "tuple[ir.Protocol, Bundle]"
 
@@ -174,7 +171,7 @@ class _Build:
 
     # --- what the protocols mean ---
 
-    def _meanings(self, outputs: Sequence[OutputFolder]) -> Mapping[Reading, Meaning]:
+    def _meanings(self, outputs: Sequence[OutputFolder]) -> Mapping[Path, Meaning]:
         """What the protocols mean of which parts are to be made; all where names are chosen for all. Raises `Faults` of all together."""
         if not outputs:
             return {}
@@ -185,14 +182,14 @@ class _Build:
         for output in outputs:
             for part in output.parts:
                 self._settings(part, output)
-        wanted = dict.fromkeys(_reading(part) for part in parts if work.names or part not in self._parts)
-        meanings: dict[Reading, Meaning] = {}
+        wanted = {part.source for part in parts if work.names or part not in self._parts}
+        meanings: dict[Path, Meaning] = {}
         faults: list[Fault] = []
         for part in _protocols(outputs):
             self._step(f"reading {part.label}")
             try:
-                for reading in (reading for reading in wanted if reading[0] == part.source):
-                    meanings[reading] = self._understand(part, is_apart=reading[1])
+                if part.source in wanted:
+                    meanings[part.source] = self._understand(part)
             except Faults as caught:
                 faults.extend(caught.faults)
         if not faults and {part.label for part in _protocols(outputs)} >= work.protocols:
@@ -201,7 +198,7 @@ class _Build:
             raise Faults(distinct(faults))
         return meanings
 
-    def _understand(self, part: Part, *, is_apart: bool) -> Meaning:
+    def _understand(self, part: Part) -> Meaning:
         """What a protocol means. Raises `Faults`, with places as people know them."""
         work, source = self._work, self._sources[part.source]
         documents = parse(source)
@@ -212,20 +209,19 @@ class _Build:
                 shared=frozenset(work.names) if work.protocols else frozenset[str](),
                 keep_unknown=work.keep_unknown,
                 methods=work.methods.get(part.source),
-                is_apart=is_apart,
                 cache=work.cache if work.schema is not None else NO_CACHE,
             )
         except Faults as caught:
             raise Faults(_located(fault, work, source) for fault in caught.faults) from None
 
-    def _describe_methods(self, meanings: Mapping[Reading, Meaning]) -> Iterator[str]:
+    def _describe_methods(self, meanings: Mapping[Path, Meaning]) -> Iterator[str]:
         """What methods were found in each protocol, in lines."""
         if not meanings:
             return
         from acpgen.meaning import method_summary
 
         labels = {part.source: part.label for part in _protocols(self._work.outputs)}
-        for source, meaning in {source: meaning for (source, _), meaning in meanings.items()}.items():
+        for source, meaning in meanings.items():
             yield from method_summary.describe_methods(labels[source], *meaning)
 
     # --- what the outputs are to hold ---
@@ -249,7 +245,7 @@ class _Build:
             pairs.append((before, self._docs_inputs[output.folder]))
         return plan_updates(self._work.schema, pairs)
 
-    def _tree(self, output: OutputFolder, meanings: Mapping[Reading, Meaning]) -> Tree:
+    def _tree(self, output: OutputFolder, meanings: Mapping[Path, Meaning]) -> Tree:
         """What an output is to hold; the parts that are made now are added to the others. Raises `Faults`."""
         files: list[Files] = []
         versions: list[Version] = []
@@ -258,12 +254,12 @@ class _Build:
             if part.is_documented:
                 from acpgen.publish.versions import Version
 
-                source, meaning = self._sources[part.source], meanings[_reading(part)]
+                source, meaning = self._sources[part.source], meanings[part.source]
                 versions.append(Version(*meaning, self._settings(part, output), source.at, source.extends))
                 self._parts[part] = self._part({}, part, meaning)
                 continue
             if part not in self._parts:
-                meaning = meanings[_reading(part)]
+                meaning = meanings[part.source]
                 self._parts[part] = self._part(self._render(part, output, meaning), part, meaning)
                 if part.target in BUILT_IN and self._code.is_as_it_was:
                     self._work.cache.keep(place_key(part.folder, part.name), {**self._parts[part]}, self._inputs[part])
@@ -309,7 +305,7 @@ class _Build:
         from acpgen.targets.installed import with_options
 
         at = self._work.at if output.key else "--option"
-        return with_options(part.target, part.settings, part.options, at, output.key)
+        return with_options(part.target, replace(part.settings, cache=self._work.cache), part.options, at, output.key)
 
 
 def _read_sources(work: Work) -> Mapping[Path, Source]:
@@ -355,13 +351,7 @@ def _protocols(outputs: Iterable[OutputFolder]) -> Sequence[Part]:
     return tuple(first.values())
 
 
-def _reading(part: Part) -> Reading:
-    from acpgen.targets.installed import TARGETS
-
-    return part.source, TARGETS[part.target].is_apart
-
-
-def _unused_names(work: Work, meanings: Mapping[Reading, Meaning]) -> list[str]:
+def _unused_names(work: Work, meanings: Mapping[Path, Meaning]) -> list[str]:
     """The names for all protocols whose places are in none of them."""
     unmatched = [bundle.unmatched for _, bundle in meanings.values()]
     return sorted(key for key in work.names if work.protocols and all(key in keys for keys in unmatched))

@@ -114,44 +114,43 @@ def configured(
         for name in protocols
         if name not in config.protocols
     ]
-    faults += [
-        _without_output(name, config) for name in targets if name not in {output.target for output in config.outputs}
-    ]
+    known = {output.target for output in config.outputs.values()}
+    faults += [_without_output(name, config) for name in targets if name not in known]
     if faults:
         raise Faults(faults)
     outputs = tuple(
-        _output_folder(config, output)
-        for output in config.outputs
+        _output_folder(config, folder, output)
+        for folder, output in config.outputs.items()
         if not targets or output.target in targets
         if not protocols or any(member.protocol in protocols for member in output.members)
     )
     parts = {part.source: part for output in outputs for part in output.parts}
-    profiles = {source: config.profile(part.protocol or "") for source, part in parts.items()} if config.methods else {}
+    profiles = {source: config.profile(part.protocol or "") for source, part in parts.items()}
     return Work(
         at=place(config.file),
         outputs=outputs,
         methods={source: profile for source, profile in profiles.items() if profile is not None},
         cache=user_cache() if cache is None else cache,
         schema=config.root / config.schema,
-        references=config.references if references is None else references,
-        names=config.names,
-        names_of=config.names_of,
+        references=config.reference_files if references is None else references,
+        names=config.shared_names,
+        names_of=config.own_names,
         names_at=f"{place(config.file)}: tool.acpgen.names",
         protocols=frozenset(config.protocols),
     )
 
 
-def _output_folder(config: Config, output: Output) -> OutputFolder:
+def _output_folder(config: Config, name: str, output: Output) -> OutputFolder:
     return OutputFolder(
-        folder=config.root / output.folder,
+        folder=config.root / name,
         root=config.root,
         shared=output.shared,
-        key=f"tool.acpgen.outputs.{quoted(output.folder)}.options",
-        parts=tuple(_part(config, output, member) for member in output.members),
+        key=f"tool.acpgen.outputs.{quoted(name)}.options",
+        parts=tuple(_part(config, name, output, member) for member in output.members),
     )
 
 
-def _part(config: Config, output: Output, member: Member) -> Part:
+def _part(config: Config, name: str, output: Output, member: Member) -> Part:
     is_docs = output.target == "docs"
     settings = Settings(
         package=member.package or (config.package(member.protocol) if is_docs else ""),
@@ -162,7 +161,7 @@ def _part(config: Config, output: Output, member: Member) -> Part:
         module=config.module(member.protocol) if is_docs else "",
     )
     source = config.root / config.schema / member.protocol
-    return Part(config.root / output.folder, source, member.protocol, output.target, settings, output.options)
+    return Part(config.root / name, source, member.protocol, output.target, settings, output.options)
 
 
 def _without_output(target: str, config: Config) -> Fault:
@@ -171,7 +170,7 @@ def _without_output(target: str, config: Config) -> Fault:
 
     if target in TARGETS:
         return NO_OUTPUT(at=place(config.file), target=target, protocol=next(iter(config.protocols), "PROTOCOL"))
-    names = {output.target for output in config.outputs}
+    names = {output.target for output in config.outputs.values()}
     return UNKNOWN_NAME(at=place(config.file), kind="target", name=target, hint=did_you_mean(target, names))
 
 

@@ -7,30 +7,24 @@ from typing import Annotated
 import typer
 
 from acpgen.commands import terminal
-from acpgen.commands.shared_options import (
-    target_names,
-)
+from acpgen.commands.shared_options import TARGET
 
 
-def targets(
-    name: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="NAME",
-            help="List only this target, with its options.",
-            autocompletion=target_names,
-            show_default=False,
-        ),
-    ] = None,
-    ir_schema: Annotated[
-        bool, typer.Option("--ir-schema", help="Print the JSON Schema of the input of a target that is a program.")
-    ] = False,
-) -> None:
+def targets(name: Annotated[str | None, TARGET] = None, *, ir_schema: bool = False) -> None:
     """List the installed targets.
 
     Targets come with acpgen, from other packages, and as programs named acpgen-target-NAME. The list says why a target cannot be used.
 
-    Exit codes: 0 all can be used, 1 one cannot, 2 there is no target of that name.
+    Arguments:
+        NAME: List only this target, with its options.
+
+    Options:
+        --ir-schema: Print the JSON Schema of the input of a target that is a program.
+
+    Exit codes:
+        0: All can be used.
+        1: One cannot.
+        2: There is no target of that name.
     """
     import json
 

@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -44,6 +45,22 @@ _OFTEN: Final = 0.05
 
 LONGEST_DIFFERENCE: Final = 400
 """Lines of a difference that are printed."""
+
+
+@dataclass
+class _Display:
+    """What the options of every command say."""
+
+    is_quiet: bool = False
+    color: str = "auto"
+
+
+_display: Final = _Display()
+
+
+def configure(*, is_quiet: bool, color: str) -> None:
+    """Print what people asked for: no summaries and no progress, and `auto`, `always` or `never` colours."""
+    _display.is_quiet, _display.color = is_quiet, color
 
 
 def show_faults(faults: Faults) -> None:
@@ -163,6 +180,8 @@ def is_coloured() -> bool:
 
 
 def _is_coloured(stream: TextIO) -> bool:
+    if _display.color != "auto":
+        return _display.color == "always"
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
@@ -174,8 +193,7 @@ def markdown(text: str) -> str:
         if line.startswith("```"):
             fence = "" if fence else line[3:] or "text"
         elif fence:
-            colour = {"+": 32, "-": 31, "@": 36}.get(line[:1], 0) if fence == "diff" else 0
-            shown.append(f"    {_styled(line, colour) if colour else line}")
+            shown.append(f"    {_styled_difference(line) if fence == 'diff' else line}")
         elif line.startswith("#"):
             shown.append(_styled(line.lstrip("# "), 1))
         else:
@@ -191,12 +209,24 @@ def _paragraph(line: str) -> str:
     return re.sub(r"(?s)\*\*(.+?)\*\*", lambda match: _styled(match[1], 1), wrapped)
 
 
+def _styled_difference(line: str) -> str:
+    """A line of a unified diff."""
+    colour = {"+": 32, "-": 31, "@": 36}.get(line[:1], 0)
+    return _styled(line, colour) if colour else line
+
+
 def _styled(text: str, code: int) -> str:
     return f"\x1b[{code}m{text}\x1b[0m" if is_coloured() else text
 
 
 def say(sentence: str) -> None:
-    """Print one line for people."""
+    """Print one line for people, unless they want quiet."""
+    if not _display.is_quiet:
+        warn(sentence)
+
+
+def warn(sentence: str) -> None:
+    """Print one line for people, whatever they want."""
     print(_wrapped(printable(sentence)), file=sys.stderr)
 
 
@@ -286,16 +316,11 @@ def show_remarks(outcome: Outcome) -> None:
 
 def show_difference(outcome: Outcome) -> None:
     """Print, on standard output, what a run would change, and for people how much that is."""
-    from rich.console import Console
-    from rich.text import Text
-
     from acpgen.config.docs_inputs import VERDICTS
 
-    console = Console(highlight=False)
     lines = outcome.difference()
     for line in islice(lines, LONGEST_DIFFERENCE):
-        style = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1], "")
-        console.print(Text(printable(line), style=style), soft_wrap=True)
+        print(_styled_difference(printable(line)))
     rest = sum(1 for _ in lines)
     if rest:
         say(f"{rest} more lines of difference are not shown.")
@@ -312,7 +337,7 @@ def progress() -> Generator[Progress]:
 
     What is printed meanwhile goes where it always goes.
     """
-    if not sys.stderr.isatty():
+    if _display.is_quiet or not sys.stderr.isatty():
         yield lambda done, total, step: None
         return
     from threading import Timer
@@ -369,6 +394,8 @@ def _show_counts(heading: str, columns: Sequence[str], rows: Iterable[tuple[str,
 
 def _show_table(heading: str, columns: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]]) -> None:
     """Print a table for people: names to the left, over several lines where they are long, and figures to the right."""
+    if _display.is_quiet:
+        return
     named = [(printable(name), cells) for name, cells in rows]
     widths = [max(map(len, column)) for column in zip(columns, *(cells for _, cells in named), strict=True)]
     rest = min(get_terminal_size().columns, WIDEST) - sum(2 + width for width in widths)

@@ -60,7 +60,8 @@ type: alternatives of JSON kinds that one revision alone admits, `ir.Anything` f
 limit, format: what `LimitChange` and `FormatChange` hold · value: a constant · values: the constants of a type that is free all the same ·
 variant: a tagged variant; of a rename, both · untagged: the branch without a tag ·
 unknown: what happens to tags or constants that are not known · tag: the unions, where another member tells variants apart ·
-alternative: one of several shapes of the same kind · undecided: a difference that could not be taken apart, for the reason `detail` ·
+alternative: one of several shapes of the same kind ·
+undecided: a difference that could not be taken apart, for the reason `detail`, or that is `within` these definitions alone ·
 definition: a definition that no message reaches; of a rename, both names ·
 not-compared: something of which nothing is known, for the reason `detail` · text: a description ·
 structure: files that differ in nothing that a message shows; `new` are classes of generated code that differ, `detail` says why else.

@@ -11,7 +11,6 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import Final
 
-from acpgen.compat.catalogue import address
 from acpgen.compat.findings import (
     NO_ACTION,
     Coverage,
@@ -50,7 +49,6 @@ def check_report(report: Report, fail_on: str = "risky", fail_on_bindings: str =
     """The outcome of a comparison as a report; the levels say what makes the exit code 1."""
     stopping = {id(each) for each in failing(report, fail_on)}
     diagnostics = (*_diagnostics(report.findings, stopping), *map(_note, report.notes))
-    rules = dict.fromkeys(each.rule for each in report.findings) if report.docs else ()
     return DiagnosticReport(
         command="diff",
         label="Compatibility",
@@ -63,7 +61,7 @@ def check_report(report: Report, fail_on: str = "risky", fail_on_bindings: str =
         diagnostics=diagnostics,
         data=partial(as_data, report, fail_on),
         describe=describe_rules,
-        links={rule: address(report.docs, rule) for rule in rules},
+        links=_links(report),
         threshold=f"--fail-on {fail_on}",
         whole=report.whole,
         code=int(fails(report, fail_on, fail_on_bindings)),
@@ -149,6 +147,15 @@ def _split(file: str) -> tuple[str, str]:
     """Revision and path of a file that is named by both; services look for the path in the repository."""
     revision, colon, path = file.partition(":")
     return (revision, path) if colon else ("", file)
+
+
+def _links(report: Report) -> dict[str, str]:
+    """The pages of the rules on the site that the project names."""
+    if not report.docs:
+        return {}
+    from acpgen.compat.catalogue import address
+
+    return {each.rule: address(report.docs, each.rule) for each in report.findings}
 
 
 def describe_rules(rules: Collection[str]) -> Sequence[RuleDescription]:

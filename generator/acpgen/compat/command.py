@@ -20,7 +20,7 @@ from acpgen.compat.sources import Input, at_merge_base, files_here, is_new, open
 from acpgen.compat.waivers import parse_waivers, standard_file, waive, with_waivers
 from acpgen.config import Config, around, find_profile
 from acpgen.diagnostics.outputs import Destination, parse_destinations, render_reports, require_apart
-from acpgen.errors import Fault, Faults, did_you_mean, shown
+from acpgen.errors import Fault, Faults, allowed_values, shown
 from acpgen.files.cache import NO_CACHE, Cache
 from acpgen.input.faults import BAD_SETTING, UNKNOWN_NAME
 from acpgen.input.load import NO_REFERENCES, References, decode, place, read_bytes
@@ -53,7 +53,7 @@ class Options:
 def unknown_words(*words: tuple[str, str, str, Collection[str]]) -> list[Fault]:
     """A fault for each word that is not known: words are given with the option, what kind they are of, and all that are known."""
     return [
-        UNKNOWN_NAME(at=option, kind=kind, name=value, hint=did_you_mean(value, known))
+        UNKNOWN_NAME(at=option, kind=kind, name=value, hint=allowed_values(value, known))
         for option, kind, value, known in words
         if value not in known
     ]

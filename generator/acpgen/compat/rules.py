@@ -13,7 +13,7 @@ from acpgen.compat.findings import NO_ACTION, Effect, Revision, Severity
 from acpgen.compat.protocol.sender_schemas import META
 from acpgen.input.numbers import dumps
 
-VERSION: Final = 3
+VERSION: Final = 4
 """Raise it with each change, of rules or of the check around them, after which releases that are kept get other findings. The next
 `acpgen generate` then makes the verdicts beside them anew (`releases/*/verdicts.json`). An exhaustive test fails until it is raised.
 """
@@ -280,7 +280,7 @@ def _limit(change: Any) -> str:
     both = len(change.directions) > 1
     if change.keyword == OTHER:
         said = f"{rejects}, and {accepts}" if both else rejects if change.admitted_by == "old" else accepts
-        return f"The new schema {said} before; the witness contains one."
+        return f"The new schema {said} before; the witness contains one{f' at {change.detail!r}' if change.detail else ''}."
     verb = "contain" if change.keyword in ("minItems", "maxItems", "uniqueItems") else "be"
     must = "Must" if change.admitted_by == "old" else "May now"
     more = "; each revision rejects values of the other" if both else ""

@@ -9,14 +9,13 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from acpgen import config
 from acpgen.compat.faults import NOT_AT_A_REVISION
 from acpgen.config import protocols
 from acpgen.errors import Faults
 from acpgen.input.faults import NOT_FOUND
-from acpgen.input.git_revisions import MergeBase, merge_base, read_revision
 from acpgen.input.load import (
     NO_REFERENCES,
     Documents,
@@ -28,6 +27,9 @@ from acpgen.input.load import (
     with_references,
 )
 from acpgen.methods.profile import Profile
+
+if TYPE_CHECKING:
+    from acpgen.input.git_revisions import MergeBase
 
 Comparable: TypeAlias = "str | os.PathLike[str] | Documents"
 """What can be compared: one of the above, or documents that were loaded."""
@@ -120,6 +122,8 @@ def find_source(given: str | Path) -> Source:
     at_revision = _revision(text)
     if at_revision is None:
         raise Faults([protocols.unknown(text)])
+    from acpgen.input.git_revisions import read_revision  # most comparisons are of files
+
     revision, rest = at_revision
     inside = protocol_folder(rest)
     return read_revision(revision, ([inside] if inside is not None else []) + [Path(rest)], name=rest)
@@ -139,6 +143,8 @@ def at_merge_base(old: str, new: str) -> tuple[str, MergeBase]:
     before, after = _at_revision(old), _at_revision(new)
     if before is None:
         raise Faults([NOT_AT_A_REVISION(at=old)])
+    from acpgen.input.git_revisions import merge_base
+
     base = merge_base(before[0], "HEAD" if after is None else after[0])
     return f"{base.short}:{before[1]}", base
 

@@ -18,26 +18,26 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from acpgen import config
 from acpgen.compat.faults import NOT_APPENDABLE
 from acpgen.compat.findings import Finding, Note, Report, SourcePosition, Waiver
 from acpgen.compat.project_releases import is_date, is_out, is_release
-from acpgen.config.faults import NOT_TOML, UNKNOWN_KEY
 from acpgen.errors import Fault, Faults, did_you_mean
 from acpgen.input.faults import BAD_SETTING, UNKNOWN_NAME
+from acpgen.input.form import Form
 from acpgen.input.load import decode, place, read_bytes
 from acpgen.input.numbers import dumps
 
 FILE: Final = "compat-waivers.toml"
 
-_KEYS: Final = ("rule", "old", "new", "fingerprint", "reason", "expires", "until")
+_HEADING: Final = re.compile(r"\s*\[\[\s*waiver\s*\]\].*")
+_FORM: Final = Form(Path(__file__).with_name("waivers.schema.json"), (("release", is_release),))
 
 
 def standard_file() -> Path:
@@ -57,66 +57,21 @@ def read(path: Path) -> tuple[Waiver, ...]:
 
 def parse_waivers(text: str, at: str) -> tuple[Waiver, ...]:
     """The waivers in the text of the file `at`. Raises `Faults`."""
-    try:
-        table = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise Faults([NOT_TOML(at=at, reason=str(error))]) from None
-    faults: list[Fault] = [
-        UNKNOWN_KEY(at=at, key=key, hint=did_you_mean(key, ("waiver",))) for key in table if key != "waiver"
-    ]
-    entries: Any = table.get("waiver", [])
-    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in cast("list[object]", entries)):
-        raise Faults(
-            [
-                *faults,
-                BAD_SETTING(
-                    at=at, key="waiver", expected="a list of tables", hint="Begin each waiver with [[waiver]]."
-                ),
-            ]
-        )
-    tables = cast("list[dict[str, object]]", entries)
-    lines = [
-        index for index, line in enumerate(text.splitlines(), 1) if re.fullmatch(r"\s*\[\[\s*waiver\s*\]\].*", line)
-    ]
-    waivers: list[Waiver] = []
-    for index, entry in enumerate(tables):
-        line = lines[index] if len(lines) == len(tables) else 1
-        waivers.extend(_waiver(entry, at, index, line, faults))
+    table: Any = config.parse_toml(text, at)
+    lines = [number for number, line in enumerate(text.splitlines(), 1) if _HEADING.fullmatch(line)]
+
+    def find_line(index: int) -> int:
+        return lines[index] if len(lines) == len(table["waiver"]) else 1
+
+    faults: list[Fault] = []
+    for error in _FORM.errors(table):
+        where = f"{at}:{find_line(int(error.path[1]))}:1" if len(error.path) > 1 else at
+        faults.append(config.setting_fault(error, where))
     if faults:
         raise Faults(faults)
-    return tuple(waivers)
-
-
-def _waiver(entry: dict[str, object], at: str, index: int, line: int, faults: list[Fault]) -> Iterable[Waiver]:
-    known, here = len(faults), f"{at}:{line}:1"
-
-    def wrong(name: str, expected: str, hint: str = "") -> None:
-        hint = hint or ("Correct it." if name in entry else f"Add a line {name} = ….")
-        faults.append(BAD_SETTING(at=here, key=f"waiver.{index}.{name}", expected=expected, hint=hint))
-
-    unknown = (name for name in entry if name not in _KEYS)
-    faults.extend(
-        UNKNOWN_KEY(at=here, key=f"waiver.{index}.{name}", hint=did_you_mean(name, _KEYS)) for name in unknown
-    )
-    for name in ("rule", "fingerprint", "reason"):
-        if not isinstance(entry.get(name), str) or not str(entry[name]).strip():
-            wrong(name, "a string that is not empty")
-    for name in ("old", "new"):
-        if not isinstance(entry.get(name, ""), str):
-            wrong(name, "a file and a pointer")
-    expires, until = entry.get("expires"), entry.get("until", "")
-    if isinstance(expires, str) and is_date(expires):
-        expires = _end(expires)
-    if "until" in entry and not (isinstance(until, str) and is_release(until)):
-        wrong("until", "the release with which it ends, such as '1.7.0'; a day goes into 'expires'")
-    if "until" in entry and "expires" in entry:
-        wrong("until", "left out where 'expires' is given", "Remove one of the two.")
-    if "until" not in entry and not isinstance(expires, date):
-        wrong("expires", "a date, such as 2027-01-31")
-    if len(faults) == known:
-        texts = {name: str(entry.get(name, "")) for name in _KEYS if name != "expires"}
-        day = date(expires.year, expires.month, expires.day) if isinstance(expires, date) else None
-        yield Waiver(**texts, expires=day, at=at, line=line)
+    entries: list[dict[str, Any]] = table.get("waiver", [])
+    placed = ({**entry, "at": at, "line": find_line(index)} for index, entry in enumerate(entries))
+    return tuple(_FORM.convert(entry, Waiver) for entry in placed)
 
 
 def waive(report: Report, waivers: Iterable[Waiver], today: date, releases: Sequence[str] = ()) -> Report:

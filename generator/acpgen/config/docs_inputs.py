@@ -17,8 +17,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from acpgen.config.faults import BAD_MATERIAL
-from acpgen.errors import Fault, Faults
+from acpgen.config.faults import BAD_MATERIAL, UNKNOWN_KEY
+from acpgen.errors import Fault, Faults, did_you_mean, shown
 from acpgen.input.faults import NO_FILES
 from acpgen.input.form import Form
 from acpgen.input.load import Documents, Source, decode, parse, parse_json, place, read_bytes, read_folder
@@ -187,20 +187,21 @@ def index(content: bytes | None, at: str) -> Index:
     if content is None:
         return Index()
     table: Any = parse_json(decode(content, at), at)
-    faults = [
-        BAD_MATERIAL(
-            at=f"{at}{pointer(*error.path)}",
-            reason="there is no such key here" if error.known is not None else f"this must be {error.expected}",
-            remedy=_INDEX_REMEDY,
-        )
-        for error in _FORM.errors(table)
-    ] or [*_contradictions(table, at)]
+    faults = [*form_faults(_FORM, table, at, _INDEX_REMEDY)] or [*_contradictions(table, at)]
     if faults:
         raise Faults(faults)
-    table["versions"] = tuple(table["versions"])
-    if "differences" in table:
-        table["differences"] = tuple(Reason(tuple(row["at"]), row["why"]) for row in table["differences"])
-    return Index(**table)
+    return _FORM.convert(table, Index)
+
+
+def form_faults(form: Form, value: object, at: str, remedy: str) -> Iterator[Fault]:
+    """What the form of a file beside the schemas refuses."""
+    for error in form.errors(value):
+        where = f"{at}{pointer(*error.path)}"
+        if error.known is not None:
+            yield UNKNOWN_KEY(at=where, key=shown(error.path[-1]), hint=did_you_mean(error.path[-1], error.known))
+        else:
+            reason = f"this must be {error.expected}" if error.expected else error.reason.removesuffix(".")
+            yield BAD_MATERIAL(at=where, reason=reason[:_LONGEST_REASON], remedy=remedy)
 
 
 def _contradictions(table: Mapping[str, Any], at: str) -> Iterator[Fault]:
@@ -219,6 +220,9 @@ _FORM: Final = Form(
     Path(__file__).with_name("releases.schema.json"),
     (("line", lambda text: bool(text.strip()) and text.isprintable()),),
 )
+_LONGEST_REASON: Final = 200
+"""As many characters of the validator's words are shown."""
+
 _INDEX_REMEDY: Final = (
     'Write {"about": "…", "versions": ["…"], "dates": {"…": "2026-01-31"}, "titles": {"…": "…"}}, with the dates that are known'
     " and the titles that differ from the version"

@@ -11,7 +11,7 @@ from typing import Final
 
 from acpgen.diagnostics import FORMATS, write_report
 from acpgen.diagnostics.model import DiagnosticReport
-from acpgen.errors import Fault, Faults, did_you_mean, shown
+from acpgen.errors import Fault, Faults, allowed_values, shown
 from acpgen.input.faults import BAD_SETTING, UNKNOWN_NAME
 from acpgen.input.load import place
 
@@ -91,4 +91,4 @@ def _bad_setting(given: str, expected: str, at: str = "--output") -> Fault:
 
 
 def _unknown_format(at: str, name: str) -> Fault:
-    return UNKNOWN_NAME(at=at, kind="format", name=name, hint=did_you_mean(name, FORMATS))
+    return UNKNOWN_NAME(at=at, kind="format", name=name, hint=allowed_values(name, FORMATS))

@@ -1,4 +1,4 @@
-"""Judges settings by the JSON Schema of their form: every place that it refuses, with what must stand there.
+"""Reads settings and other files that people write: their form is a JSON Schema, and what they hold becomes a class.
 
 `errorMessage`, a keyword of editors, says that in the schema: `must be …`. The nearest one around a keyword holds. Of
 each place only the first error counts, and a key is not missing where the table has an unknown one.
@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from acpgen.input.error_paths import Paths
 from acpgen.input.load import read_bytes
@@ -19,6 +19,9 @@ from acpgen.pointers import follow, place_parts
 
 if TYPE_CHECKING:
     import jsonschema_rs
+
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +46,19 @@ class Form:
     formats: tuple[tuple[str, Callable[[str], bool]], ...] = ()
     definition: str = ""
 
+    def part(self, definition: str) -> Form:
+        """The form of what a definition of the schema describes."""
+        return replace(self, definition=definition)
+
     def errors(self, value: object) -> Sequence[FormError]:
         """What the form refuses in a value of TOML or JSON, in the order of the value."""
         return sorted(self._errors(value), key=lambda error: [*_positions(value, error.path)])
+
+    def convert(self, value: object, kind: type[T]) -> T:
+        """A value that the form accepts, as a class whose fields have the names of its members. Defaults are those of the class."""
+        from msgspec import convert
+
+        return convert(value, kind)
 
     def _errors(self, value: object) -> Iterator[FormError]:
         plain = json.loads(json.dumps(value, default=str), parse_constant=str)  # TOML has dates and infinity

@@ -17,7 +17,8 @@ K = TypeVar("K", bound=Hashable)
 SINGLE: Final = tuple(keyword.name for keyword in TABLE if keyword.holds == "schema")
 LISTS: Final = tuple(keyword.name for keyword in TABLE if keyword.holds == "list")
 MAPS: Final = tuple(keyword.name for keyword in TABLE if keyword.holds == "map")
-_HOLDS: Final = {keyword.name: keyword.holds for keyword in TABLE if keyword.holds in ("schema", "list", "map")}
+HOLDS: Final = {keyword.name: keyword.holds for keyword in TABLE if keyword.holds in ("schema", "list", "map")}
+"""The keywords that hold schemas: one, a list, or a map of them."""
 
 ANNOTATIONS: Final = frozenset(keyword.name for keyword in TABLE if keyword.role == "annotates" and not keyword.is_ours)
 """Keywords that say something about a value and refuse none. Keywords that begin with `x-` are annotations too."""
@@ -85,7 +86,7 @@ def children(schema: Schema) -> Iterator[tuple[tuple[str, ...], Any]]:
     """The schemas directly below `schema`, each with its path of keys."""
     spend()
     for key, value in schema.items():
-        holds = _HOLDS.get(key)
+        holds = HOLDS.get(key)
         if holds is None:
             continue
         if is_array(value) and holds != "map":  # tuples of draft-07, too
@@ -121,7 +122,7 @@ def schemas_in(schema: object) -> Iterator[Schema]:
             yield node
             below: list[object] = []
             for key, value in node.items():
-                holds = _HOLDS.get(key)
+                holds = HOLDS.get(key)
                 if holds is not None and holds != "map" and is_array(value):  # tuples of draft-07, too
                     below += value
                 elif holds == "schema":

@@ -115,7 +115,7 @@ class Subject:
     @cached_property
     def _bundled(self) -> Bundle | tuple[Fault, ...]:
         try:
-            return bundled(self.found, is_apart=True)
+            return bundled(self.found)
         except Faults as caught:
             return caught.faults
 

@@ -71,27 +71,28 @@ def _judge(subject: Subject) -> tuple[tuple[bool, Remark], ...]:
 
     One compiled schema judges all: a field for each place with examples, whose value is the list of them.
     """
-    if subject.bundle is None:
+    if subject.collected is None:
         return ()
 
+    definitions, origins = subject.collected.definitions, subject.collected.origins
     places: dict[str, Schema] = {}
     instances: dict[str, Any] = {}
     remarks: list[tuple[bool, Remark]] = []
-    for name, definition in subject.bundle.definitions.items():
-        origin = subject.bundle.origins[name]
+    for name, definition in definitions.items():
+        origin = origins[name]
         for parts, schema in inside(definition):
             if not is_array(schema.get("examples")):
                 continue
             key = f"items {origin}{plain_pointer(*parts)}"
             instances[key] = schema["examples"]
             places[key] = {"items": {"$ref": reference_to(name, *parts)}}
-        branches = tuple(_find_branches(subject, name, definition))
+        branches = tuple(_find_branches(subject, origin, name, definition))
         if branches and not definition.get("examples"):
             remarks.append((False, Remark(origin, "This union has no examples. Add one of every variant.")))
         for at, branch in branches if definition.get("examples") else ():
             instances[f"contains {at}"] = definition["examples"]
             places[f"contains {at}"] = {"contains": branch}
-    whole = {"$defs": dict(subject.bundle.definitions), "properties": places}
+    whole = {"$defs": definitions, "properties": places}
     judge = Validator(whole, mask="it")
     paths = Paths(instances)
     for error in judge.errors(instances):
@@ -111,10 +112,8 @@ def _make_refusal(at: str, rest: list[str], message: str) -> Remark:
     return Remark(f"{at}/examples/{rest[0]}", sentence)
 
 
-def _find_branches(subject: Subject, name: str, definition: Schema) -> Iterator[tuple[str, Schema]]:
+def _find_branches(subject: Subject, at: str, name: str, definition: Schema) -> Iterator[tuple[str, Schema]]:
     """Place and schema of each branch of a union that stands in the files as a definition. Lists of constants are none."""
-    assert subject.bundle is not None
-    at = subject.bundle.origins[name]
     union = branches_of(definition)
     if union is None or at not in subject.by_place or subject.by_place[at].role != "definition":
         return

@@ -26,10 +26,9 @@ def understand(
     shared: Collection[str] = (),
     keep_unknown: bool = False,
     methods: Profile | None = None,
-    is_apart: bool = False,
     cache: Cache = NO_CACHE,
 ) -> tuple[ir.Protocol, Bundle]:
-    """What a protocol means, and the one JSON Schema that says it. `names`, `shared` and `is_apart` as in `bundle`.
+    """What a protocol means, and the one JSON Schema that says it. `names` and `shared` as in `bundle`.
 
     What an earlier run understood of the same files is in the `cache`: of each protocol below the current folder, one state for each way
     to read it. Raises `Faults`.
@@ -41,10 +40,10 @@ def understand(
         from acpgen.meaning.lower import lower
 
         with bounded(protocol.documents[0].path, protocol.size):
-            bundled = bundle(protocol, names=names, shared=shared, methods=methods, is_apart=is_apart)
+            bundled = bundle(protocol, names=names, shared=shared, methods=methods)
             return lower(bundled, keep_unknown=keep_unknown), bundled
 
-    how = repr((sorted(names.items()), sorted(shared), keep_unknown, methods, is_apart))
+    how = repr((sorted(names.items()), sorted(shared), keep_unknown, methods))
     return find_or_make(cache, protocol.inputs(), make, _records, place_key(Path(protocol.name), how))
 
 

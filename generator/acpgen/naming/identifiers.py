@@ -142,8 +142,13 @@ def package_conflict(package: str) -> str:
         return f"{top!r} is a module of Python"
     if top in _DEPENDENCIES:
         return f"{top!r} is a package that the generated code imports"
+    if any(len(part) > _LONGEST for part in (top, *inner)):
+        return f"a name between dots has at most {_LONGEST} letters, so that it can be that of a folder"
     special = next((part for part in (top, *inner) if part.startswith("__") and part.endswith("__")), None)
     return "" if special is None else f"{special!r} has a meaning of its own in Python"
+
+
+_LONGEST: Final = 100
 
 
 _DEPENDENCIES: Final = frozenset(

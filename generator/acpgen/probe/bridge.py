@@ -16,13 +16,13 @@ def main(address: str) -> None:
     probe = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     probe.connect(address)
 
-    def hear() -> None:
+    def read() -> None:
         with contextlib.suppress(OSError):
             while data := os.read(0, CHUNK):
                 probe.sendall(data)
             probe.shutdown(socket.SHUT_WR)
 
-    threading.Thread(target=hear, daemon=True).start()
+    threading.Thread(target=read, daemon=True).start()
     with contextlib.suppress(OSError):
         while data := probe.recv(CHUNK):
             view = memoryview(data)

@@ -21,7 +21,7 @@ LONGEST: Final = 32 << 20
 """Bytes of one line of the program."""
 
 MOST: Final = 256 << 20
-"""Bytes that are read of one program. A program that says more is not listened to any longer."""
+"""Bytes that are read of one program. Of a program that writes more, the rest is not read."""
 
 KEPT: Final = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "TZ", "SYSTEMROOT", "COMSPEC", "PATHEXT", "VIRTUAL_ENV")
 """Variables that the program gets as they are. What else it needs is named."""
@@ -51,7 +51,7 @@ def environment(scratch: Path, names: Iterable[str] = (), *, keep_home: bool = F
 
 
 class Child:
-    """A running program. Lines that it says are taken from a queue; what is said to it is written by a thread, so that nobody waits
+    """A running program. Lines that it writes are taken from a queue; what is sent to it is written by a thread, so that nobody waits
     for a program that does not read.
     """
 
@@ -96,15 +96,15 @@ class Child:
         return self._program.code
 
     @property
-    def said_last(self) -> str:
+    def errors(self) -> str:
         """The end of its standard error."""
         return self._program.errors
 
-    def say(self, data: bytes) -> None:
+    def write(self, data: bytes) -> None:
         """Have bytes written to it."""
         self._outbox.put(data)
 
-    def hear(self, seconds: float) -> tuple[float, bytes] | None:
+    def read_line(self, seconds: float) -> tuple[float, bytes] | None:
         """Its next line without the line end, and when it came; `None` if there is none in time, or none any more."""
         if self.has_ended:
             return None
@@ -117,7 +117,7 @@ class Child:
             return None
         return at, line
 
-    def hush(self) -> None:
+    def close_input(self) -> None:
         """Close its standard input once all is written."""
         self._outbox.put(None)
 
@@ -128,7 +128,7 @@ class Child:
 
     def end(self, patience: float = 1.0) -> None:
         """End it and everything that it has started: asked first, then made to."""
-        self.hush()
+        self.close_input()
         self._program.end(patience)
         for thread in self._threads:
             thread.join(0.5)
@@ -143,23 +143,23 @@ class Child:
         return thread
 
     def _read(self, end: int) -> None:
-        held, taken = bytearray(), 0
+        buffer, taken = bytearray(), 0
         try:
             while data := os.read(end, _CHUNK):
                 taken += len(data) + _LINE * data.count(b"\n")
-                held += data
+                buffer += data
                 if b"\n" in data:
-                    *whole, rest = held.split(b"\n")
+                    *whole, rest = buffer.split(b"\n")
                     for line in whole:
                         self._lines.put((time.time(), bytes(line)))
-                    held = rest
-                if len(held) > LONGEST or taken > MOST:
+                    buffer = rest
+                if len(buffer) > LONGEST or taken > MOST:
                     self.is_flooding = True
                     break
         except OSError:
             pass  # its end was torn off
-        if held:
-            self._lines.put((time.time(), bytes(held)))
+        if buffer:
+            self._lines.put((time.time(), bytes(buffer)))
         self._lines.put((time.time(), None))
 
     def _write(self, end: int) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from acpgen.input.walk import is_array, is_object
-from acpgen.probe.connection import Declined
+from acpgen.probe.connection import RequestError
 
 Manner: TypeAlias = Literal["serves", "refuses"]
 
@@ -39,18 +39,18 @@ class Client:
         self._numbers = count(1)
 
     def __call__(self, method: str, params: Any) -> Any:
-        """The result of a request. Raises `Declined`."""
+        """The result of a request. Raises `RequestError`."""
         self.asked.append(method)
         body: Mapping[str, Any] = params if is_object(params) else {}
         if method == "session/request_permission":
             return self._permission(body)
         serve = self._served().get(method)
         if serve is None:
-            raise Declined(-32601, f"Method not found: {method}")
+            raise RequestError(-32601, f"Method not found: {method}")
         if self.manner == "refuses":
             if method == "elicitation/create":
                 return {"action": "decline"}
-            raise Declined(_REFUSED, "this client refuses")
+            raise RequestError(_REFUSED, "this client refuses")
         return serve(body)
 
     def _served(self) -> dict[str, Callable[[Mapping[str, Any]], Any]]:
@@ -80,14 +80,14 @@ class Client:
     def _path(self, body: Mapping[str, Any]) -> Path:
         given = body.get("path")
         if not isinstance(given, str) or "\0" in given:
-            raise Declined(-32602, "path is required")
+            raise RequestError(-32602, "path is required")
         root = self._folder.resolve()
         try:
             path = Path(given).resolve()
         except (OSError, RuntimeError):
-            raise Declined(_MISSING, "this path leads nowhere") from None
+            raise RequestError(_MISSING, "this path leads nowhere") from None
         if not path.is_absolute() or not path.is_relative_to(root):
-            raise Declined(-32602, "the path is outside the session's roots")
+            raise RequestError(-32602, "the path is outside the session's roots")
         return path
 
     def _read(self, body: Mapping[str, Any]) -> Any:
@@ -96,7 +96,7 @@ class Client:
             with path.open("rb") as file:
                 text = file.read(_LARGEST).decode("utf-8", "replace")
         except OSError:
-            raise Declined(_MISSING, "no such file") from None
+            raise RequestError(_MISSING, "no such file") from None
         lines = text.splitlines(keepends=True)
         first, most = body.get("line"), body.get("limit")
         begin = max(first - 1, 0) if isinstance(first, int) else 0
@@ -106,12 +106,12 @@ class Client:
     def _write(self, body: Mapping[str, Any]) -> Any:
         path, content = self._path(body), body.get("content")
         if not isinstance(content, str):
-            raise Declined(-32602, "content is required")
+            raise RequestError(-32602, "content is required")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(content[:_LARGEST], "utf-8", "replace")
         except OSError:
-            raise Declined(-32603, "the file cannot be written") from None
+            raise RequestError(-32603, "the file cannot be written") from None
         return {}
 
     def _create(self, _: Mapping[str, Any]) -> Any:
@@ -122,7 +122,7 @@ class Client:
     def _terminal(self, body: Mapping[str, Any]) -> str:
         name = body.get("terminalId")
         if not isinstance(name, str) or name not in self._terminals:
-            raise Declined(_MISSING, "no such terminal")
+            raise RequestError(_MISSING, "no such terminal")
         return name
 
     def _output(self, body: Mapping[str, Any]) -> Any:

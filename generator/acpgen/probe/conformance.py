@@ -26,7 +26,7 @@ class TranscriptLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Proven:
+class ProbeFinding:
     """Something that the program does against a demand.
 
     `rule` is a rule of the monitor or the case itself, `case` what ran, `sent` the message after which it shows, `place` what tells one
@@ -64,7 +64,7 @@ class Proven:
 
 
 @dataclass(frozen=True, slots=True)
-class Unreached:
+class SkippedCase:
     """A case that was not judged, and why."""
 
     case: str
@@ -80,12 +80,12 @@ class Conformance:
     seed: int
     program: Mapping[str, Any] = field(default_factory=dict[str, Any])
     versions: tuple[int, ...] = ()
-    findings: list[Proven] = field(default_factory=list[Proven])
+    findings: list[ProbeFinding] = field(default_factory=list[ProbeFinding])
     reached: list[str] = field(default_factory=list[str])
-    not_reached: list[Unreached] = field(default_factory=list[Unreached])
+    not_reached: list[SkippedCase] = field(default_factory=list[SkippedCase])
     errors: str = ""
     seconds: float = 0.0
-    known: list[Proven] = field(default_factory=list[Proven])
+    known: list[ProbeFinding] = field(default_factory=list[ProbeFinding])
     gone: list[Mapping[str, Any]] = field(default_factory=list[Mapping[str, Any]])
     options: tuple[str, ...] = ()
     """Options that make the same run again, beside case and seed."""
@@ -105,7 +105,7 @@ class Conformance:
         return "passes" if self.reached and self.versions else "not judged"
 
     @property
-    def failing(self) -> Sequence[Proven]:
+    def failing(self) -> Sequence[ProbeFinding]:
         """The findings that make the exit code 1."""
         levels = ("must", "should") if self.is_strict else ("must",)
         return [finding for finding in self.findings if finding.level in levels]

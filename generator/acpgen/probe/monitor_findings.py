@@ -11,8 +11,8 @@ from acpgen.input.walk import is_array, is_object
 from acpgen.messages import validators
 from acpgen.probe.citations import requirements as requirements_table
 from acpgen.probe.clauses import ACP, RPC, Clause, Strength
-from acpgen.probe.conformance import Proven, Unreached
-from acpgen.probe.connection import Connection, Spotted, id_text
+from acpgen.probe.conformance import ProbeFinding, SkippedCase
+from acpgen.probe.connection import CaseBreach, Connection, id_text
 
 if TYPE_CHECKING:
     from acp_monitor import Breach
@@ -45,38 +45,38 @@ _SCHEMA_RULES: Final = frozenset(
 )
 
 
-def broken(connection: Connection) -> Iterator[Proven]:
+def broken(connection: Connection) -> Iterator[ProbeFinding]:
     """The findings behind what the monitor saw the program do on a connection that has ended."""
-    for spotted in connection.spotted:
-        breach = spotted.breach
+    for found in connection.breaches:
+        breach = found.breach
         at_fault = connection.own if breach.rule in _OWED else connection.other
-        if breach.rule in _PASSED_OVER or breach.sender != at_fault or _is_tolerated(connection, spotted):
+        if breach.rule in _PASSED_OVER or breach.sender != at_fault or _is_tolerated(connection, found):
             continue
-        yield Proven(
+        yield ProbeFinding(
             rule=breach.rule,
-            case=spotted.case,
+            case=found.case,
             clause=_clause(breach.rule, _requirements(breach, connection.version), breach.level, connection.other),
             level=breach.level,
             message=f"{breach.method}: {breach.sentence}{_where(breach.pointer)}" if breach.method else breach.sentence,
             transcript=connection.excerpt(breach.earlier, _find_request(connection, breach.index), breach.index),
-            sent=spotted.sent,
+            sent=found.sent,
             place=f"{breach.method} {re.sub(r'/[0-9]+', '/*', breach.pointer)}",
             spoken=f"v{connection.version}",
         )
 
 
-def unjudged(connection: Connection) -> Iterator[Unreached]:
-    """What the monitor did not judge of what the program said."""
-    for spotted in connection.spotted:
-        if spotted.breach.rule == "not-judged" and spotted.breach.sender == connection.other:
-            yield Unreached(spotted.case or "monitor", spotted.breach.sentence)
+def unjudged(connection: Connection) -> Iterator[SkippedCase]:
+    """What the monitor did not judge of what the program sent."""
+    for found in connection.breaches:
+        if found.breach.rule == "not-judged" and found.breach.sender == connection.other:
+            yield SkippedCase(found.case or "monitor", found.breach.sentence)
 
 
-def merged(findings: Iterable[Proven]) -> list[Proven]:
+def merged(findings: Iterable[ProbeFinding]) -> list[ProbeFinding]:
     """The findings, each once: what says the same of the same place is counted."""
     from dataclasses import replace
 
-    found: dict[tuple[str, str, str, str], Proven] = {}
+    found: dict[tuple[str, str, str, str], ProbeFinding] = {}
     for one in findings:
         key = (one.rule, one.version, one.level, one.place)
         other = found.get(key)
@@ -84,14 +84,14 @@ def merged(findings: Iterable[Proven]) -> list[Proven]:
     return sorted(found.values(), key=lambda one: ("must", "should", "note").index(one.level))
 
 
-def _is_tolerated(connection: Connection, spotted: Spotted) -> bool:
+def _is_tolerated(connection: Connection, found: CaseBreach) -> bool:
     """Whether a breach is but an answer to a line that readers take in different ways."""
-    if spotted.breach.rule not in ("response-without-request", "envelope-malformed", "session-not-open"):
+    if found.breach.rule not in ("response-without-request", "envelope-malformed", "session-not-open"):
         return False
-    if not 0 <= spotted.breach.index < len(connection.rows):
+    if not 0 <= found.breach.index < len(connection.rows):
         return False
-    value = _read(connection.rows[spotted.breach.index].message)
-    if spotted.breach.rule == "session-not-open":
+    value = _read(connection.rows[found.breach.index].message)
+    if found.breach.rule == "session-not-open":
         params = value.get("params") if is_object(value) else None
         return is_object(params) and id_text(params.get("sessionId")) in connection.tolerated
     items = value if is_array(value) else [value]

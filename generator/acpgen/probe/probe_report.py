@@ -14,7 +14,7 @@ from typing import Any, Final
 from acpgen.diagnostics.model import Diagnostic, DiagnosticReport, RuleDescription, Snippet
 from acpgen.diagnostics.outline import counted
 from acpgen.errors import visible
-from acpgen.probe.conformance import LEVELS, Conformance, Proven, TranscriptLine
+from acpgen.probe.conformance import LEVELS, Conformance, ProbeFinding, TranscriptLine
 
 SENTENCES: Final = {
     "breaks": "Breaks: the program breaks requirements of the specification.",
@@ -79,7 +79,7 @@ def _badge(report: Conformance) -> str:
     return {"breaks": broken, "passes": passes, "not judged": "not judged"}[report.verdict]
 
 
-def _diagnostic(one: Proven, report: Conformance) -> Diagnostic:
+def _diagnostic(one: ProbeFinding, report: Conformance) -> Diagnostic:
     suite, _, name = one.case.rpartition("/")
     lines = tuple(map(_spoken, one.transcript))
     keys = (*("" for _ in one.transcript[1:]), one.key)  # what is wrong stands in the last message
@@ -99,7 +99,7 @@ def _diagnostic(one: Proven, report: Conformance) -> Diagnostic:
     )
 
 
-def _message(one: Proven) -> str:
+def _message(one: ProbeFinding) -> str:
     return one.message if one.times == 1 else f"{one.message} ({one.times} times)"
 
 
@@ -118,7 +118,7 @@ def _describe_rules(report: Conformance, rules: Collection[str]) -> Sequence[Rul
     return [RuleDescription(rule, each.says, str(each)) for rule, each in clauses.items() if rule in rules]
 
 
-def _again(one: Proven, report: Conformance) -> str:
+def _again(one: ProbeFinding, report: Conformance) -> str:
     """The command that runs the case of a finding alone."""
     side = " --client" if report.side == "client" else ""
     options = "".join(f" {option}" for option in report.options)
@@ -126,7 +126,7 @@ def _again(one: Proven, report: Conformance) -> str:
 
 
 def _spoken(row: TranscriptLine) -> str:
-    """A line of a transcript: who said it, and what."""
+    """A line of a transcript: who sent it, and what."""
     arrow = "→" if row.sender == "client" else "←"
     return "…" if row.is_gap else f"{arrow} {visible(row.message.decode('utf-8', 'backslashreplace'))}"
 
@@ -167,7 +167,7 @@ def as_data(report: Conformance) -> dict[str, Any]:
     }
 
 
-def _finding_data(one: Proven, report: Conformance) -> dict[str, Any]:
+def _finding_data(one: ProbeFinding, report: Conformance) -> dict[str, Any]:
     return {
         "rule": one.rule,
         "requirement": {name: getattr(one.clause, name) for name in ("document", "section", "number", "says")},

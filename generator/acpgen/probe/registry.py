@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from acpgen.probe.case_context import Trial
 
 Start: TypeAlias = Literal["program", "connection", "session"]
-"""Where a case begins: at a program that was told nothing, after `initialize`, or with a session open."""
+"""Where a case begins: at a program that was sent nothing, after `initialize`, or with a session open."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from typing import Any, Final
 from acpgen.compat.check_report import VERDICTS
 from acpgen.compat.compare import side
 from acpgen.compat.findings import worst
-from acpgen.compat.protocol.check.check import check, restructuring
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.compat.sources import open_input
 from acpgen.diagnostics.markup import Markdown, code
@@ -82,6 +81,8 @@ def _compare_with_newest(history: History, version: Version) -> ChangelogStep:
 
     Changes that share a row depend on one another, so two branches with one each would not merge.
     """
+    from acpgen.compat.protocol.check.check import check, restructuring
+
     last = side(open_input(history[-1].documents), unstable=False).meaning
     present = SchemaRevision(version.protocol, version.bundle)
     found = check(last, present).reaches

@@ -20,7 +20,6 @@ from typing import Final
 from acpgen.bundle.bundle import Moved
 from acpgen.compat.diff.renames import renamed_methods
 from acpgen.compat.findings import Reach
-from acpgen.compat.protocol.check.check import check
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.compat.report_cache import find_or_compare
 from acpgen.diagnostics.markup import Markdown, identifier, plain
@@ -54,7 +53,13 @@ def _check_facts(old: SchemaRevision, new: SchemaRevision, cache: Cache) -> tupl
     """Check two revisions as if nobody had described anything: what the words of a schema say is neither a finding nor an input."""
     before, after = old.without_prose(), new.without_prose()
     inputs = chain(("facts",), (dumps(to_json(side)) for side in (before, after)))
-    return find_or_compare(cache, inputs, lambda: check(before, after).reaches)
+
+    def findings() -> tuple[Reach, ...]:
+        from acpgen.compat.protocol.check.check import check
+
+        return check(before, after).reaches
+
+    return find_or_compare(cache, inputs, findings)
 
 
 class _Guide:

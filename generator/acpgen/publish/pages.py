@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
@@ -14,7 +14,7 @@ INDEX: Final = "index.md"
 Entry: TypeAlias = "tuple[str, str | list[Entry]]"
 """A title in the navigation, and the page or the entries below it."""
 
-Sections: TypeAlias = Sequence[tuple[str, Sequence[str]]]
+Sections: TypeAlias = Collection[tuple[str, Sequence[str]]]
 """Pages that stand together in the navigation, by the title above them."""
 
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
-from acpgen.config.faults import BAD_MATERIAL, UNKNOWN_KEY
-from acpgen.errors import Fault, Faults, did_you_mean, shown
-from acpgen.input.walk import is_array
-from acpgen.pointers import plain_pointer
+from acpgen.config.docs_inputs import form_faults
+from acpgen.config.faults import BAD_MATERIAL
+from acpgen.errors import Faults, shown
+from acpgen.input.form import Form
 
 if TYPE_CHECKING:
     from acpgen import ir
 
-LEVELS: Final = ("MUST", "MUST NOT", "SHOULD", "SHOULD NOT", "RECOMMENDED", "MAY", "fact", "guidance")
 PEERS: Final = {
     "client": "Client",
     "agent": "Agent",
@@ -40,37 +40,7 @@ CHECKERS: Final = {
 KEEPERS: Final = ("bindings", "functions")
 """What keeps a requirement without checking what others send."""
 
-_TEXT: Final = {"type": "string", "pattern": "[^ ]"}
-_TEXTS: Final = {"type": "array", "items": _TEXT, "minItems": 1, "uniqueItems": True}
-
-
-def _object(required: str, optional: str = "", **properties: object) -> dict[str, object]:
-    """The schema of an object with these members, texts unless `properties` says otherwise, and no others."""
-    names = f"{required} {optional}".split()
-    members = {name: properties.get(name, _TEXT) for name in names}
-    return {"type": "object", "properties": members, "required": required.split(), "additionalProperties": False}
-
-
-def _array(items: object) -> dict[str, object]:
-    return {"type": "array", "items": items, "minItems": 1}
-
-
-_LISTS: Final = ("protocols", "methods", "validator", "lint", "monitor", "functions", "bindings", "probe", "tests")
-_FORM: Final = _object(
-    "documents rules",
-    documents=_array(_object("id title protocols about", "area revision url", protocols=_TEXTS)),
-    rules=_array(
-        _object(
-            "document section level who says",
-            f"number id {' '.join(_LISTS)} schema documentation",
-            number={"type": "integer", "minimum": 1},
-            level={"enum": [*LEVELS]},
-            who={"enum": [*PEERS]},
-            schema=_array(_object("at", "has lacks", at=_TEXTS, has=_TEXTS, lacks=_TEXTS)),
-            **dict.fromkeys(_LISTS, _TEXTS),
-        )
-    ),
-)
+_FORM: Final = Form(Path(__file__).with_name("requirements.schema.json"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,11 +122,11 @@ def make_slug(section: str) -> str:
 
 def parse_table(value: ir.JSON, at: str) -> Table:
     """The table in a file. Raises `Faults`, which name every place where it is not well formed."""
-    faults = list(_find_malformed(value, at))
+    faults = [*form_faults(_FORM, value, at, "Correct it: schema/README.md describes the table")]
     if faults:
         raise Faults(faults)
     top = cast("dict[str, list[dict[str, Any]]]", value)
-    documents = tuple(NormativeDocument(**_make_tuples(row)) for row in top["documents"])
+    documents = _FORM.convert(top["documents"], tuple[NormativeDocument, ...])
     known = {document.id: document for document in documents}
     rules = tuple(_make_requirement(row, known) for row in top["rules"])
     table = Table(at, documents, rules)
@@ -168,44 +138,10 @@ def parse_table(value: ir.JSON, at: str) -> Table:
     return table
 
 
-# --- the form of the file --------------------------------------------------------------------------------------------
-
-
-def _find_malformed(value: ir.JSON, at: str) -> Iterator[Fault]:
-    """What the file has that no table may have, with the nearest name for an unknown key."""
-    from acpgen.input.schema_validator import Validator
-
-    validator = Validator(_FORM)
-    for error in validator.errors(value):
-        where = plain_pointer(*error.instance_path)
-        unknown: Sequence[str] = getattr(error.kind, "unexpected", ())
-        for key in unknown:
-            hint = did_you_mean(key, _list_known_keys(error.instance_path))
-            yield UNKNOWN_KEY(at=f"{at}#{where}{plain_pointer(key)}", key=shown(key), hint=hint)
-        if not unknown:
-            reason, remedy = validator.message(error)[:200], "Correct it: schema/README.md describes the table"
-            yield BAD_MATERIAL(at=f"{at}#{where}", reason=reason, remedy=remedy)
-
-
-def _list_known_keys(path: Iterable[str | int]) -> Iterable[str]:
-    """The keys of the objects at a place in the file."""
-    schema: Any = _FORM
-    for key in path:
-        schema = schema["properties"][key] if isinstance(key, str) else schema["items"]
-    return cast("Iterable[str]", schema["properties"])
-
-
-def _make_tuples(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: tuple(value) if is_array(value) else value for key, value in row.items()}
-
-
 def _make_requirement(row: Mapping[str, Any], known: Mapping[str, NormativeDocument]) -> Requirement:
-    given = _make_tuples(row)
     document = known.get(row["document"])
-    given["id"] = given.pop("number", None) or given.get("id", 0)
-    given.setdefault("protocols", document.protocols if document is not None else ())
-    given["schema"] = tuple(SchemaPlaces(**_make_tuples(place)) for place in row.get("schema", ()))
-    return Requirement(**given)
+    protocols = () if document is None else document.protocols
+    return _FORM.convert({"id": row.get("number", 0), "protocols": protocols, **row}, Requirement)
 
 
 # --- what its parts say of one another -------------------------------------------------------------------------------

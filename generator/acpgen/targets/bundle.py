@@ -20,9 +20,6 @@ _GROUPS: Final = {
     "both": "sharedMethods",
 }
 
-IS_APART: Final = True
-"""Definitions are as the schema has them: others refer to them by name."""
-
 
 def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping[str, str]:
     """`schema.json` and `meta.json`, below the prefix."""

@@ -27,9 +27,7 @@ class _Targets(Mapping[str, Target]):
     def __getitem__(self, name: str) -> Target:
         if name in BUILT_IN:
             module = import_module(f"acpgen.targets.{name}")
-            return Target(
-                module.render, BUILT_IN[name], getattr(module, "OPTIONS", ()), getattr(module, "IS_APART", False)
-            )
+            return Target(module.render, BUILT_IN[name], getattr(module, "OPTIONS", ()))
         entries = [*entry_points(group=GROUP, name=name)]
         if len({entry.value for entry in entries}) > 1:
             places = " and ".join(sorted({entry.value for entry in entries}))

@@ -25,15 +25,13 @@ class Target:
     """A target: its function, a sentence about it, and its options.
 
     `render` is given a value for each declared option (`settings.options`), and raises `Faults` where a protocol or setting cannot be
-    used. `is_apart` asks for a variant and its body as two definitions, as the schema has them; without, a body that belongs to one
-    variant alone is that variant. An entry point of the group `acpgen.targets` is a `Target` or, where it has nothing to say, the
-    function alone. `origin` and `at`, where it comes from, are filled in by acpgen.
+    used. An entry point of the group `acpgen.targets` is a `Target` or, where it has nothing to say, the function alone. `origin` and
+    `at`, where it comes from, are filled in by acpgen.
     """
 
     render: Render
     about: str = ""
     options: tuple[Option, ...] = ()
-    is_apart: bool = False
     origin: Origin = "acpgen"
     at: str = ""
 

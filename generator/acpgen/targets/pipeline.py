@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from acpgen.errors import Faults, did_you_mean
 from acpgen.input.faults import UNKNOWN_NAME
@@ -41,14 +41,9 @@ def generate(
         cast("Mapping[str, Settings]", targets) if isinstance(targets, Mapping) else dict.fromkeys(targets, Settings())
     )
     require_targets(chosen, TARGETS)
-    files: dict[str, Files] = {}
     used = {name: TARGETS[name] for name in chosen}
-    choices: Any = {"names": names, "keep_unknown": keep_unknown, "methods": methods}
-    readings = {target.is_apart for target in used.values()}
-    read = {is_apart: understand(protocol, is_apart=is_apart, **choices) for is_apart in readings}
-    for name, settings in chosen.items():
-        files[name] = used[name](*read[used[name].is_apart], settings)
-    return files
+    meaning = understand(protocol, names=names, keep_unknown=keep_unknown, methods=methods)
+    return {name: used[name](*meaning, settings) for name, settings in chosen.items()}
 
 
 def require_targets(names: Iterable[str], targets: Iterable[str], at: str = "targets") -> None:

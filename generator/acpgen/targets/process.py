@@ -85,7 +85,7 @@ def _describe(name: str, path: str, changed: int) -> Target:  # noqa: ARG001 - a
     if wrong:
         raise failed(path, name, wrong)
     render, options = _render(name, path), described.options
-    return Target(render, described.about, options, is_apart=described.apart, origin="program", at=path)
+    return Target(render, described.about, options, origin="program", at=path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,6 @@ class _Description:
 
     about: str = ""
     options: tuple[Option, ...] = ()
-    apart: bool = False
 
 
 def _render(name: str, path: str) -> Render:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from acpgen.files.cache import NO_CACHE, Cache
 from acpgen.targets.options import Value
 
 
@@ -15,7 +16,7 @@ class Settings:
     For docs, `package` and `module` are the Python package and the npm module that other outputs make of the protocol.
 
     `version` and `license`, an SPDX expression, are those of the distribution. `options` has a value for each option that the target
-    declares.
+    declares. `cache` is where a target may find what it made of the same inputs in an earlier run.
     """
 
     package: str = ""
@@ -25,3 +26,4 @@ class Settings:
     prefix: str = ""
     module: str = ""
     options: Mapping[str, Value] = field(default_factory=dict[str, Value], hash=False)
+    cache: Cache = field(default=NO_CACHE, compare=False, repr=False)

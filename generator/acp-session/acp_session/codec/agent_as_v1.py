@@ -96,15 +96,15 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
         )
 
     async def _initialize(self, body: Json, place: Place) -> Json:
-        can = as_object(body.get("clientCapabilities"))
-        self.client_capabilities = v1.decode_as(v1.ClientCapabilities, can)
+        offered = as_object(body.get("clientCapabilities"))
+        self.client_capabilities = v1.decode_as(v1.ClientCapabilities, offered)
         if self._is_local:  # it uses these by `client_services`
-            body["clientCapabilities"] = omit(can, "fs", "terminal")
+            body["clientCapabilities"] = omit(offered, "fs", "terminal")
         answer = await self.pass_on("initialize", body, place)
         if answer["protocolVersion"] != 2:
             raise RequestError(UNSUPPORTED_VERSION, f"the agent supports version {answer['protocolVersion']}, not 2")
         found: Json = ToV1().convert("InitializeResponse", answer, place)
-        self.can = as_object(found["agentCapabilities"])
+        self.capabilities = as_object(found["agentCapabilities"])
         return found
 
     async def _pass(self, body: Json, place: Place) -> Json:
@@ -167,7 +167,8 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
         return await self._set({"type": "id", **body}, place)
 
     async def _set(self, body: Json, place: Place) -> Json:
-        answer, to_v1 = await self.ask("session/set_config_option", body, place), self.session(body["sessionId"]).to_v1
+        answer = await self.request("session/set_config_option", body, place)
+        to_v1 = self.session(body["sessionId"]).to_v1
         options = to_v1.replace_options(answer.get("configOptions") or (), place.at("configOptions"))
         return {**answer, "configOptions": options}
 
@@ -187,7 +188,7 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
             end = await session.open_prompts.wait_for_end(send())
         except asyncio.CancelledError:
             with suppress(ConnectionClosed):
-                await self.tell("session/cancel", {"sessionId": session.id}, place)
+                await self.notify("session/cancel", {"sessionId": session.id}, place)
             raise
         except (PeerError, RequestError) as error:
             if error.code != REQUEST_CANCELLED:
@@ -212,7 +213,7 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
         if body["sessionId"] in self.sessions:
             self.sessions[body["sessionId"]].cancellations += 1
         await asyncio.sleep(0)  # a prompt that came just before reaches the agent first
-        await self.tell("session/cancel", body, place)
+        await self.notify("session/cancel", body, place)
 
     handlers: ClassVar[Mapping[str, Handler]] = {
         "initialize": _initialize,
@@ -283,12 +284,12 @@ class ClientForV2(ClientRelay, peers2.Client):
         place = self.losses.place("session/update", session_id=session.id)
         for one in updates:
             with suppress(ConnectionClosed, RequestError):  # what is refused is reported as a loss
-                await self.tell("session/update", {**more, "sessionId": session.id, "update": one}, place)
+                await self.notify("session/update", {**more, "sessionId": session.id, "update": one}, place)
 
     async def _request_permission(self, body: Json, place: Place) -> Json:
         session = self.codec.session(body["sessionId"])
         request = session.to_v1.convert("RequestPermissionRequest", body, place)
-        answer = await self.ask("session/request_permission", request, place)
+        answer = await self.request("session/request_permission", request, place)
         subject, shown = as_object(body.get("subject")), request["toolCall"]
         own = as_object(subject.get("toolCall")).get("title") if subject.get("type") == "tool_call" else None
         if isinstance(own, str) and own != shown.get("title"):
@@ -298,7 +299,7 @@ class ClientForV2(ClientRelay, peers2.Client):
         return answer
 
     async def _elicit(self, body: Json, place: Place) -> Json:
-        return await self.ask("elicitation/create", with_id_of_client(body, place, self._connection), place)
+        return await self.request("elicitation/create", with_id_of_client(body, place, self._connection), place)
 
     handlers: ClassVar[Mapping[str, Handler]] = {
         "session/update": _update,

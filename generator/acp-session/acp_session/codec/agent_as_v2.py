@@ -25,7 +25,7 @@ from acp_bindings.v2 import peers as peers2
 from acp_session.background import CancelScope
 from acp_session.diffs import as_object
 from acp_session.prompts import TurnQueue
-from acp_session.services import SERVICE_METHODS, Establish, Local, LocalServices, SessionRoots
+from acp_session.services import SERVICE_METHODS, Local, LocalServices
 from acp_workspace.approval import ApprovalRequest, Approve
 from acp_workspace.errors import INTERNAL_ERROR, NOT_FOUND, UNSUPPORTED_VERSION, invalid_params, refused
 from acp_workspace.hooks import maybe_await
@@ -112,9 +112,9 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
         super().__init__(on_loss, ToV1(has_switches=True, has_notices=True, has_compaction=True))
         offered = local or Local(files=None, terminals=None)
         self._policy = None if offered.files is None and offered.terminals is None else offered.root_policy
-        self.roots = SessionRoots(ClientWorkspace())
+        self.workspace = ClientWorkspace()
         approve = None if offered.approve is None else self._approval(offered.approve)
-        self.services = services or LocalServices(replace(offered, approve=approve), self.send, self.roots)
+        self.services = services or LocalServices(replace(offered, approve=approve), self.send, self.workspace)
         self._client = None if client is None else LocalCalls(client)
         self._accept_timeout = accept_timeout
 
@@ -142,7 +142,7 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
 
     async def close(self) -> None:
         await self.services.close()
-        self.roots.workspace.close()
+        self.workspace.close()
         await super().close()
 
     async def end_turns(self) -> None:
@@ -157,10 +157,10 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
             data = {"requested": body["protocolVersion"], "supported": [2]}
             raise RequestError(UNSUPPORTED_VERSION, "this agent speaks version 2", data)
         request = offer_services(self.walker.convert("InitializeRequest", body, place), self.services.capabilities())
-        answer = await self.ask("initialize", request, place)
+        answer = await self.request("initialize", request, place)
         if answer["protocolVersion"] != 1:
             raise RequestError(UNSUPPORTED_VERSION, f"the agent supports version {answer['protocolVersion']}, not 1")
-        self.can = as_object(answer.get("agentCapabilities"))
+        self.capabilities = as_object(answer.get("agentCapabilities"))
         found: Json = ToV2().convert("InitializeResponse", answer, place)
         return found
 
@@ -168,22 +168,20 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
         return await self.pass_on(V1_METHODS.get(place.method, place.method), body, place)
 
     @asynccontextmanager
-    async def open_session(self, body: Json, session_id: str | None = None) -> AsyncGenerator[Establish]:
+    async def open_session(self, body: Json, session_id: str | None = None) -> AsyncGenerator[RootSet | None]:
         """Open a session with the roots of these params, if something of this machine is served. Raises `RequestError` for roots that
         cannot be bound or that the policy refuses.
         """
         if self._policy is None:
-            yield lambda found_id: None
+            yield None
             return
         roots = RootSet.bind(parse_scope(body["cwd"], body.get("additionalDirectories", UNSET)), self._policy)
-        async with self.roots.open_session(roots, session_id) as establish:
-            yield establish
+        async with self.workspace.open_session(roots, session_id):
+            yield roots
 
     async def _open(self, body: Json, place: Place) -> Json:
-        async with self.open_session(body) as establish:
-            answer = await self._pass(body, place)
-            establish(str(answer["sessionId"]))
-        return self._convert_answer(answer, body, place)
+        async with self.open_session(body) as roots:
+            return self._convert_answer(await self._pass(body, place), body, roots, place)
 
     async def _reopen(self, body: Json, place: Place) -> Json:
         """An agent that can only load does so, and what it replays is not passed on."""
@@ -191,10 +189,10 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
         if replay.get("type", "start") != "start":
             raise invalid_params("this agent replays only from the start", "/replayFrom")
         is_replayed = bool(replay) or place.method == "session/load"
-        async with self.open_session(body, session.id) as establish:
+        async with self.open_session(body, session.id) as roots:
             if not is_replayed and self.offers("resume"):
                 answer = await self.pass_on("session/resume", body, place)
-            elif self.can.get("loadSession"):
+            elif self.capabilities.get("loadSession"):
                 session.is_muted = not is_replayed
                 try:
                     answer = await self.pass_on("session/load", body, place)
@@ -203,14 +201,15 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
                 session.to_v2.pause()
             else:
                 raise invalid_params("the agent cannot replay a session", "/replayFrom")
-            establish(session.id)
-        found = self._convert_answer(answer, body, place)
+            found = self._convert_answer(answer, body, roots, place)
         await self.report_state(session, "idle" if session.turn is None else "running")
         return found
 
-    def _convert_answer(self, answer: Json, body: Json, place: Place) -> Json:
-        """The answer that opens a session, in the terms of v2."""
+    def _convert_answer(self, answer: Json, body: Json, roots: RootSet | None, place: Place) -> Json:
+        """The answer that opens a session with these roots, in the terms of v2."""
         session = self.session(str(answer.get("sessionId", body.get("sessionId"))))
+        if roots is not None:
+            self.workspace.establish(session.id, roots)
         session.cwd, session.additional = body["cwd"], list(body.get("additionalDirectories") or ())
         found: Json = session.to_v2.convert("NewSessionResponse", answer, place)
         return found
@@ -254,7 +253,7 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
     async def _end(self, session_id: str, session: Session | None) -> None:
         if session is not None:
             await session.finish()
-        self.roots.workspace.forget(session_id)
+        self.workspace.forget(session_id)
         await self.services.end(session_id)
         self.sessions.pop(session_id, None)
 
@@ -263,11 +262,11 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
         options = self.session(body["sessionId"]).to_v2.options
         if body["configId"] == options.mode_option:
             mode = {**omit(body, "configId", "type", "value"), "modeId": body.get("value")}
-            answer = await self.ask("session/set_mode", mode, place)
+            answer = await self.request("session/set_mode", mode, place)
             options.set_mode(str(body.get("value")))
         else:
             setting = omit(body, "type") if body.get("type") == "id" else body
-            answer = await self.ask("session/set_config_option", setting, place)
+            answer = await self.request("session/set_config_option", setting, place)
             options.replace(answer.get("configOptions") or (), place.at("configOptions"))
         return {**answer, "configOptions": options.all()}
 
@@ -313,7 +312,7 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
         if session is not None:
             session.cancel()
         with suppress(ConnectionClosed):
-            await self.tell("session/cancel", body, place)
+            await self.notify("session/cancel", body, place)
         if session is not None:
             await self.services.stop(session.id)
 
@@ -364,7 +363,7 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
         """Send an update to the client."""
         place = self.losses.place("session/update", session_id=session_id)
         with suppress(ConnectionClosed):  # nobody listens any more
-            await self.v1_client.tell(
+            await self.v1_client.notify(
                 "session/update", {**(more or {}), "sessionId": session_id, "update": update}, place
             )
 
@@ -399,7 +398,7 @@ class ClientForV1(ClientRelay, peers1.Client):
             await self.codec.report_start(session)
             if method == "terminal/create" and session.scope.is_cancelled:
                 raise refused(params.command, "the turn was cancelled")
-        await self.codec.roots.wait_known(params.session_id)
+        await self.codec.workspace.wait_known(params.session_id)
         return await self.codec.services.answer(method, params)
 
     async def _update(self, body: Json, place: Place) -> None:
@@ -420,7 +419,7 @@ class ClientForV1(ClientRelay, peers1.Client):
         if session.turn is not None and not session.scope.is_cancelled:
             await self.codec.report_state(session, "requires_action")
         try:
-            answer = await session.scope.run(lambda: self.ask("session/request_permission", request, place))
+            answer = await session.scope.run(lambda: self.request("session/request_permission", request, place))
         finally:
             if session.turn is not None and not session.scope.is_waiting and not session.scope.is_cancelled:
                 await self.codec.report_state(session, "running")
@@ -443,7 +442,7 @@ class ClientForV1(ClientRelay, peers1.Client):
                 **as_object(request.get("requestedSchema")),
             }
         scope = CancelScope() if session is None else session.scope
-        return await scope.run(lambda: self.ask("elicitation/create", request, place)) or {"action": "cancel"}
+        return await scope.run(lambda: self.request("elicitation/create", request, place)) or {"action": "cancel"}
 
     async def _carried(self, body: Any, place: Place) -> None:
         """What another codec has carried through v1 is the update of v2 again."""

@@ -10,6 +10,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from acp_bindings import Dropped
 
+from acp_session.log import LOG, SessionLog
 from jsonrpc_bindings.pointers import json_pointer
 
 Kind: TypeAlias = Literal["dropped", "changed", "added", "carried"]
@@ -43,8 +44,7 @@ OnLoss: TypeAlias = "Callable[[Loss], object]"
 def log_loss(loss: Loss) -> None:
     """Write a loss to the logger `acp_session`, with the id of its session: a warning where something that was said did not go on."""
     level = logging.WARNING if loss.kind == "dropped" and loss.method != "initialize" else logging.INFO
-    where = "" if loss.session_id is None else f"session {loss.session_id}: "
-    logging.getLogger("acp_session").log(level, "%s%s", where, loss, extra={"session_id": loss.session_id})
+    (LOG if loss.session_id is None else SessionLog(loss.session_id)).log(level, "%s", loss)
 
 
 class Losses:

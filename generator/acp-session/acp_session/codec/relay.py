@@ -116,15 +116,15 @@ class Relay(Side):
     def _place(self, method: str, params: Any) -> Place:
         return self.losses.place(method, session_id=getattr(params, "session_id", None))
 
-    async def ask(self, method: str, body: Json, place: Place, *, timeout: float | None = None) -> Json:
+    async def request(self, method: str, body: Json, place: Place) -> Json:
         """What the peer answers to a request of its version."""
         row = self.far_side.wire.codec.route(method, is_request=True)
         assert row is not None
-        request = decode(self.far_side, row.params, body, place)
-        answer: Json = to_builtins(await self.far.request(method, request, timeout=timeout)) or {}
+        params = decode(self.far_side, row.params, body, place)
+        answer: Json = to_builtins(await self.far.request(method, params)) or {}
         return answer
 
-    async def tell(self, method: str, body: Json, place: Place) -> None:
+    async def notify(self, method: str, body: Json, place: Place) -> None:
         """Send the peer a notification of its version."""
         row = self.far_side.wire.codec.route(method, is_request=False)
         assert row is not None
@@ -133,7 +133,7 @@ class Relay(Side):
 
 class AgentRelay(Relay, Generic[S]):
     """An agent of one version that has an `agent` of the other do its work. Its sessions know whether they are used. `walker` converts what
-    belongs to no session, `can` is what v1 says that the agent can do.
+    belongs to no session, `capabilities` are those of the agent in the terms of v1.
     """
 
     agent: Any
@@ -141,7 +141,7 @@ class AgentRelay(Relay, Generic[S]):
     def __init__(self, on_loss: OnLoss, walker: Walker) -> None:
         self.losses = Losses(on_loss)
         self.walker = walker
-        self.can: Json = {}
+        self.capabilities: Json = {}
         self.sessions: dict[str, S] = {}
         self.background = Background()
 
@@ -156,7 +156,7 @@ class AgentRelay(Relay, Generic[S]):
 
     def offers(self, name: str) -> bool:
         """Whether the agent advertises something for its sessions."""
-        return as_object(self.can.get("sessionCapabilities")).get(name) is not None
+        return as_object(self.capabilities.get("sessionCapabilities")).get(name) is not None
 
     async def pass_on(self, method: str, body: Json, place: Place, **more: Any) -> Json:
         """What the agent answers to a request that is converted by its row, with `more` fields of its version. Raises `RequestError` -32602
@@ -170,7 +170,7 @@ class AgentRelay(Relay, Generic[S]):
             body = omit(body, "additionalDirectories")
         row = self.far_side.wire.codec.route(method, is_request=True)
         assert row is not None
-        return await self.ask(method, {**self.walker.convert(row.params.__name__, body, place), **more}, place)
+        return await self.request(method, {**self.walker.convert(row.params.__name__, body, place), **more}, place)
 
     @abstractmethod
     def new_session(self, session_id: str) -> S:
@@ -216,7 +216,7 @@ class ClientRelay(Relay):
 
     async def complete(self, body: Json, place: Place) -> None:
         """Pass on that the user has finished on a web page."""
-        await self.tell("elicitation/complete", body, place)
+        await self.notify("elicitation/complete", body, place)
 
 
 def with_id_of_client(body: Json, place: Place, sent_by: Connection | None) -> Json:

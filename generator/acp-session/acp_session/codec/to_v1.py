@@ -107,8 +107,8 @@ class ToV1(Walker):
         terminals: Callable[[], Collection[str]] = tuple,
     ) -> None:
         hooks: dict[str, Hook] = {
-            "InitializeRequest": self._hello,
-            "InitializeResponse": self._welcome,
+            "InitializeRequest": self._initialize_params,
+            "InitializeResponse": self._initialize_result,
             **dict.fromkeys(OPENING_ANSWERS, self._opened),
             "RequestPermissionRequest": self.permission,
             "RequestPermissionOutcome?": self._unknown_outcome,
@@ -290,12 +290,12 @@ class ToV1(Walker):
             found["modes"] = {"currentModeId": option.get("currentValue"), "availableModes": modes}
         return found
 
-    def _hello(self, body: Json, place: Place) -> Json:
+    def _initialize_params(self, body: Json, place: Place) -> Json:
         """The params of `initialize`."""
         found: Json = self.convert_row("InitializeRequest", {"capabilities": {}, **body, "protocolVersion": 1}, place)
         return found
 
-    def _welcome(self, body: Json, place: Place) -> Json:
+    def _initialize_result(self, body: Json, place: Place) -> Json:
         """The result of `initialize`."""
         source: Json = {"capabilities": {}, "authMethods": [], **body, "protocolVersion": 1}
         found: Json = self.convert_row("InitializeResponse", source, place)
@@ -404,12 +404,12 @@ class ToV1(Walker):
         return found
 
 
-def offer_services(hello: Json, offered: v1.ClientCapabilities) -> Json:
+def offer_services(params: Json, offered: v1.ClientCapabilities) -> Json:
     """The params of `initialize` with the files and terminals for an agent of v1, which v2 does not have."""
     if offered.terminal or offered.fs.read_text_file or offered.fs.write_text_file:
         services = to_builtins(offered)
-        hello["clientCapabilities"] |= {key: services[key] for key in ("fs", "terminal") if key in services}
-    return hello
+        params["clientCapabilities"] |= {key: services[key] for key in ("fs", "terminal") if key in services}
+    return params
 
 
 def is_carried(update: Json) -> bool:

@@ -12,7 +12,6 @@ from acpgen import ir
 from acpgen.compat.changes import Change
 from acpgen.compat.diff import scalars, unions
 from acpgen.compat.diff.pairs import (
-    DOUBT,
     Comparison,
     Declaration,
     Pair,
@@ -95,6 +94,14 @@ class Walk:
     def _children(self, pair: Pair) -> list[Pair]:
         return [child for _, child in self.nodes[pair].children]
 
+    def is_declared(self, pair: Pair) -> bool:
+        """Whether the sources name a definition of a pair."""
+        return any(isinstance(type_, ir.Ref) and type_.name in self._declared for type_, _ in pair.sides)
+
+    def holds(self, root: Pair, pair: Pair) -> bool:
+        """Whether the types of a pair stand at or below another pair."""
+        return any((each.old, each.new) == (pair.old, pair.new) for each in reachable([root], self._children))
+
     def is_changed(self, pair: Pair) -> bool:
         """Whether there are changes of messages at a pair or below it."""
         return pair in self._changed_pairs()
@@ -119,6 +126,12 @@ class Walk:
     def shape(self, type_: ir.Type, side: Literal[0, 1]) -> Shape:
         """The shape of a type of one side."""
         return self._both.shape(type_, side)
+
+    def names(self, side: Literal[0, 1]) -> set[str]:
+        """The definitions of one side that were compared part by part."""
+        types = {pair.sides[side][0] for pair in self.nodes}
+        found = {type_.name for type_ in types if isinstance(type_, ir.Ref)}
+        return found.union(*(self.shape(type_, side).names for type_ in types))
 
     def _is_anything(self, type_: ir.Type, side: Literal[0, 1]) -> bool:
         shape = self.shape(type_, side)
@@ -176,7 +189,7 @@ def _residue(work: Comparison) -> None:
     known = [[name for name in shape.names if name not in work.both.apart] for shape in (work.old, work.new)]
     before, after = work.both.old.residue(known[0]), work.both.new.residue(known[1])
     if before != after:
-        work.note(Change("undecided", detail=DOUBT, **work.at()))
+        work.doubt(before, after, work.at())
 
 
 def _types(

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from acpgen import ir
 from acpgen.compat.changes import Change, ChangePlaces
 from acpgen.compat.diff.renames import Member, content_of, name_of
 from acpgen.compat.diff.shapes import Alternative, Shape, shape_of
 from acpgen.compat.findings import Revision
-from acpgen.compat.protocol.revision import SchemaRevision
-from schema_inclusion import Comparer
+from acpgen.compat.protocol.revision import Demand, SchemaRevision
+
+if TYPE_CHECKING:
+    from schema_inclusion import Comparer
 
 EXTENSION: Final = "_example"
 """A name that a peer may always send: extensions begin with an underscore."""
@@ -141,6 +143,8 @@ class RevisionShapes:
     @cached_property
     def comparer(self) -> Comparer:
         """The prover for scalars, which refer to no definition."""
+        from schema_inclusion import Comparer
+
         return Comparer({}, {})
 
     def shape(self, type_: ir.Type, side: Literal[0, 1]) -> Shape:
@@ -171,6 +175,15 @@ class Comparison:
     def note(self, *changes: Change) -> None:
         """Note changes."""
         self.node.changes.extend(changes)
+
+    def doubt(self, old: Sequence[Demand], new: Sequence[Demand], at: ChangePlaces) -> None:
+        """Note that keywords demand something else which cannot be compared one by one; where only the definitions do that they refer to,
+        those of both revisions are named.
+        """
+        is_referred = [each.own for each in old] == [each.own for each in new]
+        one, other = (dict(text for each in side for text in each.referred) for side in (old, new))
+        named = frozenset(name for name in one.keys() & other.keys() if is_referred and one[name] != other[name])
+        self.note(Change("undecided", within=(named, named), detail=DOUBT, **at))
 
     def child(self, step: Step, old: ir.Type, new: ir.Type, tag: str | None = None) -> None:
         """Note a pair inside this one."""

@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from acpgen import ir
 from acpgen.compat.changes import Change, ChangePlaces, FieldChange
-from acpgen.compat.diff.pairs import DOUBT, Comparison, Step
+from acpgen.compat.diff.pairs import Comparison, Step
 from acpgen.compat.diff.renames import declared_renames, likely_renames
 from acpgen.compat.diff.shapes import Objects
 from acpgen.compat.protocol.sender_schemas import conditional_members, declares_nothing, likely_type, permitted_patterns
@@ -79,7 +79,8 @@ def _unenforced(work: Comparison, old: Objects, new: Objects, at: ChangePlaces) 
         for base, rests in bases.items():
             _closed(work, base, rests, old, new)
         alone = next(iter(bases), None) if len(bases) == 1 else None
-        work.note(Change("undecided", detail=DOUBT, **(at if alone is None else _places(work, alone))))
+        is_referred = excluded[0] == excluded[1]
+        work.doubt(before if is_referred else [], after, at if alone is None else _places(work, alone))
 
 
 def _bases(work: Comparison, old: Objects, new: Objects) -> dict[str | None, set[str]]:

@@ -185,6 +185,15 @@ def at_of(alternative: Alternative) -> str:
     return alternative.at if isinstance(alternative, Objects | ir.TaggedUnion | Constants) else ""
 
 
+def _as_array(type_: ir.Tuple) -> ir.Array | ir.Tuple:
+    """A tuple whose entries are all of one type as the array that it is."""
+    types, length = {*type_.first}, len(type_.first)
+    if len(types) != 1 or type_.rest not in (*types, ir.Nothing()):
+        return type_
+    most = type_.max_items if type_.rest in types else min(length, type_.max_items or length)
+    return ir.Array(types.pop(), type_.min_items, most, type_.unique)
+
+
 class _Resolving:
     def __init__(self, definitions: Mapping[str, ir.Definition], empty: Collection[str]) -> None:
         self.definitions = definitions
@@ -202,7 +211,9 @@ class _Resolving:
                 pass
             case ir.Null():
                 self.nullable = True
-            case ir.Boolean() | ir.Number() | ir.String() | ir.Array() | ir.Tuple():
+            case ir.Tuple():
+                self.found.append(_as_array(type_))
+            case ir.Boolean() | ir.Number() | ir.String() | ir.Array():
                 self.found.append(type_)
             case ir.Constant(values):
                 self._constants(tuple(ir.EnumValue(value=value, at=at) for value in values), "closed", None, None, at)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, TypeAlias
 
@@ -168,7 +168,8 @@ def variants(work: Comparison, old: ir.TaggedUnion, new: ir.TaggedUnion) -> None
     for key, variant in before.items():
         other = after.get(renames.get(key, key))
         if other is None:
-            places: ChangePlaces = {"old_at": variant.at or at["old_at"], "new_at": at["new_at"]}
+            place = _place(variant, old, work.both.old.definitions)
+            places: ChangePlaces = {"old_at": place or at["old_at"], "new_at": at["new_at"]}
             likely_name = likely.get(str(variant.tag))
             work.note(Change("variant", variant, None, (old, new), likely=likely_name, **places))
             continue
@@ -186,8 +187,16 @@ def variants(work: Comparison, old: ir.TaggedUnion, new: ir.TaggedUnion) -> None
     if added and old.openness == "closed" and _foresees(work, old):
         old = replace(old, openness="open")
     for variant in added:
-        places = {"old_at": at["old_at"], "new_at": variant.at or at["new_at"]}
+        places = {"old_at": at["old_at"], "new_at": _place(variant, new, work.both.new.definitions) or at["new_at"]}
         work.note(Change("variant", None, variant, (old, new), **places))
+
+
+def _place(variant: ir.Variant, union: ir.TaggedUnion, definitions: Mapping[str, ir.Definition]) -> str:
+    """Where a variant stands: its branch, or, where one record stands for several, the field that lists their tags."""
+    record = definitions.get(variant.type)
+    if not isinstance(record, ir.Record) or sum(each.type == variant.type for each in union.variants) < 2:
+        return variant.at
+    return next((each.at for each in record.fields if each.name == union.tag), variant.at)
 
 
 def _foresees(work: Comparison, union: ir.TaggedUnion) -> bool:

@@ -36,6 +36,7 @@ class Acceptance:
         self._comparers: dict[bool, Comparer] = {}
         self._questions: dict[tuple[ir.Type, str], Schema] = {}
         self._relations: dict[tuple[ir.Type, ir.Type, Revision, bool], Relation] = {}
+        self._refused: set[Revision] = set()
 
     def included(self, pair: Pair, sender: Revision, *, declared: bool = True) -> Answer:
         """Whether everything that the sender's side of a pair accepts is accepted by the other.
@@ -45,11 +46,19 @@ class Acceptance:
         return self.relation(pair, sender, declared=declared).verdict.value
 
     def relation(self, pair: Pair, sender: Revision, *, declared: bool = True) -> Relation:
-        """The answer of `included` with its witness, a value that the sender's side accepts and the other refuses."""
+        """The answer of `included` with its witness, a value that the sender's side accepts and the other refuses.
+
+        As long as one revision accepts all that the other does, nobody need ask what a sender declares.
+        """
         key = (pair.old, pair.new, sender, declared)
         if key not in self._relations:
-            sent = self._question(pair.on(sender), SENT if declared else "")
-            self._relations[key] = self.include(sent, self._question(pair.on(opposite(sender))), sender)
+            wider = self.relation(pair, sender, declared=False) if declared and sender not in self._refused else None
+            if wider is None or wider.verdict.value != "yes":
+                sent = self._question(pair.on(sender), SENT if declared else "")
+                wider = self.include(sent, self._question(pair.on(opposite(sender))), sender)
+            self._relations[key] = wider
+            if not declared and wider.verdict.value == "no":
+                self._refused.add(sender)
         return self._relations[key]
 
     def with_culprit(self, whole: Pair, sender: Revision, culprit: Culprit) -> Relation:
@@ -58,10 +67,9 @@ class Acceptance:
             self._question(whole.on(sender), SENT), self._question(whole.on(opposite(sender))), sender, culprit
         )
 
-    def carried(self, whole: Pair, sender: Revision, culprit: Culprit | None = None) -> tuple[ir.JSON] | None:
-        """What the sender's side of a pair sends, with a culprit, whoever accepts it."""
-        witness = self.include(self._question(whole.on(sender)), False, sender, culprit).witness
-        return None if witness is None else (witness.value,)
+    def carried(self, whole: Pair, sender: Revision, culprit: Culprit | None = None) -> Relation:
+        """Whether the sender's side of a pair sends nothing with a culprit, whoever accepts it; the witness is what it sends."""
+        return self.include(self._question(whole.on(sender)), False, sender, culprit)
 
     def misread(self, whole: Pair, sender: Revision, culprit: Culprit) -> Relation:
         """Whether all that the sender's side of a pair sends with a culprit is declared by the receiver, and not merely let through."""

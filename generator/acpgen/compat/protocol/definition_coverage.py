@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -46,7 +47,7 @@ def unreached_definitions(
         *(("new", name) for name in sorted(others - set(renames.values()))),
     ]
     mine, theirs = mine | ours, theirs | others
-    gone, added = _own(old) - mine - renames.keys(), _own(new) - theirs - set(renames.values())
+    gone, added = old.own - mine - renames.keys(), new.own - theirs - set(renames.values())
     known = {one: other for one, other in pairs if one not in new.definitions}
     renames |= _renamed(old, new, sorted(gone), sorted(added), known)
     alone = [(one, other) for one, other in renames.items() if one not in mine or other not in theirs]
@@ -54,8 +55,8 @@ def unreached_definitions(
     theirs |= closure(new, [other for _, other in alone])
     return UnreachedDefinitions(
         alone=tuple(alone),
-        gone=_outermost(old, _own(old) - mine),
-        added=_outermost(new, _own(new) - theirs),
+        gone=_outermost(old, old.own - mine),
+        added=_outermost(new, new.own - theirs),
         copied=tuple(copied),
     )
 
@@ -64,7 +65,7 @@ def _reached(revised: SchemaRevision, routes: Iterable[str]) -> tuple[set[str], 
     """The definitions that messages hold, and others that say what a variant in them says, its tag aside."""
     found = closure(revised, {*routes, *messages(revised)})
     bodies = {_body(revised, name, tagged=True) for name in found} - {""}
-    return found, {name for name in _own(revised) - found if _body(revised, name, tagged=False) in bodies}
+    return found, {name for name in revised.own - found if _body(revised, name, tagged=False) in bodies}
 
 
 def _body(revised: SchemaRevision, name: str, *, tagged: bool) -> str:
@@ -106,8 +107,8 @@ def branch_names(schema: Schema) -> set[str]:
 
 
 def kinds(revised: SchemaRevision, root: str) -> list[str]:
-    """The definitions that a root is a union of, through other unions: the kinds of its documents. None if it says anything else, or if
-    there is but one.
+    """The declared definitions that a root is a union of, through other unions: the kinds of its documents. None if it says anything
+    else, or if there is but one. Branches that stand in place have no meaning of their own.
     """
     found: list[str] = []
     seen, pending = {root}, [root]
@@ -118,7 +119,7 @@ def kinds(revised: SchemaRevision, root: str) -> list[str]:
         found += [name] if name != root and (not branches or None in branches) else []
         pending += [branch for branch in dict.fromkeys(named) if branch not in seen]
         seen |= set(named)
-    return [name for name in found if name in revised.definitions] if len(found) > 1 else []
+    return [name for name in found if name in revised.declared] if len(found) > 1 else []
 
 
 def _branches(schema: Schema) -> list[str | None]:
@@ -139,21 +140,12 @@ def closure(revised: SchemaRevision, start: Iterable[str], known: Collection[str
     return {*reachable(unknown, lambda name: revised.references.get(name, frozenset()).difference(known))}
 
 
-def _own(revised: SchemaRevision) -> set[str]:
-    """The definitions that take part, envelopes aside."""
-    return {
-        name
-        for name, definition in revised.definitions.items()
-        if name in revised.bundle.definitions and revised.keeps(definition.unstable) and not revised.is_unstable(name)
-    }
-
-
 def _renames(old: SchemaRevision, new: SchemaRevision) -> dict[str, str]:
     """The definitions of both revisions: of one name, declared by `x-was`, or the roots of their files.
 
     A name that no file declares counts where both stand at one place: it is made of that of what holds it, and of a number.
     """
-    ours, theirs = _own(old), _own(new)
+    ours, theirs = old.own, new.own
     both, left = ours & theirs, ours - theirs
     declared = {*old.declared, *new.declared}
     renames = {
@@ -232,7 +224,7 @@ def _text(revised: SchemaRevision, name: str, names: Mapping[str, str]) -> str:
     return with_names(revised.texts[name], lambda was: names.get(was, was))
 
 
-def _outermost(revised: SchemaRevision, names: set[str]) -> tuple[str, ...]:
+def _outermost(revised: SchemaRevision, names: AbstractSet[str]) -> tuple[str, ...]:
     """The definitions of these that no other of them refers to; of those that refer to each other, the first."""
     inner = {below for name in names for below in revised.references.get(name, ()) if below in names and below != name}
     found: list[str] = []

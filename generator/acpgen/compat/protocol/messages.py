@@ -19,7 +19,7 @@ from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.input.walk import Schema, copied, is_array, is_object
 from acpgen.meaning import envelopes, sample_texts
 from acpgen.meaning.samples import Unmakeable, Values
-from acpgen.pointers import reference_to
+from acpgen.pointers import plain_pointer, reference_to
 from schema_inclusion import Allowance
 
 MOST_ERRORS = 1_000
@@ -230,6 +230,12 @@ class WitnessValidator:
             if (id(error), around) not in seen:
                 seen.add((id(error), around))
                 pending.extend((path, each) for each in error.context or ())
+
+    def refused_at(self, routes: Routes, side: Revision, value: ir.JSON) -> str:
+        """Where in a message one revision finds what it refuses, innermost, as a pointer; empty for all of it."""
+        errors = self._errors(routes, side, value)
+        paths = [path for path, error in errors if self._asserts or error.validator != "format"]
+        return plain_pointer(*max(paths, key=len, default=()))
 
     def _schema(self, side: Revision, route: Route, name: str | None) -> Schema:
         key = (side, route, name)

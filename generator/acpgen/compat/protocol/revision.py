@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
@@ -19,7 +19,19 @@ from acpgen.input.equality import key_of
 from acpgen.input.keywords import PROSE
 from acpgen.input.numbers import dumps, loads
 from acpgen.input.tagged_unions import branches_of
-from acpgen.input.walk import ASSERTIONS, Schema, inside, is_array, is_object, reachable, references, unjudged
+from acpgen.input.walk import (
+    ASSERTIONS,
+    DEFINITIONS,
+    HOLDS,
+    Schema,
+    inside,
+    is_array,
+    is_object,
+    may_hold_schemas,
+    reachable,
+    references,
+    unjudged,
+)
 from acpgen.pointers import follow, plain_pointer, pointer_parts, reference_to, target
 
 _SAID: Final = ASSERTIONS | {"then", "else"}
@@ -37,6 +49,13 @@ _OF_BRANCHES: Final = re.compile(r"(?:/(?:allOf|anyOf|oneOf)/\d+)*")
 
 Statements: TypeAlias = "frozenset[tuple[str, str, Hashable]]"
 """What a definition says beside what it accepts: places in it, keywords and values."""
+
+
+class Demand(NamedTuple):
+    """What a keyword demands, as texts without words: its own, and those of all definitions that it refers to, by name."""
+
+    own: str
+    referred: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -96,7 +115,7 @@ class SchemaRevision:
 
     @cached_property
     def _places(self) -> Mapping[str, str]:
-        return {at: name for name, at in self.bundle.origins.items()}
+        return {at: name for name, at in reversed([*self.bundle.origins.items()])}
 
     def keeps(self, unstable: bool) -> bool:
         """Whether something takes part, given its mark."""
@@ -140,7 +159,7 @@ class SchemaRevision:
 
     @cached_property
     def _declared_places(self) -> Mapping[str, str]:
-        return {self.bundle.origins[name]: name for name in self.declared}
+        return {self.bundle.origins[name]: name for name in reversed(self.declared)}
 
     def former_names(self, definition: str) -> tuple[str, ...]:
         """The names that a definition had, as `x-was` declares them."""
@@ -148,36 +167,35 @@ class SchemaRevision:
         parts = [pointer_parts(item) for item in declared if isinstance(item, str) and item.startswith("#/")]
         return tuple(path[1] for path in parts if len(path) == 2)
 
-    def residue(self, names: Iterable[str]) -> tuple[str, ...]:
-        """What the definitions demand beyond what their shapes tell, as texts. Records are left to the comparison of records."""
-        found: list[str] = []
+    def residue(self, names: Iterable[str]) -> list[Demand]:
+        """What the definitions demand beyond what their shapes tell. Records are left to the comparison of records."""
+        found: list[Demand] = []
         for name in names:
             definition = self.definitions[name]
             if isinstance(definition, ir.Record):
                 continue
             found.extend(self.demand(place) for place in definition.unenforced)
             if isinstance(definition, ir.TaggedUnion) and definition.default_admits_known:
-                found.append(f"known tags in {'oneOf' if 'oneOf' in self.bundle.definitions[name] else 'anyOf'}")
-        return tuple(sorted(found))
+                known = f"known tags in {'oneOf' if 'oneOf' in self.bundle.definitions[name] else 'anyOf'}"
+                found.append(Demand(known))
+        return sorted(found)
 
-    def demand(self, at: str) -> str:
-        """The text of a keyword that the IR does not carry, without its words, and of all that it refers to; its place if it
-        cannot be found again.
-        """
+    def demand(self, at: str) -> Demand:
+        """A keyword that the IR does not carry; its place alone if it cannot be found again."""
         owner, _ = self.owner(at.rpartition("/")[0])
         if not owner:
-            return at
+            return Demand(at)
         *around, keyword = pointer_parts(at.removeprefix(self.bundle.origins[owner]))
         try:
             holder: Any = follow(self.bundle.definitions[owner], around)
             node: Any = follow(holder, [keyword])
         except KeyError:
-            return at
+            return Demand(at)
         together = _READ_TOGETHER.get(keyword, ()) if is_object(holder) else ()
         said: Schema = {keyword: node, **{key: holder[key] for key in together if key in holder}}
         names = self._referred(node) | self._referred(said)  # a place may be a schema, or a keyword that holds several
-        referred = {name: self.bundle.definitions[name] for name in sorted(names)}
-        return f"{keyword} {dumps(without_prose([said, referred]), sort_keys=True)}"
+        referred = ((name, dumps(without_prose(self.bundle.definitions[name]), sort_keys=True)) for name in names)
+        return Demand(f"{keyword} {dumps(without_prose(said), sort_keys=True)}", tuple(sorted(referred)))
 
     @cached_property
     def texts(self) -> Mapping[str, str]:
@@ -198,7 +216,8 @@ class SchemaRevision:
     @cached_property
     def prover_schemas(self) -> Mapping[str, Schema]:
         """The definitions as the prover is asked about them: what each accepts, and what is sent of it."""
-        return {**self.demands, **sender_definitions(self.stable_definitions, self.stable_schemas, SENT)}
+        accepted = {name: _without_annotations(node) for name, node in self.demands.items()}
+        return {**accepted, **sender_definitions(self.stable_definitions, self.stable_schemas, SENT)}
 
     @cached_property
     def declared_schemas(self) -> Mapping[str, Schema]:
@@ -237,9 +256,9 @@ class SchemaRevision:
     @cached_property
     def unstable_texts(self) -> Mapping[str, str]:
         """What is marked `x-unstable` and does not take part: its text without words, by its place."""
-        pending = (
-            [] if self.unstable else [(at, self.bundle.definitions[name]) for name, at in self.bundle.origins.items()]
-        )
+        written = () if self.unstable else self.bundle.origins.items()
+        sides = ((at, self.bundle.definitions[name], self.stable_schemas[name]) for name, at in written)
+        pending = [(at, node) for at, node, stable in sides if _is_unstable(node) or node != stable]
         found: dict[str, str] = {}
         while pending:
             at, node = pending.pop()
@@ -256,13 +275,13 @@ class SchemaRevision:
                 pending += ((f"{at}{plain_pointer(index)}", inner) for index, inner in enumerate(node))
         return found
 
-    def is_unstable(self, name: str) -> bool:
-        """Whether a definition stands inside of what does not take part."""
-        at = self.bundle.origins.get(name, "")
-        parts = at.split("/")
-        return bool(self.unstable_texts) and any(
-            "/".join(parts[:count]) in self.unstable_texts for count in range(1, len(parts) + 1)
-        )
+    @cached_property
+    def own(self) -> frozenset[str]:
+        """The definitions that take part, envelopes aside, and that stand in nothing that does not."""
+        kept = (name for name, each in self.definitions.items() if self.keeps(each.unstable))
+        places = {name: f"{self.bundle.origins.get(name, '')}/" for name in kept if name in self.bundle.definitions}
+        left_out = tuple(f"{at}/" for at in self.unstable_texts)
+        return frozenset(name for name, place in places.items() if not place.startswith(left_out))
 
     def outermost(self, at: str) -> str:
         """The place of the outermost definition in which a place lies, or of the root if it lies in what a root says; else empty."""
@@ -329,8 +348,11 @@ class SchemaRevision:
             name not in compared and branches_of(self.bundle.definitions[name]) is not None
         )  # into a union around it
         found: dict[tuple[str, str], Statements] = {}
+        records = {self.bundle.origins[each] for each in self._parts[at] if self._is_record(each)}
         for each in self._parts[at]:
             origin = self.bundle.origins[each]
+            if origin in records and not self._is_record(each):
+                continue  # params by position say what those by name do
             is_branch = is_copied and _OF_BRANCHES.fullmatch(origin.removeprefix(at)) is not None
             is_read = is_branch or each in compared or origin in self._declared_places
             found[each, origin.removeprefix(at)] = frozenset(
@@ -340,6 +362,9 @@ class SchemaRevision:
                 if not (is_read and origin + plain_pointer(*keys) in self._read_places[keyword])
             )
         return found
+
+    def _is_record(self, name: str) -> bool:
+        return isinstance(self.definitions.get(name), ir.Record)
 
     @cached_property
     def _read_places(self) -> Mapping[str, AbstractSet[str]]:
@@ -498,6 +523,22 @@ def _judging(schema: Any) -> Any:
         return schema
     left_out = [id(part) for part in unjudged(schema)]
     return {key: _judging(value) for key, value in schema.items() if id(value) not in left_out}
+
+
+def _without_annotations(schema: Any, holds: str = "schema") -> Any:
+    """A schema without what no validator asserts, so that definitions which accept the same are the same. `holds` are the schemas in it."""
+    if is_array(schema):
+        return [_without_annotations(each) for each in schema] if holds != "map" else schema
+    if not is_object(schema):
+        return schema
+    if holds == "map":
+        return {name: _without_annotations(each) for name, each in schema.items()}
+    kept = (key for key in schema if may_hold_schemas(key) or key in _KEPT)
+    return {key: _without_annotations(schema[key], HOLDS[key]) if key in HOLDS else schema[key] for key in kept}
+
+
+_KEPT: Final = frozenset({*DEFINITIONS, "$id", "$schema", "format", "x-integer"})
+"""What the prover reads of the keywords that hold definitions, annotate, or are our own."""
 
 
 def references_in(text: str) -> set[str]:

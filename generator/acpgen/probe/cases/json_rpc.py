@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any, Final
 
-from acpgen.probe.case_context import AUTH_REQUIRED, Trial
+from acpgen.probe.case_context import AUTH_REQUIRED, SkipCase, Trial
 from acpgen.probe.connection import id_text
 from acpgen.probe.registry import BOTH, case
 
@@ -19,9 +19,9 @@ def unknown_method(trial: Trial) -> None:
     name = f"acpgen/{_word(trial)}"
     found = trial.expect(name, {})
     if found is not None and "error" not in found.value:
-        trial.blame(found, f"the method {name!r} does not exist, and is answered with a result")
+        trial.fail_answer(found, f"the method {name!r} does not exist, and is answered with a result")
     elif found is not None and found.code != -32601:
-        trial.blame(found, f"the method {name!r} does not exist; the error is {found.reason}, not -32601")
+        trial.fail_answer(found, f"the method {name!r} does not exist; the error is {found.reason}, not -32601")
 
 
 @case("json-rpc/unknown-notification", "no-reply", sides=BOTH)
@@ -58,7 +58,7 @@ def ids(trial: Trial) -> None:
         "x" * 300,
     ]
     values += [draw.randrange(-(2**53) + 1, 2**53), f"{draw.getrandbits(64):x}"]
-    trial.alive()
+    trial.is_alive()
     for value in values:
         _comes_back(trial, value)
 
@@ -94,7 +94,7 @@ def ids_outside(trial: Trial) -> None:
             }
             connection.tolerated |= {id_text(2**63 - 1), id_text(0), id_text(int(Decimal(repr(float(value)))))}
         index = connection.send({"jsonrpc": "2.0", "id": value, "method": "_acpgen.dev/id", "params": {}})
-        if not trial.goes_on(f"a request with the id {value!r}", index):
+        if not trial.require_alive(f"a request with the id {value!r}", index):
             return
 
 
@@ -143,12 +143,12 @@ def unknown_session(trial: Trial) -> None:
     prompt = {"sessionId": name, "prompt": [{"type": "text", "text": "Reply with the single word ok."}]}
     found = trial.expect("session/prompt", prompt, seconds=trial.slow)
     if found is not None and "error" not in found.value:
-        trial.blame(found, "a prompt for a session that does not exist is answered with a result")
+        trial.fail_answer(found, "a prompt for a session that does not exist is answered with a result")
 
 
 def _silent(trial: Trial, method: str, params: Any) -> None:
-    if not trial.tell(method, params, clause="answered"):
-        raise trial.skip("the connection was lost")
+    if not trial.notify(method, params, clause="answered"):
+        raise SkipCase("the connection was lost")
 
 
 def _comes_back(trial: Trial, value: Any, place: str = "") -> None:
@@ -157,7 +157,7 @@ def _comes_back(trial: Trial, value: Any, place: str = "") -> None:
         return  # used before on this connection
     index = len(connection.rows)
     before = {name: len(found) for name, found in connection.answers.items()}
-    connection.call(*trial.sign(), value)
+    connection.call(*trial.ping(), value)
     count = sum(before.values())
     connection.wait(lambda: sum(map(len, connection.answers.values())) > count, connection.clock.answer)
     if id_text(value) in connection.answers:
@@ -170,10 +170,10 @@ def _comes_back(trial: Trial, value: Any, place: str = "") -> None:
         place = place or ("a negative number" if isinstance(value, int) and value < 0 else text)
         sentence = f"a request with the id {text} is answered under {id_text(id_)}"
         trial.fail(sentence, index, others[0].index, place=place)
-    elif trial.goes_on(what, index, "answered"):
-        trial.due(value, index, what, "answered")
+    elif trial.require_alive(what, index, "answered"):
+        trial.require_answer(value, index, what, "answered")
     else:
-        raise trial.skip("the connection was lost")
+        raise SkipCase("the connection was lost")
 
 
 def _refused(trial: Trial, method: str, params: Any, what: str) -> bool:
@@ -183,16 +183,16 @@ def _refused(trial: Trial, method: str, params: Any, what: str) -> bool:
     index, found = len(connection.rows) - 1, connection.answer(name)
     if found is None:
         is_request = params is None or isinstance(params, dict | list)
-        trial.due(name, index, method, may_be_refused=not is_request)
+        trial.require_answer(name, index, method, may_be_refused=not is_request)
         if connection.is_over:
-            raise trial.skip("the connection was lost")
+            raise SkipCase("the connection was lost")
         return False
     place = f"{method}: {what}"
     if "error" not in found.value:
-        trial.blame(found, f"{method!r} is accepted although {what}", level="note", place=place)
+        trial.fail_answer(found, f"{method!r} is accepted although {what}", level="note", place=place)
     elif found.code not in _OWN_ORDER:
         sentence = f"{method!r}, in which {what}, fails with {found.reason} instead of -32602"
-        trial.blame(found, sentence, place=f"{method}: another code")
+        trial.fail_answer(found, sentence, place=f"{method}: another code")
     return True
 
 

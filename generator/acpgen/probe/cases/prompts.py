@@ -7,9 +7,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from acpgen.probe.case_context import Trial
+from acpgen.probe.case_context import SkipCase, Trial
 from acpgen.probe.cases.sessions import needs
-from acpgen.probe.connection import Heard, id_text
+from acpgen.probe.connection import ReceivedMessage, id_text
 from acpgen.probe.registry import case
 
 LATE: Final = 1.0
@@ -63,7 +63,7 @@ def embedded(trial: Trial) -> None:
 @case("prompt-turn/cancel-idle", "no-reply", "session")
 def cancel_idle(trial: Trial) -> None:
     """`session/cancel` while no turn runs. Expected: no answer, and the agent goes on."""
-    trial.tell("session/cancel", {"sessionId": trial.session()}, "a cancel outside a turn")
+    trial.notify("session/cancel", {"sessionId": trial.session()}, "a cancel outside a turn")
 
 
 @case("prompt-turn/cancel-at-once", "cancelled", "session")
@@ -74,7 +74,7 @@ def cancel_at_once(trial: Trial) -> None:
 
 @case("prompt-turn/cancel-after-update", "cancelled", "session")
 def cancel_after_update(trial: Trial) -> None:
-    """A prompt that is cancelled once the agent has said something about it. Expected: `cancelled`, and silence after it."""
+    """A prompt that is cancelled once the agent has sent something about it. Expected: `cancelled`, and silence after it."""
     session = trial.session()
     _cancelled(trial, partial(trial.updates, session))
 
@@ -86,7 +86,7 @@ def cancel_permission(trial: Trial) -> None:
     connection.delay = connection.clock.answer
     try:
         is_asked = partial(connection.called, "session/request_permission")
-        _cancelled(trial, is_asked, wish(trial), "the agent asked for no permission")
+        _cancelled(trial, is_asked, work_block(trial), "the agent asked for no permission")
     finally:
         connection.delay = 0.0
 
@@ -103,7 +103,7 @@ def cancel_request(trial: Trial) -> None:
         _stop(trial, session)  # a peer is free not to know this notification
         found = connection.answer(id_, trial.slow)
     if found is None:
-        trial.due(id_, index, "session/prompt", "stopped-request", after=_STOPPED)
+        trial.require_answer(id_, index, "session/prompt", "stopped-request", after=_STOPPED)
 
 
 @case("session-setup/close-during-turn", "closed", "session")
@@ -117,14 +117,14 @@ def close_during_turn(trial: Trial) -> None:
     close = connection.call("session/close", {"sessionId": session})
     asked, closed = len(connection.rows) - 1, connection.sent
     trial.client.cancelled.add(session)
-    connection.hurry()
+    connection.answer_delayed_now()
     closing = connection.answer(close, trial.slow)
     if closing is None:
-        trial.due(close, asked, "session/close", "closed")
+        trial.require_answer(close, asked, "session/close", "closed")
     trial.memory["sessions"].remove(session)
     found = connection.answer(id_, trial.slow)
     if found is None:
-        trial.due(id_, index, "session/prompt", "closed")
+        trial.require_answer(id_, index, "session/prompt", "closed")
     elif trial.version == 2:
         _accepted(trial, session, index, found)
         if "error" in found.value and found.code != WITHDRAWN and not _inserted(trial, session, index, found.index):
@@ -147,8 +147,8 @@ def not_advertised(trial: Trial) -> None:
     bare = trial.bare()
     with trial.elsewhere(bare):
         if bare.version != trial.version:
-            raise trial.skip(f"version {trial.version} is not negotiated with a client that advertises nothing")
-        _turn(trial, [wish(trial)])
+            raise SkipCase(f"version {trial.version} is not negotiated with a client that advertises nothing")
+        _turn(trial, [work_block(trial)])
 
 
 @case("client-methods/refused", "ended", "session")
@@ -166,7 +166,7 @@ def slow(trial: Trial) -> None:
 # --- turns -----------------------------------------------------------------------------------------------------------
 
 
-def wish(trial: Trial) -> dict[str, Any]:
+def work_block(trial: Trial) -> dict[str, Any]:
     """A block that asks for a file, a change and a command."""
     notes, result = trial.folder / "notes.txt", trial.folder / "result.txt"
     words = f"Read the file {notes}, write its first word to {result}, then run the command: echo ok"
@@ -174,20 +174,20 @@ def wish(trial: Trial) -> dict[str, Any]:
 
 
 def prompt(trial: Trial, session: str, blocks: list[Any]) -> tuple[int, int]:
-    """Say a prompt; its id, and its place in the transcript."""
+    """Send a prompt; its id, and its place in the transcript."""
     id_: int = trial.connection.call("session/prompt", {"sessionId": session, "prompt": blocks})
     return id_, len(trial.connection.rows) - 1
 
 
 def ready(trial: Trial) -> None:
-    """Raise `Unreachable` if a plain prompt is known to fail."""
+    """Raise `SkipCase` if a plain prompt is known to fail."""
     if "no prompts" in trial.memory:
-        raise trial.skip(trial.memory["no prompts"])
+        raise SkipCase(trial.memory["no prompts"])
     trial.session()
 
 
-def _turn(trial: Trial, blocks: list[Any]) -> Heard:
-    """A whole turn: the answer to its prompt, or in version 2 the news that it ended. Raises `Unreachable` where it fails."""
+def _turn(trial: Trial, blocks: list[Any]) -> ReceivedMessage:
+    """A whole turn: the answer to its prompt, or in version 2 the news that it ended. Raises `SkipCase` where it fails."""
     ready(trial)
     connection, session = trial.connection, trial.session()
     trial.client.cancelled.discard(session)
@@ -197,7 +197,7 @@ def _turn(trial: Trial, blocks: list[Any]) -> Heard:
         _accepted(trial, session, index, found)
         reason = trial.refused("session/prompt", found)
         trial.memory.setdefault("no prompts", reason)
-        raise trial.skip(reason)
+        raise SkipCase(reason)
     if found is not None and trial.version == 2:
         accepted, found = found, _idle(trial, session, index)
         if found is not None and found.index < accepted.index and _has_run(trial, session, index, found.index):
@@ -209,34 +209,34 @@ def _turn(trial: Trial, blocks: list[Any]) -> Heard:
         if found is not None and end.get("stopReason") == "error":
             reason = trial.failed("session/prompt", replace(found, value=end))
             trial.memory.setdefault("no prompts", reason)
-            raise trial.skip(reason)
+            raise SkipCase(reason)
     if found is None:
         if connection.is_over:
             trial.fail("the program ended during a turn", index, len(connection.rows) - 1)
-            raise trial.skip("the program ended")
+            raise SkipCase("the program ended")
         _stop(trial, session)
         reason = f"a turn did not end within {trial.slow:g} s"
         if connection.answer(id_) is None:
-            trial.due(id_, index, "session/prompt", "ended", after=_STOPPED)
+            trial.require_answer(id_, index, "session/prompt", "ended", after=_STOPPED)
         trial.memory.setdefault("no prompts", reason)
-        raise trial.skip(reason)
+        raise SkipCase(reason)
     trial.memory["prompted"] = session
     return found
 
 
-def _idle(trial: Trial, session: str, since: int) -> Heard | None:
+def _idle(trial: Trial, session: str, since: int) -> ReceivedMessage | None:
     """The news, after a place in the transcript, that nothing runs any more."""
     trial.connection.wait(lambda: bool(ended_turns(trial, session, since)), trial.slow)
     return next(iter(ended_turns(trial, session, since)), None)
 
 
-def _inserted(trial: Trial, session: str, since: int, until: int) -> list[Heard]:
+def _inserted(trial: Trial, session: str, since: int, until: int) -> list[ReceivedMessage]:
     """The updates between two places of the transcript that report a message of the user. Nobody but the probe writes in its sessions."""
     kinds = ("user_message", "user_message_chunk")
     return [one for one in trial.updates(session, since) if one.index < until and one.update("sessionUpdate") in kinds]
 
 
-def _accepted(trial: Trial, session: str, since: int, found: Heard) -> None:
+def _accepted(trial: Trial, session: str, since: int, found: ReceivedMessage) -> None:
     """Hold it against an agent of version 2 if the only prompt fails though its message was reported."""
     insertions = _inserted(trial, session, since, found.index) if trial.version == 2 and "error" in found.value else []
     if insertions:
@@ -249,8 +249,8 @@ def _has_run(trial: Trial, session: str, since: int, until: int) -> bool:
     return any(one.index < until and _state(one) == "running" for one in trial.updates(session, since))
 
 
-def _state(heard: Heard) -> Any:
-    return heard.update("state") if heard.update("sessionUpdate") == "state_update" else None
+def _state(message: ReceivedMessage) -> Any:
+    return message.update("state") if message.update("sessionUpdate") == "state_update" else None
 
 
 def _kind(trial: Trial, block: Any) -> None:
@@ -262,12 +262,12 @@ def _kind(trial: Trial, block: Any) -> None:
     if found is None:
         _stop(trial, session)
         if connection.answer(id_) is None:
-            trial.due(id_, index, "session/prompt", "ended", after=_STOPPED)
-        raise trial.skip(f"a turn did not end within {trial.slow:g} s")
+            trial.require_answer(id_, index, "session/prompt", "ended", after=_STOPPED)
+        raise SkipCase(f"a turn did not end within {trial.slow:g} s")
     if found.code == -32602:
-        trial.blame(found, f"a prompt with {block['type']!r} is refused: {found.reason}", place=block["type"])
+        trial.fail_answer(found, f"a prompt with {block['type']!r} is refused: {found.reason}", place=block["type"])
     elif "error" in found.value:
-        raise trial.skip(trial.refused("session/prompt", found))
+        raise SkipCase(trial.refused("session/prompt", found))
     elif trial.version == 2:
         _idle(trial, session, index)
 
@@ -289,21 +289,21 @@ def _cancelled(trial: Trial, is_time: Callable[[int], object], block: Any = _LON
     was_time, had_ended = bool(is_time(index)), is_over()
     cancel = _stop(trial, session)
     if not is_over():
-        connection.call(*trial.sign())  # once this is answered, the cancellation was read
+        connection.call(*trial.ping())  # once this is answered, the cancellation was read
     if not connection.wait(is_over, trial.slow):
         if trial.version == 1:
-            trial.due(id_, index, "session/prompt", "cancelled", after=_STOPPED)
+            trial.require_answer(id_, index, "session/prompt", "cancelled", after=_STOPPED)
         elif connection.answers.get(id_text(id_)):
             trial.fail("a cancelled turn was never reported as idle", index, cancel, len(connection.rows) - 1)
-    trial.alive()
+    trial.is_alive()
     connection.wait(lambda: False, LATE)  # what comes late shows here
     if otherwise and not was_time:
-        raise trial.skip(otherwise)
+        raise SkipCase(otherwise)
     if had_ended:
-        raise trial.skip("the turn had ended before it could be cancelled")
+        raise SkipCase("the turn had ended before it could be cancelled")
 
 
-def ended_turns(trial: Trial, session: str, since: int) -> list[Heard]:
+def ended_turns(trial: Trial, session: str, since: int) -> list[ReceivedMessage]:
     """The updates after a place in the transcript by which the work of a session in version 2 ended."""
     return [one for one in trial.updates(session, since) if _state(one) == "idle"]
 
@@ -312,7 +312,7 @@ def _stop(trial: Trial, session: str) -> int:
     """Cancel the turn of a session, as a client does: open questions of it are answered so."""
     index = trial.connection.notify("session/cancel", {"sessionId": session})
     trial.client.cancelled.add(session)  # only now: what had come before was answered as if nothing was
-    trial.connection.hurry()
+    trial.connection.answer_delayed_now()
     return index
 
 
@@ -321,9 +321,9 @@ def _helped(trial: Trial, manner: Any, delay: float) -> None:
     before = len(trial.client.asked)
     trial.client.manner, trial.connection.delay = manner, delay
     try:
-        _turn(trial, [wish(trial)])
+        _turn(trial, [work_block(trial)])
     finally:
         trial.client.manner, trial.connection.delay = "serves", 0.0
-        trial.connection.hurry()
+        trial.connection.answer_delayed_now()
     if len(trial.client.asked) == before:
-        raise trial.skip("the agent asked the client for nothing")
+        raise SkipCase("the agent asked the client for nothing")

@@ -6,8 +6,8 @@ from functools import partial
 from typing import Any
 
 from acpgen.input.walk import is_object
-from acpgen.probe.case_context import AUTH_REQUIRED, Trial, listed
-from acpgen.probe.cases.prompts import ended_turns, prompt, ready, wish
+from acpgen.probe.case_context import AUTH_REQUIRED, SkipCase, Trial, listed
+from acpgen.probe.cases.prompts import ended_turns, prompt, ready, work_block
 from acpgen.probe.cases.sessions import ask, offered
 from acpgen.probe.registry import case
 
@@ -39,7 +39,7 @@ def unknown_option(trial: Trial) -> None:
     session, result = offered(trial)
     options = [one for one in listed(result.get("configOptions")) if is_object(one) and one.get("type") == "select"]
     if not options:
-        raise trial.skip("the session offers no configuration options")
+        raise SkipCase("the session offers no configuration options")
     known, word = options[0].get("configId"), f"acpgen-{trial.random.getrandbits(32):08x}"
     for what, params in (
         ("an unknown option", {"configId": word, "type": "id", "value": word}),
@@ -59,7 +59,7 @@ def cancel_unanswered(trial: Trial) -> None:
     trial.client.cancelled.discard(session)
     connection.delay = 10 * trial.slow
     try:
-        _, index = prompt(trial, session, [wish(trial)])
+        _, index = prompt(trial, session, [work_block(trial)])
         find_calls = partial(connection.called, "session/request_permission", index)
         connection.wait(lambda: bool(find_calls()) or bool(ended_turns(trial, session, index)), trial.slow)
         trial.client.cancelled.add(session)
@@ -67,7 +67,7 @@ def cancel_unanswered(trial: Trial) -> None:
         sent = connection.sent
         is_over = connection.wait(lambda: bool(ended_turns(trial, session, index)), trial.slow)
         if not find_calls():
-            raise trial.skip("the agent asked for no permission")
+            raise SkipCase("the agent asked for no permission")
         if not is_over:
             trial.fail(
                 "a cancelled turn waits for the answer to its permission request",
@@ -77,14 +77,14 @@ def cancel_unanswered(trial: Trial) -> None:
             )
     finally:
         connection.delay = 0.0
-        connection.hurry()
-    trial.alive()
+        connection.answer_delayed_now()
+    trial.is_alive()
 
 
 def _refused(trial: Trial, method: str, params: Any, what: str) -> None:
     found = ask(trial, method, params)
     if found.code == AUTH_REQUIRED:
-        raise trial.skip(trial.refused(method, found))
+        raise SkipCase(trial.refused(method, found))
     if found.code != -32602:
         how = f"fails with {found.reason}" if "error" in found.value else "is accepted"
-        trial.blame(found, f"{method!r} with {what} {how} instead of -32602", place=what)
+        trial.fail_answer(found, f"{method!r} with {what} {how} instead of -32602", place=what)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from acpgen.input.walk import is_array, is_object
-from acpgen.probe.case_context import AUTH_REQUIRED, Greeting, Trial
+from acpgen.probe.case_context import AUTH_REQUIRED, Handshake, SkipCase, Trial
 from acpgen.probe.cases.initialization import unspoken
 from acpgen.probe.registry import case
 
@@ -13,7 +13,7 @@ from acpgen.probe.registry import case
 @case("registry/login-methods", "listed-login", "program", (1,))
 def login_methods(trial: Trial) -> None:
     """`initialize` by a client that can open a terminal. Expected: an authentication method of the agent itself, or in a terminal."""
-    found = _greeted(trial)
+    found = _initialize(trial)
     assert found.answer is not None
     methods = _methods(found)
     if not any(kind in ("agent", "terminal") for kind in map(_kind, methods)):
@@ -21,17 +21,17 @@ def login_methods(trial: Trial) -> None:
         sentence = (
             f"all authentication methods are of the type {kinds}" if methods else "there is no authentication method"
         )
-        trial.blame(found.answer, f"{sentence}; one must be of the type 'agent' or 'terminal'")
+        trial.fail_answer(found.answer, f"{sentence}; one must be of the type 'agent' or 'terminal'")
     ids = [method.get("id", method.get("methodId")) for method in methods]
     twice = [name for name in dict.fromkeys(map(str, ids)) if list(map(str, ids)).count(name) > 1]
     if twice:
-        trial.blame(found.answer, f"two authentication methods have the id {twice[0][:80]!r}", place="id")
+        trial.fail_answer(found.answer, f"two authentication methods have the id {twice[0][:80]!r}", place="id")
 
 
 @case("registry/name-and-version", "listed-name", "program", (1,))
 def name_and_version(trial: Trial) -> None:
     """`initialize`. Expected: an answer that names the program and its version, which bug reports need."""
-    found = _greeted(trial)
+    found = _initialize(trial)
     assert found.answer is not None
     result = found.answer.result
     info = result.get("agentInfo", result.get("info")) if is_object(result) else None
@@ -39,7 +39,7 @@ def name_and_version(trial: Trial) -> None:
         key for key in ("name", "version") if not (is_object(info) and isinstance(info.get(key), str) and info[key])
     ]
     if missing:
-        trial.blame(found.answer, f"the answer to `initialize` has no {' and no '.join(missing)} of the agent")
+        trial.fail_answer(found.answer, f"the answer to `initialize` has no {' and no '.join(missing)} of the agent")
 
 
 @case("registry/session-or-login", "login-or-session")
@@ -49,21 +49,21 @@ def session_or_login(trial: Trial) -> None:
     if answer is None or "result" in answer.value:
         return
     if answer.code != AUTH_REQUIRED:
-        trial.blame(answer, f"`session/new` was refused with {answer.reason}, which does not ask for a login")
-    elif trial.greeting is not None and not _methods(trial.greeting):
-        trial.blame(answer, "`session/new` asks for a login, and `initialize` offered no authentication method")
+        trial.fail_answer(answer, f"`session/new` was refused with {answer.reason}, which does not ask for a login")
+    elif trial.handshake is not None and not _methods(trial.handshake):
+        trial.fail_answer(answer, "`session/new` asks for a login, and `initialize` offered no authentication method")
 
 
-def _greeted(trial: Trial) -> Greeting:
-    """`initialize`, answered. Raises `Unreachable` where it is not."""
-    found = trial.greet("registry")
+def _initialize(trial: Trial) -> Handshake:
+    """`initialize`, answered. Raises `SkipCase` where it is not."""
+    found = trial.initialize("registry")
     if found.answer is None or "result" not in found.answer.value:
-        raise trial.skip(unspoken(found, 1))
-    trial.greeting = found
+        raise SkipCase(unspoken(found, 1))
+    trial.handshake = found
     return found
 
 
-def _methods(found: Greeting) -> list[dict[str, Any]]:
+def _methods(found: Handshake) -> list[dict[str, Any]]:
     """The authentication methods that the answer to `initialize` offers."""
     result = found.answer.result if found.answer is not None else None
     methods = result.get("authMethods") if is_object(result) else None

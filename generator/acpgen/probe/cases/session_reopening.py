@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from acpgen.input.walk import is_object
-from acpgen.probe.case_context import Trial
+from acpgen.probe.case_context import SkipCase, Trial
 from acpgen.probe.cases.sessions import PATHS, ask, granted, needs
-from acpgen.probe.connection import Heard
+from acpgen.probe.connection import ReceivedMessage
 from acpgen.probe.registry import case
 
 
@@ -32,7 +32,7 @@ def fork(trial: Trial) -> None:
     name = trial.session()
     found = granted(trial, "session/fork", {**trial.new_params(), "sessionId": name})
     if is_object(found.result) and found.result.get("sessionId") == name:
-        trial.blame(found, "a fork has the id of its source", clause="unique")
+        trial.fail_answer(found, "a fork has the id of its source", clause="unique")
 
 
 @case("session-setup/load-after-restart", "stored")
@@ -53,15 +53,15 @@ def _elsewhere(trial: Trial, method: str) -> None:
     """Open a session by another run of the program, and give late messages time to show."""
     name = trial.memory.get("prompted")
     if name is None:
-        raise trial.skip(trial.memory.get("no prompts") or trial.memory.get("no session") or "no session was prompted")
+        raise SkipCase(trial.memory.get("no prompts") or trial.memory.get("no session") or "no session was prompted")
     with trial.elsewhere(trial.another()):
         found = granted(trial, method, {**trial.new_params(), "sessionId": name})
         if method == "session/load":
             _whole(trial, name, found)
-        trial.alive()
+        trial.is_alive()
 
 
-def _whole(trial: Trial, name: str, found: Heard) -> None:
+def _whole(trial: Trial, name: str, found: ReceivedMessage) -> None:
     """Report a loaded session, prompted before, of which nothing is replayed, or nothing that the user said."""
     kinds = [
         str(one.update("sessionUpdate")) for one in trial.updates(name, found.asked or 0) if one.index < found.index
@@ -70,7 +70,7 @@ def _whole(trial: Trial, name: str, found: Heard) -> None:
         return
     is_replayed = any(kind.startswith(("agent_message", "agent_thought", "tool_call")) for kind in kinds)
     part = "the agent's part of its conversation alone" if is_replayed else "none of its conversation"
-    trial.blame(found, f"a session that was prompted is loaded, and {part} is replayed", clause="replayed")
+    trial.fail_answer(found, f"a session that was prompted is loaded, and {part} is replayed", clause="replayed")
 
 
 def _again(trial: Trial, method: str) -> None:
@@ -83,7 +83,7 @@ def _again(trial: Trial, method: str) -> None:
     if "error" in found.value:
         if name in trial.memory.get("sessions", ()):
             trial.memory["sessions"].remove(name)
-        raise trial.skip(trial.refused(method, found))
+        raise SkipCase(trial.refused(method, found))
     if prompted and method == "session/load":
         _whole(trial, name, found)
-    trial.alive()
+    trial.is_alive()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from acpgen.input.walk import is_object
-from acpgen.probe.case_context import Trial, listed
-from acpgen.probe.connection import Heard
+from acpgen.probe.case_context import SkipCase, Trial, listed
+from acpgen.probe.connection import ReceivedMessage
 from acpgen.probe.registry import case
 
 PATHS: Final[dict[str, dict[int, tuple[str, ...]]]] = {
@@ -42,7 +42,7 @@ def additional_directories(trial: Trial) -> None:
     more = trial.folder.parent / "more"
     found = ask(trial, "session/new", {**trial.new_params(), "additionalDirectories": [str(more)]})
     if found.code == -32602:
-        trial.blame(found, f"`additionalDirectories` is advertised, and refused with {found.reason}")
+        trial.fail_answer(found, f"`additionalDirectories` is advertised, and refused with {found.reason}")
 
 
 @case("session-list/all", "must")
@@ -57,7 +57,7 @@ def list_all(trial: Trial) -> None:
         if not isinstance(cursor, str):
             return
         if cursor in seen:
-            trial.blame(found, f"the page {cursor!r} names itself as the next one", level="note")
+            trial.fail_answer(found, f"the page {cursor!r} names itself as the next one", level="note")
             return
         seen.add(cursor)
         params = {"cursor": cursor}
@@ -75,7 +75,9 @@ def list_none(trial: Trial) -> None:
     wrong = [one for one in others if one.get("cwd") != str(folder)]
     if wrong:
         other = wrong[0].get("cwd")
-        trial.blame(found, f"a list for one folder contains {len(wrong)} sessions of other folders, such as {other!r}")
+        trial.fail_answer(
+            found, f"a list for one folder contains {len(wrong)} sessions of other folders, such as {other!r}"
+        )
 
 
 @case("session-list/invalid-cursor", "should")
@@ -84,7 +86,7 @@ def list_cursor(trial: Trial) -> None:
     needs(trial, "session/list")
     found = ask(trial, "session/list", {"cursor": f"acpgen-{trial.random.getrandbits(32):08x}"})
     if "error" not in found.value:
-        trial.blame(found, "a cursor that was never issued is answered with a list")
+        trial.fail_answer(found, "a cursor that was never issued is answered with a list")
 
 
 @case("session-setup/load-unknown", "answered")
@@ -109,7 +111,7 @@ def close(trial: Trial) -> None:
     found = ask(trial, "session/close", {"sessionId": name})
     trial.memory["sessions"].remove(name)
     if "error" in found.value:
-        trial.blame(found, f"closing an open session failed: {found.reason}", level="should")
+        trial.fail_answer(found, f"closing an open session failed: {found.reason}", level="should")
 
 
 @case("session-delete/unknown", "deleted")
@@ -118,7 +120,7 @@ def delete_unknown(trial: Trial) -> None:
     needs(trial, "session/delete")
     found = ask(trial, "session/delete", {"sessionId": f"never-{trial.random.getrandbits(32):08x}"})
     if "error" in found.value and found.code != -32000:
-        trial.blame(found, f"deleting a session that never existed failed: {found.reason}")
+        trial.fail_answer(found, f"deleting a session that never existed failed: {found.reason}")
 
 
 @case("session-delete/twice", "deleted")
@@ -142,11 +144,11 @@ def set_mode(trial: Trial) -> None:
         one.get("id") for one in listed(modes.get("availableModes") if is_object(modes) else None) if is_object(one)
     ]
     if not names:
-        raise trial.skip("the session offers no modes")
+        raise SkipCase("the session offers no modes")
     for mode in names[:4]:
         found = ask(trial, "session/set_mode", {"sessionId": name, "modeId": mode})
         if found.code == -32602:
-            trial.blame(found, f"the mode {mode!r} is offered, and refused with {found.reason}")
+            trial.fail_answer(found, f"the mode {mode!r} is offered, and refused with {found.reason}")
 
 
 @case("session-config-options/set", "advertised")
@@ -156,7 +158,7 @@ def set_config_option(trial: Trial) -> None:
     options = [one for one in listed(result.get("configOptions")) if is_object(one)]
     options = [one for one in options if isinstance(one.get("currentValue"), str) and one.get("type") == "select"]
     if not options:
-        raise trial.skip("the session offers no configuration options")
+        raise SkipCase("the session offers no configuration options")
     for option in options[:4]:
         key = option.get("configId") or option.get("id")
         found = ask(
@@ -166,7 +168,7 @@ def set_config_option(trial: Trial) -> None:
             | ({"type": "id"} if trial.version == 2 else {}),
         )
         if found.code == -32602:
-            trial.blame(found, f"the option {key!r} refuses the value that it has: {found.reason}")
+            trial.fail_answer(found, f"the option {key!r} refuses the value that it has: {found.reason}")
 
 
 def offered(trial: Trial) -> tuple[str, dict[str, Any]]:
@@ -175,27 +177,27 @@ def offered(trial: Trial) -> tuple[str, dict[str, Any]]:
     for found in trial.connection.answers.values():
         if is_object(found[0].result) and found[0].result.get("sessionId") == name:
             return name, found[0].result
-    raise trial.skip("the session was not opened on this connection")
+    raise SkipCase("the session was not opened on this connection")
 
 
 def needs(trial: Trial, name: str, *more: str) -> None:
-    """Raise `Unreachable` unless the capability of a method or a field, or one below it, is advertised."""
+    """Raise `SkipCase` unless the capability of a method or a field, or one below it, is advertised."""
     trial.needs(*PATHS[name][trial.version], *more)
 
 
-def ask(trial: Trial, method: str, params: Any) -> Heard:
-    """An answer, however slow. Raises `Unreachable` without one, which is told when the connection ends."""
+def ask(trial: Trial, method: str, params: Any) -> ReceivedMessage:
+    """An answer, however slow. Raises `SkipCase` without one, which is reported when the connection ends."""
     found = trial.expect(method, params, seconds=trial.slow)
     if found is None:
-        raise trial.skip(f"{method} was not answered in time")
+        raise SkipCase(f"{method} was not answered in time")
     return found
 
 
-def granted(trial: Trial, method: str, params: Any) -> Heard:
-    """A result, as `ask`. Raises `Unreachable` for an error, too."""
+def granted(trial: Trial, method: str, params: Any) -> ReceivedMessage:
+    """A result, as `ask`. Raises `SkipCase` for an error, too."""
     found = ask(trial, method, params)
     if "error" in found.value:
-        raise trial.skip(trial.refused(method, found))
+        raise SkipCase(trial.refused(method, found))
     return found
 
 
@@ -203,4 +205,4 @@ def _unknown(trial: Trial, method: str) -> None:
     params = {**trial.new_params(), "sessionId": f"00000000-0000-4000-8000-{trial.random.getrandbits(48):012x}"}
     found = ask(trial, method, params)
     if "error" not in found.value:
-        trial.blame(found, "a session that does not exist was opened", level="note")
+        trial.fail_answer(found, "a session that does not exist was opened", level="note")

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from acpgen.input.walk import is_object
-from acpgen.probe.case_context import Trial
+from acpgen.probe.case_context import SkipCase, Trial
 from acpgen.probe.connection import id_text
 from acpgen.probe.registry import BOTH, case
 
@@ -50,7 +50,7 @@ def separators(trial: Trial) -> None:
     for character in ("\u2028", "\u2029", "\u0085", "\u001e"):
         escaped = character < " "
         id_ = trial.connection.new_id()
-        message = trial.framed(id_, f"a{character}b")
+        message = trial.ping_message(id_, f"a{character}b")
         trial.connection.send(json.dumps(message, ensure_ascii=escaped).encode())
         _answered(trial, id_, f"a request with U+{ord(character):04X} in a text")
 
@@ -67,7 +67,7 @@ def long_line(trial: Trial) -> None:
     """Requests of one and of four megabytes. Expected: an answer, be it an error."""
     for size in (1 << 20, 4 << 20):
         id_ = trial.connection.new_id()
-        trial.connection.send(trial.framed(id_, "x" * size))
+        trial.connection.send(trial.ping_message(id_, "x" * size))
         _answered(trial, id_, f"a request of {size >> 20} MiB", trial.slow)
 
 
@@ -158,11 +158,11 @@ def batch_of_requests(trial: Trial) -> None:
     """A batch of two requests and a notification. Expected: an array with two responses."""
     connection = trial.connection
     ids = [connection.new_id(), connection.new_id()]
-    calls = [trial.framed(id_) for id_ in ids]
+    calls = [trial.ping_message(id_) for id_ in ids]
     before = len(connection.batches)
     index = connection.send([*calls, {"jsonrpc": "2.0", "method": "_acpgen.dev/note"}])
     sent = connection.sent
-    if not trial.goes_on("a batch", index, "answered"):
+    if not trial.require_alive("a batch", index, "answered"):
         return
     connection.wait(lambda: all(id_text(id_) in connection.answers for id_ in ids), connection.clock.answer)
     answered = [id_ for id_ in ids if id_text(id_) in connection.answers]
@@ -179,7 +179,7 @@ def empty_batch(trial: Trial) -> None:
     before, batches = len(connection.bare), len(connection.batches)
     index = connection.send([])
     sent = connection.sent
-    if not trial.goes_on("an empty batch", index, "robust"):
+    if not trial.require_alive("an empty batch", index, "robust"):
         return
     if len(connection.batches) > batches:
         trial.fail(
@@ -196,7 +196,7 @@ def batch_of_notifications(trial: Trial) -> None:
     before, batches = len(connection.bare), len(connection.batches)
     index = connection.send([{"jsonrpc": "2.0", "method": "_acpgen.dev/note"}] * 2)
     sent = connection.sent
-    if trial.goes_on("a batch of notifications", index, "robust"):
+    if trial.require_alive("a batch of notifications", index, "robust"):
         answers = (
             *(place for place, _ in connection.batches[batches:]),
             *(one.index for one in connection.bare[before:]),
@@ -207,7 +207,7 @@ def batch_of_notifications(trial: Trial) -> None:
 
 def _request(trial: Trial) -> tuple[int, bytes]:
     id_ = trial.connection.new_id()
-    return id_, json.dumps(trial.framed(id_)).encode()
+    return id_, json.dumps(trial.ping_message(id_)).encode()
 
 
 def _answered(trial: Trial, id_: int, what: str, seconds: float | None = None) -> None:
@@ -217,8 +217,8 @@ def _answered(trial: Trial, id_: int, what: str, seconds: float | None = None) -
     if connection.answer(id_, seconds) is not None:
         return
     refused = connection.bare[-1:] if connection.bare and connection.bare[-1].index > index else []
-    if not trial.goes_on(what, index):
-        raise trial.skip("the connection was lost")
+    if not trial.require_alive(what, index):
+        raise SkipCase("the connection was lost")
     if id_text(id_) in connection.answers:
         return
     how = f"is refused: {refused[0].reason}" if refused else "is not answered, though the next request is"
@@ -226,5 +226,5 @@ def _answered(trial: Trial, id_: int, what: str, seconds: float | None = None) -
 
 
 def _survives(trial: Trial, line: bytes, what: str) -> None:
-    if not trial.goes_on(what, trial.connection.send(line), "robust"):
-        raise trial.skip("the connection was lost")
+    if not trial.require_alive(what, trial.connection.send(line), "robust"):
+        raise SkipCase("the connection was lost")

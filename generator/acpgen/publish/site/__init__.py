@@ -10,11 +10,13 @@ import contextlib
 import re
 import signal
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
+
+from msgspec.structs import replace
 
 from acpgen import embedded, resources
 from acpgen.config import Config, SiteSettings, docs_inputs
@@ -122,7 +124,7 @@ def make_docs(config: Config, given: Inputs, memory: Memory = FORGETFUL, cache: 
     pages = make_pages(found, beside, for_site=True, python=library, memory=memory, cache=cache)
     return Docs(
         map_texts(pages),
-        arrange_navigation(pages, config.site.sections),
+        arrange_navigation(pages, config.site.sections.items()),
         {page.path: page.source for page in pages if page.source},
         memory.once("scripts", tuple(found), partial(make_scripts, found)),
     )
@@ -130,12 +132,14 @@ def make_docs(config: Config, given: Inputs, memory: Memory = FORGETFUL, cache: 
 
 def _read_sources(config: Config) -> Mapping[str, Source]:
     """The schema files of those protocols. Raises `Faults`."""
-    chosen = dict.fromkeys(m.protocol for output in config.outputs if output.target == "docs" for m in output.members)
+    chosen = dict.fromkeys(
+        m.protocol for output in config.outputs.values() if output.target == "docs" for m in output.members
+    )
     if not chosen:
         reason, remedy = "no output has the target docs", "Add one with protocols to [tool.acpgen.outputs]"
         raise Faults([SITE_NOT_BUILT(at=place(config.file), reason=reason, remedy=remedy)])
     folder = config.root / config.schema
-    return {name: read(folder / name, name=name, references=config.references) for name in chosen}
+    return {name: read(folder / name, name=name, references=config.reference_files) for name in chosen}
 
 
 def _understand_versions(
@@ -145,8 +149,7 @@ def _understand_versions(
     found: list[Version] = []
     has_changed = False
     for name, source in sources.items():
-        names = {**config.names, **config.names_of.get(name, {})}
-        profile = config.profile(name) if config.methods else None
+        names, profile = config.chosen_names(name), config.profile(name)
         read_of = (source, names, profile, config.package(name), config.module(name))
         before = memory.last(f"version {name}")
         made = memory.once(
@@ -160,9 +163,9 @@ def _understand_versions(
 def _understand(config: Config, name: str, source: Source, cache: Cache) -> Version:
     understood = understand(
         parse(source),
-        names={**config.names, **config.names_of.get(name, {})},
-        shared=frozenset(config.names),
-        methods=config.profile(name) if config.methods else None,
+        names=config.chosen_names(name),
+        shared=frozenset(config.shared_names),
+        methods=config.profile(name),
         cache=cache,
     )
     settings = Settings(package=config.package(name), prefix=name, module=config.module(name))

@@ -48,9 +48,9 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
     modules = Modules(runtime=copied if is_embedded else "jsonrpc_bindings", package=package, options=chosen)
     protocol = with_sound_defaults(protocol, bundle)
     names = name_all(protocol, chosen)
-    folder = package.replace(".", "/")
+    folder, keeping = package.replace(".", "/"), additional_property_definitions(bundle)
     files = {
-        f"{folder}/models.py": render_models(protocol, names, modules, NOTICE, additional_property_definitions(bundle)),
+        f"{folder}/models.py": render_models(protocol, names, modules, NOTICE, keeping, settings.cache),
         f"{folder}/methods.py": _methods(protocol, bundle, names, modules),
     }
     if is_file:

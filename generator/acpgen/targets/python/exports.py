@@ -17,7 +17,7 @@ PUBLIC: Final = (
 OWN: Final = frozenset(
     {
         *PUBLIC,
-        *("TYPE_CHECKING", "Any", "Final", "Literal", "Mapping", "TypeAlias", "TypeVar", "T"),
+        *("TYPE_CHECKING", "Any", "Final", "Literal", "Mapping", "TypeAlias"),
         *("CODEC", "STRICT"),
     }
 )

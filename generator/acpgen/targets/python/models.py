@@ -6,10 +6,11 @@ import ast
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 from acpgen import ir
+from acpgen.files.cache import Cache, find_or_make
+from acpgen.input.numbers import dumps
 from acpgen.input.step_budget import spend
 from acpgen.resources import templates
 from acpgen.targets.python.aliases import alias_views
@@ -28,6 +29,13 @@ _AT_ONCE: Final = 300
 _STEPS_A_RECORD: Final = 100
 _STEPS_A_FIELD: Final = 30
 """What the emitter, which counts nothing itself, takes for a record: as long as so many steps take elsewhere."""
+
+_EMITTER: Final = templates() / "python" / "dcg"
+"""The template of a class, and the settings of the emitter: none."""
+
+_OPENS: Final = '"\x01'
+_CLOSES: Final = '\x01"'
+"""Around the number of a docstring. Literals escape this character."""
 
 _WIDEST: Final = 100
 """Characters of an import that stands on one line."""
@@ -50,18 +58,23 @@ class Modules:
         return self.options.layout == "file"
 
 
-def render_models(protocol: ir.Protocol, names: Names, modules: Modules, notice: str, keeping: Collection[str]) -> str:
-    """The source of `models.py`. `keeping` are the definitions that keep unknown fields whatever is chosen."""
+def render_models(
+    protocol: ir.Protocol, names: Names, modules: Modules, notice: str, keeping: Collection[str], cache: Cache
+) -> str:
+    """The source of `models.py`. `keeping` are the definitions that keep unknown fields whatever is chosen; the `cache` may know the
+    classes.
+    """
     hints = Hints(protocol, names)
     records = [d for d in protocol.definitions.values() if isinstance(d, ir.Record)]
     views = _Views(protocol, names, modules, hints, keeping)
-    made = {record.name: views.of(record) for record in records}
+    views_of = {record.name: views.of(record) for record in records}
     aliases = alias_views(protocol, names, hints)
     if aliases:
         hints.ours("TypeAlias")
     head = f'"""{title_of(protocol)}: the types.\n\n{notice}\n"""\n\n{_imports(hints, modules)}\n'
     spend(sum(_STEPS_A_RECORD + _STEPS_A_FIELD * len(record.fields) for record in records))
-    classes = [_emitted(lot, names, made) for lot in _groups(records)] if records else []
+    lots = _groups(records) if records else []
+    classes = [views.place_docstrings(_classes(lot, names, views_of, cache)) for lot in lots]
     others = render_template(
         "aliases", aliases=aliases, type_checking=names.ours("TYPE_CHECKING"), type_alias=names.ours("TypeAlias")
     )
@@ -96,24 +109,32 @@ def _groups(records: list[ir.Record]) -> list[list[ir.Record]]:
     return [sorted(group, key=lambda record: order[record.name]) for group in groups]
 
 
-def _emitted(records: list[ir.Record], names: Names, made: Mapping[str, dict[str, Any]]) -> str:
-    """The source of some of the classes. The emitter lays them out with neutral names; the template has the rest."""
+def _classes(records: list[ir.Record], names: Names, views: Mapping[str, dict[str, Any]], cache: Cache) -> str:
+    """The source of some of the classes: what the emitter makes of them now, or made in an earlier run."""
+    keys = _keys(records, names)
+    layout = _layout(records, keys)
+    values = {f"#/$defs/{keys[record.name]}": views[record.name] for record in records}
+    template = (_EMITTER / "msgspec.jinja2").read_text("utf-8")
+    return find_or_make(cache, ("classes", template, dumps([layout, values])), lambda: _emit(layout, values), dict)
+
+
+def _emit(layout: dict[str, Any], values: Mapping[str, dict[str, Any]]) -> str:
+    """The classes as the emitter lays them out: it gets neutral names, and the template the `values` of each class."""
     from datamodel_code_generator import LiteralType, generate
     from datamodel_code_generator.enums import DataModelType, InputFileType
     from datamodel_code_generator.format import PythonVersion
 
-    keys = _keys(records, names)
     source = generate(
-        _layout(records, keys),
+        layout,
         input_file_type=InputFileType.JsonSchema,
         output_model_type=DataModelType.MsgspecStruct,
         target_python_version=PythonVersion.PY_311,
         formatters=[],
         disable_future_imports=True,
         disable_timestamp=True,
-        custom_template_dir=Path(templates() / "python" / "dcg"),
-        settings_path=Path(templates() / "python" / "dcg"),
-        extra_template_data=defaultdict(dict, {f"#/$defs/{keys[r.name]}": made[r.name] for r in records}),
+        custom_template_dir=_EMITTER,
+        settings_path=_EMITTER,
+        extra_template_data=defaultdict(dict, values),
         custom_class_name_generator=_as_it_is,
         allow_remote_refs=False,
         strict_refs=True,
@@ -154,7 +175,10 @@ def _layout(records: list[ir.Record], keys: Mapping[str, str]) -> dict[str, Any]
 
 
 class _Views:
-    """The classes of one protocol as values for the template of a record."""
+    """The classes of one protocol as values for the template of a record.
+
+    A stand-in is there for each docstring, so that what the emitter makes depends on no description.
+    """
 
     def __init__(
         self, protocol: ir.Protocol, names: Names, modules: Modules, hints: Hints, keeping: Collection[str]
@@ -165,6 +189,21 @@ class _Views:
         self._hints = hints
         self._keeping = keeping
         self._defaults = Defaults(protocol, names)
+        self._docstrings: list[str] = []
+
+    def place_docstrings(self, source: str) -> str:
+        """The source of classes with docstrings in place of their stand-ins."""
+        first, *others = source.split(_OPENS)
+        parts = (other.partition(_CLOSES) for other in others)
+        return "".join([first, *(f"{self._docstrings[int(number)]}{rest}" for number, _, rest in parts)])
+
+    def _docstring(self, text: str) -> str:
+        """The stand-in for a docstring: its number, as a text that no literal is. Empty where there is none."""
+        found = docstring(text, 4)
+        if not found:
+            return ""
+        self._docstrings.append(found)
+        return f"{_OPENS}{len(self._docstrings) - 1}{_CLOSES}"
 
     def of(self, record: ir.Record) -> dict[str, Any]:
         """The values for one record."""
@@ -176,7 +215,7 @@ class _Views:
             "own_name": self._names.classes[record.name],
             "own_base": self._names.classes[record.base] if record.base is not None else self._hints.ours(base),
             "keywords": self._keywords(record, union, is_judged=is_judged),
-            "docstring": docstring(record.doc or f"`{record.name}`.", 4),
+            "docstring": self._docstring(record.doc or f"`{record.name}`."),
             "views": fields,
         }
 
@@ -233,7 +272,7 @@ class _Views:
     def _field(self, field: ir.Field, record: ir.Record) -> dict[str, Any]:
         name = self._names.fields[record.name][field.name]
         tag = self._hints.tags.get(record.name)
-        view = {"name": name, "docstring": docstring(field_notes(field), 4), "is_judged": False}
+        view = {"name": name, "docstring": self._docstring(field_notes(field)), "is_judged": False}
         if tag is not None and tag.field == field.name:
             constant = f"{self._hints.ours('Literal')}[{literal(tag.value)}]"
             return view | {"hint": f"{self._hints.ours('ClassVar')}[{constant}]", "default": literal(tag.value)}

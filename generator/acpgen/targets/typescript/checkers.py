@@ -33,6 +33,8 @@ _NAME: Final = re.compile(r"\0([^\0]+)\0")
 """Stands for the name of a constant until all are known. No literal holds this character as it is."""
 _EXACT: Final = " (exact)"
 """The end of names of definitions that `of_receivers` excludes by; checkers judge strictly there."""
+_NESTED: Final = 30
+"""How many constants are made while those wait that refer to them."""
 
 
 class Checkers:
@@ -45,24 +47,42 @@ class Checkers:
         self._all = {**self._receiving, **self._definitions}
         self._names = names
         self._unions = discriminators.Unions(self._at)
-        self._is_evaluated = '"unevaluated' in dumps(self._all)
         self._known: dict[str, str] = {}
         self._sources: dict[str, str] = {}
         self._shared: dict[str, str] = {}
+        self._begun = 0
+        self._waiting: list[tuple[str, str, Callable[[], str]]] = []
+        """The constants that a long chain of references leads to: key, name and what makes it."""
         self.lines: list[str] = []
         """The constants, each after those that it is made of."""
 
     def of_definition(self, name: str) -> str:
         """The checker of a definition, of the bundle or of receivers."""
         name = name.removesuffix(_EXACT)
-        return self._constant(name, lambda: self._both(name))
+        found = self._constant(name, lambda: self._both(name))
+        while self._waiting and not self._begun:
+            key, constant, make = self._waiting.pop()
+            self.lines.append(f"const {constant} = {self._made(make)};")
+            self._known[key] = constant
+        return found
+
+    def _made(self, make: Callable[[], str]) -> str:
+        self._begun += 1
+        source = make()
+        self._begun -= 1
+        return source
 
     def _constant(self, key: str, make: Callable[[], str]) -> str:
-        """A constant of what `make` gives, made once; where it refers to itself, what looks it up when it is called."""
+        """A constant of what `make` gives, made once; where it refers to itself or a chain of references is long, what looks it up when
+        it is called.
+        """
         if key not in self._known:
             name = f"\0${self._names[key]}\0" if key in self._names else f"\0r{len(self._known)}\0"
             self._known[key] = _call("lazy", f"() => {name}")
-            source = make()
+            if self._begun == _NESTED:
+                self._waiting.append((key, name, make))
+                return self._known[key]
+            source = self._made(make)
             if source in self._sources:
                 self._shared[self._sources[source]] = f"k{sha256(source.encode()).hexdigest()[:6]}"
             elif not (source.isidentifier() or _NAME.fullmatch(source)):
@@ -93,12 +113,12 @@ class Checkers:
         """The checker of a schema, of a definition with this `meaning`. `fallback` is one more branch of its union, for receivers."""
         if not is_object(schema):
             return "any" if schema else "never"
-        itself, parts = [*self._itself(schema)], [*self._parts(schema, meaning, fallback)]
+        found = _all([*self._itself(schema), *self._parts(schema, meaning, fallback)])
         for word in ("unevaluatedProperties", "unevaluatedItems"):
             if word in schema:
-                given = [_all(itself), f"[{', '.join(parts)}]", self.of(schema[word]), dumps(word)]
-                itself, parts = [_call("unevaluated", *given)], []
-        return _all([*itself, *parts])
+                says = self._spoken({key: one for key, one in schema.items() if key != word}, word, ())
+                found = _call("unevaluated", found, says, self.of(schema[word]), dumps(word))
+        return found
 
     def _parts(self, schema: Schema, meaning: ir.Definition | None, fallback: Any) -> Iterator[str]:
         """The checkers of the schemas that a schema consists of."""
@@ -108,7 +128,7 @@ class Checkers:
         for keyword in ("anyOf", "oneOf"):
             if keyword in schema:
                 yield self._union(schema[keyword], keyword, meaning, fallback)
-        if "if" in schema and ("then" in schema or "else" in schema or self._is_evaluated):
+        if "if" in schema and ("then" in schema or "else" in schema):
             yield _call("when", *(self.of(schema.get(word, True)) for word in ("if", "then", "else")))
         rows = [f"[{dumps(name)}, {dumps(need)}]" for name, need in schema.get("dependentRequired", {}).items()]
         rows += [f"[{dumps(name)}, {self.of(need)}]" for name, need in schema.get("dependentSchemas", {}).items()]
@@ -144,7 +164,7 @@ class Checkers:
         return is_object(schema) and {**self._at(schema.get("$ref", "")), **schema}.get("type") == "object"
 
     def _scalars(self, schema: Schema, types: Any) -> Iterator[tuple[str, str]]:
-        type_ = "any" if types is None else _type(types)
+        type_ = "any" if types is None else self._type(types)
         if not all(is_of_type(one, schema) for one in discriminators.constants(schema) or ()):
             yield "type", type_
             type_ = "any"
@@ -157,6 +177,16 @@ class Checkers:
         if isinstance(schema.get("pattern"), str):
             text = "" if schema.get("format") == "absolute-path" else schema["pattern"]
             yield "pattern", _call("pattern", _expression(schema["pattern"]), dumps(text))
+
+    def _type(self, types: str | Sequence[str]) -> str:
+        names = [types] if isinstance(types, str) else sorted(types, key=lambda name: (name == "null", name))
+        if len(names) == 1:
+            return "nil" if names == ["null"] else names[0]
+        name, source = "_or_".join(names), _call("type", *map(dumps, names))
+        if source not in self._sources:
+            self._sources[source] = name
+            self.lines.append(f"const {name} = {source};")
+        return name
 
     # --- arrays and objects ---
 
@@ -196,19 +226,46 @@ class Checkers:
     def _array(self, schema: Schema) -> Iterator[str]:
         first = [self.of(one) for one in schema.get("prefixItems", ())]
         rest = self._rest(schema, "items")
-        if schema.get("type") == "array":
-            yield _call("list", rest) if rest != "undefined" and not first else "array"
-        if first or (rest != "undefined" and schema.get("type") != "array"):
-            yield _call("items", rest, *([f"[{', '.join(first)}]"] if first else []))
+        is_part = schema.get("type") != "array"
+        if first or rest != "undefined":
+            yield _call("items", rest, *_shortened(f"[{', '.join(first)}]", "true" if is_part else "false"))
+        elif not is_part:
+            yield "array"
         if "contains" in schema:
             limits = schema.get("minContains", 1), schema.get("maxContains", "Infinity")
             yield _call("contains", self.of(schema["contains"]), *map(str, limits))
 
     def _rest(self, schema: Schema, keyword: str) -> str:
-        """The checker of what a schema says of others; that it takes them all counts only where it is asked of what schemas speak."""
+        """The checker of what a schema says of others."""
         found = self.of(schema.get(keyword, True))
-        is_said = found != "any" or (keyword in schema and self._is_evaluated)
-        return found if is_said else "undefined"
+        return "undefined" if found == "any" else found
+
+    def _spoken(self, schema: Any, word: str, seen: tuple[str, ...]) -> str:
+        """The members of objects, or the items, of which a schema speaks, as an argument of `unevaluated`; `seen` led here."""
+        if not is_object(schema):
+            return "{}"
+        names: list[str] = [*schema.get("properties", {})]
+        rows = [("patterns", f"[{', '.join(map(_expression, schema.get('patternProperties', {})))}]")]
+        is_all = word in schema or "additionalProperties" in schema
+        if word == "unevaluatedItems":
+            names = [str(index) for index in range(len(schema.get("prefixItems", ())))]
+            rows = [("contains", self.of(schema["contains"]))] if "contains" in schema else []
+            is_all = word in schema or "items" in schema
+        parts = [(self.of(one), one) for key in ("allOf", "anyOf", "oneOf") for one in schema.get(key, ())]
+        reference = schema.get("$ref")
+        if isinstance(reference, str) and reference not in seen:
+            seen = (*seen, reference)
+            parts.append((self._reference(reference), self._at(reference)))
+        if "if" in schema:
+            test = self.of(schema["if"])
+            ways = (("then", test), ("else", _call("not", test)))
+            parts += [(test, schema["if"])]
+            parts += [(_all([given, self.of(schema[key])]), schema[key]) for key, given in ways if key in schema]
+        for name, need in schema.get("dependentSchemas", {}).items():
+            parts.append((_all([_call("record", "{}", "0", "0", dumps([name])), self.of(need)]), need))
+        rows += [("isAll", "true" if is_all else "false"), ("names", dumps(names))]
+        rows.append(("parts", f"[{', '.join(f'[{f}, {self._spoken(one, word, seen)}]' for f, one in parts)}]"))
+        return f"{{ {', '.join(f'{key}: {one}' for key, one in rows if _shortened(one))} }}"
 
     def _object(self, schema: Schema) -> Iterator[tuple[str, str]]:
         rest = self._rest(schema, "additionalProperties")
@@ -228,65 +285,58 @@ class Checkers:
         if len(real) < len(branches) and keyword == "anyOf":
             others = [branches[index] for index in real]
             return _call("nullable", self._union(others, keyword, meaning, fallback)) if real else "nil"
-        simple = _simple(branches, is_exclusive=keyword == "oneOf") if len(real) == len(branches) else None
+        simple = self._simple(branches, is_exclusive=keyword == "oneOf") if len(real) == len(branches) else None
         if simple:
             return simple
         checkers = [self.of(one) if index in real else "nil" for index, one in enumerate(branches)]
-        rows = ["isExclusive: true"] if keyword == "oneOf" else []
+        ways = ["isExclusive: true"] if keyword == "oneOf" else []
         types = [sorted(self._unions.types(branches[index]) if index in real else ()) for index in range(len(branches))]
-        rows += [f"types: {dumps(types)}"] if any(one != ["object"] for one in types) else []
+        ways += [f"types: {dumps(types)}"] if any(one != ["object"] for one in types) else []
         tag = self._unions.discriminator(branches, real)
-        assert tag is not None or fallback is None
-        if tag is None:
-            keys = ", ".join(f"{index}: {dumps(key)}" for index, key in self._unions.keys(branches, real).items())
-            rows += [f"byKey: {_call('keyed', f'{{ {keys} }}')}"] if keys else []
-        else:
-            rows += self._tag_rows(tag, branches, meaning, fallback)
-        return _call("union", f"[{', '.join(checkers)}]", *([f"{{ {', '.join(rows)} }}"] if rows else []))
+        if tag is not None:
+            ways += self._tags(tag, branches)
+        elif keys := self._unions.keys(branches, real):
+            rows = ", ".join(f"{index}: {dumps(key)}" for index, key in keys.items())
+            ways.append(f"byKey: {_call('keyed', f'{{ {rows} }}')}")
+        given = [f"[{', '.join(checkers)}]", f"{{ {', '.join(ways)} }}" if ways else "{}"]
+        if not isinstance(meaning, ir.TaggedUnion) or meaning.fallback is None:
+            return _call("union", *_shortened(*given))
+        whole = self._at(fallback["$ref"]) if is_object(fallback) and "$ref" in fallback else fallback
+        if whole is not None and meaning.default_tag is None and "isLoose: true" not in ways:
+            whole = {key: one for key, one in whole.items() if key != "not"}  # a known tag leads elsewhere
+        known = dumps([] if meaning.default_tag is None else [meaning.default_tag])
+        return _call("tolerant", *given, *_shortened("undefined" if whole is None else self.of(whole), known))
 
-    def _tag_rows(
-        self, tag: discriminators.Discriminator, branches: Sequence[Any], meaning: ir.Definition | None, fallback: Any
-    ) -> Iterator[str]:
-        """How the branches of a union are told apart, as members of an object."""
+    def _simple(self, branches: Sequence[Any], *, is_exclusive: bool) -> str | None:
+        """The checker of a union of constants, of types, or of a type and what is of that type alone."""
+        listed = [*map(constants, branches)]
+        values = [value for found in listed for value in found or ()]
+        if None not in listed and not (is_exclusive and len({*map(dumps, values)}) < len(values)):
+            return _call("literal", "any", *map(_value, values))
+        typed = [one for one in branches if is_object(one) and {*filter(asserts, one)} == {"type"}]
+        plain = [one for one in typed if isinstance(one["type"], str)]
+        types = {one["type"] for one in plain}
+        if len(types) == len(branches) and not {"number", "integer"} <= types:
+            return self._type(sorted(types))
+        is_one = len(plain) == 1 and not is_exclusive
+        return self._type(plain[0]["type"]) if is_one and all(_is_within(one, plain[0]) for one in branches) else None
+
+    def _tags(self, tag: discriminators.Discriminator, branches: Sequence[Any]) -> Iterator[str]:
+        """How tags tell the branches of a union apart, as members of an object."""
         tags = [[value for (_, value), own in tag.known.items() if index in own] for index in range(len(branches))]
         while not tags[-1]:
             tags.pop()
         rows = [dumps(one[0] if len(one) == 1 and one != [None] else one) for one in tags]
         yield from (f"field: {dumps(tag.field)}", f"tags: [{', '.join(rows)}]")
         yield from [f"untagged: {[*tag.untagged]}"] if tag.untagged else []
-        is_apart = all(len(own) == 1 for own in tag.known.values())
-        is_apart = is_apart and all(self._excludes(branches[one], tag) for one in tag.others)
-        if not is_apart:
+        if any(len(own) > 1 for own in tag.known.values()) or not all(
+            self._excludes(branches[i], tag) for i in tag.others
+        ):
             yield "isLoose: true"
-        if not isinstance(meaning, ir.TaggedUnion) or meaning.fallback is None:
-            yield "unknown: null"
-            return
-        own = meaning.default_tag
-        if fallback is not None:
-            whole = self._at(fallback["$ref"]) if "$ref" in fallback else fallback
-            is_by_tag = is_apart and own is None
-            yield f"fallback: {self.of({key: one for key, one in whole.items() if key != 'not' or not is_by_tag})}"
-        if own is not None:
-            yield f"unknown: {dumps([own])}"
 
     def _excludes(self, branch: Schema, tag: discriminators.Discriminator) -> bool:
         """Whether a branch takes no object with a known tag."""
         return by_key(tag.tags()).keys() <= Schemas(self._all).node(branch).shape.excluded.get(tag.field, {}).keys()
-
-
-def _simple(branches: Sequence[Any], *, is_exclusive: bool) -> str | None:
-    """The checker of a union of constants, of types, or of a type and what is of that type alone."""
-    listed = [*map(constants, branches)]
-    values = [value for found in listed for value in found or ()]
-    if None not in listed and not (is_exclusive and len({*map(dumps, values)}) < len(values)):
-        return _call("literal", "any", *map(_value, values))
-    typed = [one for one in branches if is_object(one) and {*filter(asserts, one)} == {"type"}]
-    plain = [one for one in typed if isinstance(one["type"], str)]
-    types = {one["type"] for one in plain}
-    if len(types) == len(branches) and not {"number", "integer"} <= types:
-        return _type(sorted(types))
-    is_one = len(plain) == 1 and not is_exclusive
-    return _type(plain[0]["type"]) if is_one and all(_is_within(one, plain[0]) for one in branches) else None
 
 
 def _is_within(schema: Any, plain: Schema) -> bool:
@@ -309,15 +359,9 @@ def _all(checkers: Sequence[str]) -> str:
 def _shortened(*arguments: str) -> list[str]:
     """Arguments without the last ones that say the usual."""
     found = [*arguments]
-    while found and found[-1] in ("0", "[]", "false"):
+    while found and found[-1] in ("0", "[]", "{}", "false", "undefined"):
         found.pop()
     return found
-
-
-def _type(types: str | Sequence[str]) -> str:
-    names = [types] if isinstance(types, str) else sorted(types, key=lambda name: (name == "null", name))
-    own = "nil" if names == ["null"] else names[0]
-    return own if len(names) == 1 else _call("type", *map(dumps, names))
 
 
 def _value(value: ir.JSON) -> str:

@@ -79,7 +79,7 @@ class Declarations:
                 if isinstance(record, ir.Record)
                 else []
             )
-            more = f" & Readonly<Pick<{self._names[record.name]}, {_either(fields)}>>" if fields else ""
+            more = f" & rt.Readonly<rt.Pick<{self._names[record.name]}, {_either(fields)}>>" if fields else ""
             found.append(f"rt.Unknown<{dumps(union.tag)}>{more}")
         return [*dict.fromkeys(found)]
 

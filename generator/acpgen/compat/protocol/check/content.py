@@ -69,6 +69,9 @@ class Content:
             known: set[Revision] = {
                 each.witness.refused_by for _, each in below if each.witness and each.witness.refused_by
             }
+            referred = [Pair(ir.Ref(name), ir.Ref(name)) for name in found.change.within[0] or ()]
+            if all(pair in self.context.walk.nodes for pair in referred):
+                known = known.union(*map(self._answers, referred))
             for each in (*self._settle(found, messages, known), *self._hidden(found, messages, below)):
                 yield each
                 self._answer(found, (*each.refuses, *each.doubtful))
@@ -93,12 +96,15 @@ class Content:
         old, new = self.context.old, self.context.new
         for messages in self._whole:
             pair = messages.pair
-            answered: set[Revision] = set()
-            answered.update(*(self._answered.get(inner, ()) for inner in reachable([pair], self._changed)))
             names = (old, messages.old[1]), (new, messages.new[1])
             at = [side.definitions[name].at if name else "" for side, name in names]
             doubt = Change("undecided", detail="no rule explains the difference", old_at=at[0], new_at=at[1])
-            yield from self._settle(PlacedChange(doubt, (), pair), messages, answered)
+            yield from self._settle(PlacedChange(doubt, (), pair), messages, self._answers(pair))
+
+    def _answers(self, pair: Pair) -> set[Revision]:
+        """The revisions whose refusals of a pair the findings of it, and of what is in it, answer for."""
+        found: set[Revision] = set()
+        return found.union(*(self._answered.get(inner, ()) for inner in reachable([pair], self._changed)))
 
     def _answer(self, found: PlacedChange, revisions: Iterable[Revision]) -> None:
         """Note that a finding answers for what revisions refuse of a pair."""
@@ -177,8 +183,12 @@ class Content:
             return self._reach(replace(given, change=replace(found.change, harmless=True)), messages)
         if reception.kind == "kept":
             return None
+        witness = reception.witness
+        if isinstance(found.change, LimitChange) and witness is not None and witness.refused_by is not None:
+            place = context.validator.refused_at(messages.sides, witness.refused_by, witness.value)
+            judgement = judge(replace(found.change, detail=place))[1]
         judgement = adapt_judgement(judgement, found.change, reception.kind)
-        location = location_of(messages.new[0], found.steps)
+        location = location_of(messages.new[0], found.steps, context.new)
         reach = context.reach(
             rule,
             judgement,

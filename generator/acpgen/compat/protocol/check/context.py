@@ -108,9 +108,17 @@ class Context:
 
     @cached_property
     def pairs(self) -> list[MessagePair]:
-        """All that is compared: what messages hold, and the definitions that stand on their own."""
-        alone = (document_pair(one, other, other) for one, other in self.cover.alone)
-        return [*self.routes, *(replace(each, alone=True) for each in alone)]
+        """All that is compared: what messages hold, and the definitions that stand on their own. What stands inside of one and is compared
+        there goes with it.
+        """
+        alone = [replace(document_pair(one, other, other), alone=True) for one, other in self.cover.alone]
+        declared = [each for each in alone if self.walk.is_declared(each.pair)]
+        for each in declared:
+            self.walk.visit(each.pair)
+        known = self.walk.names(0), self.walk.names(1)
+        inside = (each for each in alone if not self.walk.is_declared(each.pair))
+        left = (each for each in inside if each.old[1] not in known[0] and each.new[1] not in known[1])
+        return [*self.routes, *declared, *left]
 
     def is_changed(self, messages: MessagePair) -> bool:
         """Whether messages have changed, or are written differently though no change tells why."""

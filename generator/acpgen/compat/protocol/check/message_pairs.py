@@ -78,7 +78,7 @@ def routes_of(old: SchemaRevision, new: SchemaRevision) -> Iterator[MessagePair]
             flow: Flow = "both" if both else "to-handler" if part == "params" else "to-caller"
             yield MessagePair((_route(part, before), one), (_route(part, after), other), flow, handler, callers)
     for name, label in roots_of_both(old, new).items():
-        yield from (document_pair(each, each, _called(new, each, label)) for each in kinds_of_both(old, new, name))
+        yield from (document_pair(each, each, each) for each in kinds_of_both(old, new, name))
         yield document_pair(name, name, label)
     for part in ("error", "id"):
         ours, theirs = (envelope_parts(side, part) for side in (old, new))
@@ -87,13 +87,6 @@ def routes_of(old: SchemaRevision, new: SchemaRevision) -> Iterator[MessagePair]
         for pair in pairs:
             route = Route("error" if part == "error" else "id", None)
             yield MessagePair((route, pair[0]), (route, pair[1]), "both", "peer", "peer")
-
-
-def _called(side: SchemaRevision, name: str, label: str) -> str:
-    """What people call a kind of document of a root that they call `label`: its name, or its place where the file names none."""
-    at = side.bundle.origins[name]
-    place = side.in_file(at)
-    return name if place == at else f"{label}#{place.partition('#')[2]}"
 
 
 def roots_of_both(old: SchemaRevision, new: SchemaRevision) -> Mapping[str, str]:
@@ -176,10 +169,17 @@ def _with_alternatives(schema: Schema) -> Iterator[Schema]:
 # --- places ----------------------------------------------------------------------------------------------------------
 
 
-def location_of(route: Route, steps: Sequence[Step]) -> str:
-    """A place in a message for people: `params.update(tool_call).content[].path`."""
-    text = route.definition if route.part == "document" else route.part
-    return (text + path_of(steps)).lstrip(".")
+def location_of(route: Route, steps: Sequence[Step], side: SchemaRevision) -> str:
+    """A place in a message for people: `params.update(tool_call).content[].path`. An alternative of a root that no name in the file tells
+    has its place there: `#/anyOf/0.path`.
+    """
+    if route.part != "document":
+        return route.part + path_of(steps)
+    name = name_of(steps[0].new) if steps and steps[0].kind == "alternative" else None
+    place = side.bundle.origins.get(name or "", "")
+    if place and not {name, route.definition}.intersection(side.declared):
+        return f"{route.definition}#{side.in_file(place).partition('#')[2]}{path_of(steps[1:])}"
+    return (route.definition + path_of(steps)).lstrip(".")
 
 
 def path_of(steps: Sequence[Step]) -> str:

@@ -35,8 +35,8 @@ def _of_method(context: Context, change: Change) -> Reach:
     rule, judgement = judge(change)
     witness = None
     if judgement.carried_by == "old":
-        value = context.acceptance.carried(pair.pair, "old")
-        witness = None if value is None else context.validator.loss(pair.sides, "old", *value)
+        sent = context.acceptance.carried(pair.pair, "old").witness
+        witness = None if sent is None else context.validator.loss(pair.sides, "old", sent.value)
     return context.reach(rule, judgement, pair, change, part, witness, method=new.name)
 
 
@@ -49,8 +49,8 @@ def _of_batches(context: Context) -> Reach:
     validator = context.validator
     for one, other in context.methods:
         pair = MessagePair((Route("params", one), one.params), (Route("params", other), other.params), "both", "", "")
-        value = context.acceptance.carried(pair.pair, accepted_by)
-        shown = None if value is None else validator.loss(pair.sides, accepted_by, *value)
+        sent = context.acceptance.carried(pair.pair, accepted_by).witness
+        shown = None if sent is None else validator.loss(pair.sides, accepted_by, sent.value)
         if shown is not None and validator.accepts(pair.sides, refused_by, shown.value):
             witness = validator.proof(pair.sides, [shown.value], accepted_by)
             if witness is not None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final, Literal
+from itertools import chain
+from typing import Final
 
 from acpgen import ir
 from acpgen.compat.changes import Change, ChangePlaces
@@ -87,12 +88,24 @@ def rewritten_definitions(context: Context, found: Sequence[Reach]) -> Iterator[
                 continue
         elif name in quiet and not closure(context.new, [other]) & named:
             detail = "framed"
-        elif pair not in held or (closure(context.old, [name]) | closure(context.new, [other])) & named:
+        elif (
+            pair not in held
+            or _is_settled(context, pair)
+            or (closure(context.old, [name]) | closure(context.new, [other])) & named
+        ):
             detail = "elsewhere"
         if detail is None:
             yield _doubt(context, pair, called, _UNKNOWN, at)
         else:
             yield context.editorial(Change("structure", name=called, detail=detail, **at))
+
+
+def _is_settled(context: Context, pair: Pair) -> bool:
+    """Whether a pair is of variants alone, which tags tell apart, and all messages and documents that hold it accept the same."""
+    if any((each.old, each.new, each.tag) == (pair.old, pair.new, None) for each in context.walk.nodes):
+        return False
+    holders = (each.pair for each in context.pairs if context.walk.holds(each.pair, pair))
+    return all(context.is_included(each, declared=False) for each in holders)
 
 
 def _doubt(context: Context, pair: Pair, name: str, reason: str, at: ChangePlaces) -> Reach:
@@ -121,7 +134,7 @@ def unread_statements(context: Context) -> Iterator[Reach]:
     """The definitions that differ in what they say by keywords that no validator asserts, at places where the comparison reads none of
     them.
     """
-    compared = [_compared_names(context, number) for number in (0, 1)]
+    compared = [context.walk.names(number) for number in (0, 1)]
     for name, other in _definition_pairs(context):
         (before, old_at), (after, new_at) = _body(context, context.old, name), _body(context, context.new, other)
         one, two = context.old.statements(before, compared[0]), context.new.statements(after, compared[1])
@@ -145,15 +158,6 @@ def _definition_pairs(context: Context) -> Iterator[tuple[str, str]]:
             yield name, other
     if not context.roots:
         yield from of_both_files(context.old.root_definitions, context.new.root_definitions)
-
-
-def _compared_names(context: Context, number: Literal[0, 1]) -> set[str]:
-    """The definitions of one revision that were compared part by part."""
-    found: set[str] = set()
-    for pair in context.walk.nodes:
-        type_, _ = pair.sides[number]
-        found.update(context.walk.shape(type_, number).names, [type_.name] if isinstance(type_, ir.Ref) else [])
-    return found
 
 
 def _body(context: Context, side: SchemaRevision, name: str) -> tuple[str, str]:
@@ -200,15 +204,18 @@ def _included(context: Context, sender: Revision, found: Sequence[Reach]) -> Ans
     receiver, acceptance = opposite(sender), context.acceptance
     if any(receiver in each.refuses or (each.witness and each.witness.refused_by == receiver) for each in found):
         return "no"
-    changed = [each.pair for each in context.pairs if context.is_changed(each)]
-    answers: set[Answer] = {acceptance.included(pair, sender, declared=False) for pair in changed}
-    if "no" not in answers:
-        around = [(one, other) for _, one, other in context.envelopes]
-        around += [each.question(sender, declared=False) for each in context.frames]
-        answers |= {acceptance.between(*each, sender).verdict.value for each in around}
-    if any(_is_open(each) and receiver in each.doubtful for each in found):
-        answers.add("undecided")
-    return "no" if "no" in answers else "undecided" if "undecided" in answers else "yes"
+    changed = (each.pair for each in context.pairs if context.is_changed(each))
+    relations = chain(
+        (acceptance.relation(pair, sender, declared=False) for pair in changed),
+        (acceptance.between(one, other, sender) for _, one, other in context.envelopes),
+        (acceptance.between(*each.question(sender, declared=False), sender) for each in context.frames),
+    )
+    is_open = any(_is_open(each) and receiver in each.doubtful for each in found)
+    for relation in relations:
+        if relation.verdict.value == "no":
+            return "no"
+        is_open |= relation.verdict.value == "undecided"
+    return "undecided" if is_open else "yes"
 
 
 def _is_open(each: Reach) -> bool:

@@ -126,9 +126,9 @@ class Receiver:
 
     def _loss(self, culprit: Culprit, sender: Revision) -> Witness | None:
         """A message that has the culprit, whoever accepts it."""
-        value = self.context.acceptance.carried(self.messages.pair, sender, culprit)
+        sent = self.context.acceptance.carried(self.messages.pair, sender, culprit).witness
         shows = self.context.validator.standing(sender, culprit)
-        return None if value is None else self.context.validator.loss(self.messages.sides, sender, *value, shows)
+        return None if sent is None else self.context.validator.loss(self.messages.sides, sender, sent.value, shows)
 
     def _is_understood(self, sender: Revision) -> bool:
         """Whether no name has lost its meaning: the receiver accepts and declares all that the sender declares, at the place or of what is
