@@ -86,14 +86,16 @@ def test_every_vector_gets_the_verdict_that_json_schema_gives_it(name: str, data
 
 def lines(said: Sequence[Said]) -> list[str]:
     return [
-        recording.recorded(who, message if isinstance(message, bytes) else json.dumps(message).encode(), "").decode()
+        recording.write_record(
+            who, message if isinstance(message, bytes) else json.dumps(message).encode(), ""
+        ).decode()
         for who, message in said
     ]
 
 
 @cache
 def strict(name: str) -> Any:
-    return validators.strict(validators.find(name))
+    return validators.read_strict(validators.find(name))
 
 
 def heard(name: str, said: Sequence[Said]) -> list[tuple[bool, bool]]:
@@ -101,7 +103,7 @@ def heard(name: str, said: Sequence[Said]) -> list[tuple[bool, bool]]:
 
     The page keeps to the schema: the monitor has a rule of its own for roots, and only notes what other releases have.
     """
-    monitor = validators.monitor([strict(name)], fixed=True)
+    monitor = validators.make_monitor([strict(name)], fixed=True)
     found: list[tuple[bool, bool]] = []
     for who, message in said:
         line = message if isinstance(message, bytes) else json.dumps(message).encode()

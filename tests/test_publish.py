@@ -738,8 +738,8 @@ def test_what_a_capability_gates_says_so_where_it_is_told(version: publish.Versi
 @pytest.mark.parametrize("version", versions(), ids=lambda version: version.protocol.name)
 def test_every_type_has_an_example_of_its_own_or_one_that_is_made(version: publish.Version) -> None:
     judge = examples.ExampleJudge(version.bundle)
-    given = examples.collect(version.protocol, judge)
-    made = examples.generate(version.protocol, judge, given)
+    given = examples.collect_examples(version.protocol, judge)
+    made = examples.generate_examples(version.protocol, judge, given)
     assert made.keys() == {name for name, found in given.items() if not found}
     where = docs.page_paths(version.protocol, version.bundle)
     for name in version.protocol.definitions:

@@ -259,7 +259,7 @@ def breaches() -> tuple[tuple[str, str, tuple[int | str, ...]], ...]:
         (validators.ACP, uninvited()),
     ):
         for conversation in conversations:
-            monitor = validators.monitor(judges.subject(name).strict for name in protocols)
+            monitor = validators.make_monitor(judges.subject(name).strict for name in protocols)
             said = [breach for who, message in conversation for breach in monitor.observe(who, line(message))]
             found += [(each.rule, each.method, each.requirements) for each in (*said, *monitor.finish())]
     return tuple(found)

@@ -425,8 +425,8 @@ def test_what_refuses_a_site_is_told_before_the_work(tmp_path: Path, monkeypatch
     def work(*_: Any) -> Any:
         raise AssertionError("the work has begun")
 
-    monkeypatch.setattr(site, "docs", work)
-    monkeypatch.setattr(generator, "require", lambda: generator.ZENSICAL)
+    monkeypatch.setattr(site, "make_docs", work)
+    monkeypatch.setattr(generator, "require_generator", lambda: generator.ZENSICAL)
     monkeypatch.setattr(site, "all_code", lambda: Code("", ()))
     shutil.copytree(ROOT / "schema" / "mcp", tmp_path / "schema" / "mcp")
     (tmp_path / "pyproject.toml").write_text(
@@ -705,7 +705,7 @@ def test_a_site_with_an_address_is_served_at_the_root(tmp_path: Path, monkeypatc
         asked.append(found.site)
         raise Faults([SITE_NOT_BUILT(at="here", reason="it is enough", remedy="none")])
 
-    monkeypatch.setattr(site, "docs", docs)
+    monkeypatch.setattr(site, "make_docs", docs)
     address = config.SiteSettings("https://example.com/docs/", "https://example.com/edit/")
     with pytest.raises(Faults):
         site.serve(lambda: replace(project(), site=address), 0, print, print)

@@ -83,9 +83,9 @@ class Summary:
         """The summary as an object of JSON, in an order of its own."""
         rules = [
             {"rule": rule.name, "level": rule.level or None, "times": broken.times, "recordings": broken.recordings}
-            for rule, broken in by_times(self)
+            for rule, broken in sort_by_count(self)
         ]
-        agents = [{"agent": name or None} | asdict(share) for name, share in by_wrong(self)]
+        agents = [{"agent": name or None} | asdict(share) for name, share in sort_by_wrong(self)]
         return {
             "recordings": self.recordings,
             "well": self.well,
@@ -114,7 +114,7 @@ def summarise(verdicts: Iterable[Verdict | Summary]) -> Summary:
     others = Share()
     worst: list[Worst] = []
     for one in verdicts:
-        summary = one if isinstance(one, Summary) else _of(one)
+        summary = one if isinstance(one, Summary) else _summarise_one(one)
         counts.update({name: getattr(summary, name) for name in _COUNTS})
         for rule, broken in summary.rules.items():
             rules[rule] = rules.get(rule, Broken()) + broken
@@ -122,12 +122,12 @@ def summarise(verdicts: Iterable[Verdict | Summary]) -> Summary:
             agents[agent] = agents.get(agent, Share()) + share
         others += summary.other_agents
         if len(agents) > 2 * MOST_PROGRAMS:
-            agents, more = _bounded(agents)
+            agents, more = _cut_to_bound(agents)
             others += more
         worst.extend(summary.worst)
         if len(worst) > 100 * MOST_WORST:
             worst = sorted(worst)[:MOST_WORST]
-    agents, more = _bounded(agents)
+    agents, more = _cut_to_bound(agents)
     return Summary(
         **{name: counts[name] for name in _COUNTS},
         rules=dict(sorted(rules.items())),
@@ -137,12 +137,12 @@ def summarise(verdicts: Iterable[Verdict | Summary]) -> Summary:
     )
 
 
-def by_times(summary: Summary) -> list[tuple[RuleKey, Broken]]:
+def sort_by_count(summary: Summary) -> list[tuple[RuleKey, Broken]]:
     """The rules, those that are broken most often first."""
     return sorted(summary.rules.items(), key=lambda row: (-row[1].times, row[0]))
 
 
-def by_wrong(summary: Summary) -> list[tuple[str, Share]]:
+def sort_by_wrong(summary: Summary) -> list[tuple[str, Share]]:
     """The agents, those with most wrong lines first."""
     return sorted(summary.agents.items(), key=lambda row: (-row[1].wrong, -row[1].recordings, row[0]))
 
@@ -153,7 +153,7 @@ _COUNTS: Final = (
 )
 
 
-def _of(verdict: Verdict) -> Summary:
+def _summarise_one(verdict: Verdict) -> Summary:
     return Summary(
         recordings=1,
         well=int(verdict.is_well),
@@ -170,7 +170,7 @@ def _of(verdict: Verdict) -> Summary:
     )
 
 
-def _bounded(agents: dict[str, Share]) -> tuple[dict[str, Share], Share]:
+def _cut_to_bound(agents: dict[str, Share]) -> tuple[dict[str, Share], Share]:
     """Those whose names have the smallest hashes, and the share of the rest.
 
     A name that is among the smallest of all is among the smallest of every part that holds it. So its count is whole however the parts

@@ -29,7 +29,7 @@ from acpgen.targets.docs.page_notes import (
 from acpgen.targets.docs.page_paths import CAPABILITIES, ERRORS, INDEX, MESSAGES, METHODS, TYPES, Linker, PagePaths
 from acpgen.targets.docs.templates import lay_out
 from acpgen.targets.docs.type_text import references
-from acpgen.targets.docs.typescript import bindings_example, sdk_example
+from acpgen.targets.docs.typescript import write_bindings_example, write_sdk_example
 from acpgen.targets.docs.usages import Usage, find_capability_usages, find_usages, named_in, reachable_types
 from acpgen.targets.docs.views import metadata
 
@@ -256,9 +256,9 @@ class VersionDocs:
         if request is not None and self.module:
             yield (
                 "TypeScript",
-                fenced(bindings_example(self.protocol, method, request, result, self.module), "typescript"),
+                fenced(write_bindings_example(self.protocol, method, request, result, self.module), "typescript"),
             )
-        sdk = sdk_example(self.protocol, method, self.examples, self.origins)
+        sdk = write_sdk_example(self.protocol, method, self.examples, self.origins)
         if sdk is not None:
             yield "TypeScript (official SDK)", fenced(sdk, "typescript")
 
