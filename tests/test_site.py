@@ -14,7 +14,6 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
 from http.client import HTTPConnection
@@ -26,6 +25,7 @@ from urllib.request import Request, urlopen
 
 import jsonschema_rs
 import pytest
+from msgspec.structs import replace
 
 import tiers
 from acpgen import cli, config, publish
