@@ -17,7 +17,7 @@ from acpgen.meaning.understanding import understand
 from acpgen.messages import validators
 from acpgen.targets import docs
 from acpgen.targets.docs import examples
-from acpgen.targets.docs.conversations import Conversation, Spoken, find_conversations
+from acpgen.targets.docs.conversations import Conversation, ConversationMessage, find_conversations
 from acpgen.targets.interface import Settings
 
 ROOT = Path(__file__).parents[1]
@@ -44,7 +44,7 @@ def strict(name: str) -> Any:
     return validators.read_strict(validators.find(name))
 
 
-def renumbered(spoken: Sequence[Spoken], first: int) -> list[tuple[str, dict[str, Any]]]:
+def renumbered(spoken: Sequence[ConversationMessage], first: int) -> list[tuple[str, dict[str, Any]]]:
     """Messages after others: their ids go on where those ended."""
     found: list[tuple[str, dict[str, Any]]] = []
     for each in spoken:

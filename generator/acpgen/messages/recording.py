@@ -131,7 +131,7 @@ def _make_blank(stream: BufferedReader) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class RecordedMessage:
     """What one line of a recording holds: who said it, and the message as JSON, or the text that was none; or that some is missing.
 
     A blank line is no message, and breaks nothing.
@@ -159,7 +159,7 @@ def is_recorded(value: object) -> bool:
     return "from" in value or (is_object(value.get("message")) and not _ENVELOPE & value.keys())
 
 
-def parse_line(value: object, sides: tuple[str, ...]) -> Said | str:
+def parse_line(value: object, sides: tuple[str, ...]) -> RecordedMessage | str:
     """The content of a recorded line, or what is wrong with it."""
     if not is_object(value) or "from" not in value:
         wanted = f'{{"from": "{sides[0]}", "message": …}}'
@@ -169,11 +169,11 @@ def parse_line(value: object, sides: tuple[str, ...]) -> Said | str:
     if value["from"] not in sides:
         return f"'from' must be one of {', '.join(map(repr, sides))}"
     if "message" in value:
-        return Said(value["from"], value["message"])
+        return RecordedMessage(value["from"], value["message"])
     if isinstance(value.get("text"), str):
-        return Said(value["from"], value["text"], is_text=True, is_blank=not value["text"].strip())
+        return RecordedMessage(value["from"], value["text"], is_text=True, is_blank=not value["text"].strip())
     if value.get("gap") is True:
-        return Said(value["from"], is_gap=True)
+        return RecordedMessage(value["from"], is_gap=True)
     return "a line of a recording must have a 'message', or 'text' that was not JSON"
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from acpgen import embedded
 from acpgen.input.walk import is_array, is_object
 from acpgen.messages import validators
-from acpgen.messages.recording import Line, Said, find_remedy, is_recorded, parse_line
+from acpgen.messages.recording import Line, RecordedMessage, find_remedy, is_recorded, parse_line
 
 if TYPE_CHECKING:
     from acp_monitor import Breach, Folding, Monitor
@@ -177,7 +177,7 @@ def judge_lines(
         speaker = sender
         if is_recorded(value):
             content, problems = parse_line(value, sides), tuple(map(_move_inside, problems))
-            if not isinstance(content, Said):
+            if not isinstance(content, RecordedMessage):
                 wrong = LineProblem("recording", content, code=-32600)
                 yield LineVerdict(line.number, "", "message", "", (wrong, *problems), end=line.end)
                 continue
@@ -336,7 +336,7 @@ def judge_conversation(lines: Iterable[Line], monitor: Monitor) -> Iterator[Line
     for line in lines:
         number, end = line.number, line.end
         content, repeated = _read_content(line, monitor.sides)
-        if not isinstance(content, Said):
+        if not isinstance(content, RecordedMessage):
             missed = (
                 ()
                 if line.is_whole and content != _DENSE
@@ -363,7 +363,7 @@ def judge_conversation(lines: Iterable[Line], monitor: Monitor) -> Iterator[Line
         yield LineVerdict(number, "", "end", "", left, "" if is_judged else _PARTLY, end)
 
 
-def _read_content(line: Line, sides: tuple[str, ...]) -> tuple[Said | str, tuple[LineProblem, ...]]:
+def _read_content(line: Line, sides: tuple[str, ...]) -> tuple[RecordedMessage | str, tuple[LineProblem, ...]]:
     """What a recorded line holds, with a problem for each key that an object of it gives twice."""
     if not line.is_whole:
         return _LONG, ()

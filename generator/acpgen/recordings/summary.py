@@ -30,14 +30,14 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class BreachCount:
     """How often a rule was broken, and in how many recordings."""
 
     times: int = 0
     recordings: int = 0
 
-    def __add__(self, other: Broken) -> Broken:
-        return Broken(self.times + other.times, self.recordings + other.recordings)
+    def __add__(self, other: BreachCount) -> BreachCount:
+        return BreachCount(self.times + other.times, self.recordings + other.recordings)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -69,7 +69,7 @@ class Summary:
     right: int = 0
     wrong: int = 0
     not_judged: int = 0
-    rules: Mapping[RuleKey, Broken] = field(default_factory=dict[RuleKey, Broken])
+    rules: Mapping[RuleKey, BreachCount] = field(default_factory=dict[RuleKey, BreachCount])
     agents: Mapping[str, Share] = field(default_factory=dict[str, Share])
     other_agents: Share = Share()
     worst: tuple[Worst, ...] = ()
@@ -109,7 +109,7 @@ def summarise(verdicts: Iterable[Verdict | Summary]) -> Summary:
     True
     """
     counts: Counter[str] = Counter()
-    rules: dict[RuleKey, Broken] = {}
+    rules: dict[RuleKey, BreachCount] = {}
     agents: dict[str, Share] = {}
     others = Share()
     worst: list[Worst] = []
@@ -117,7 +117,7 @@ def summarise(verdicts: Iterable[Verdict | Summary]) -> Summary:
         summary = one if isinstance(one, Summary) else _summarise_one(one)
         counts.update({name: getattr(summary, name) for name in _COUNTS})
         for rule, broken in summary.rules.items():
-            rules[rule] = rules.get(rule, Broken()) + broken
+            rules[rule] = rules.get(rule, BreachCount()) + broken
         for agent, share in summary.agents.items():
             agents[agent] = agents.get(agent, Share()) + share
         others += summary.other_agents
@@ -137,7 +137,7 @@ def summarise(verdicts: Iterable[Verdict | Summary]) -> Summary:
     )
 
 
-def sort_by_count(summary: Summary) -> list[tuple[RuleKey, Broken]]:
+def sort_by_count(summary: Summary) -> list[tuple[RuleKey, BreachCount]]:
     """The rules, those that are broken most often first."""
     return sorted(summary.rules.items(), key=lambda row: (-row[1].times, row[0]))
 
@@ -164,7 +164,7 @@ def _summarise_one(verdict: Verdict) -> Summary:
         right=verdict.right,
         wrong=verdict.wrong,
         not_judged=verdict.not_judged,
-        rules={rule: Broken(times, 1) for rule, times in verdict.rules},
+        rules={rule: BreachCount(times, 1) for rule, times in verdict.rules},
         agents={verdict.agent: Share(1, int(bool(verdict.wrong)), verdict.wrong)},
         worst=(Worst(-verdict.wrong, verdict.recording),) if verdict.wrong else (),
     )

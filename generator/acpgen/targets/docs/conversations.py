@@ -28,7 +28,7 @@ _BRINGS: Final = ("sessionId", "terminalId", "stopReason", "outcome", "protocolV
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class ConversationMessage:
     """One message of a conversation. `value` is `None` where the schema has no example that carries what the scenario names."""
 
     step: ScenarioMessage
@@ -44,9 +44,9 @@ class Conversation:
     """One conversation with its messages, in their order."""
 
     scenario: Scenario
-    messages: tuple[Spoken, ...]
+    messages: tuple[ConversationMessage, ...]
 
-    def first_of(self, method: str) -> Spoken | None:
+    def first_of(self, method: str) -> ConversationMessage | None:
         """The first message of a method."""
         return next((spoken for spoken in self.messages if spoken.step.method.name == method), None)
 
@@ -58,10 +58,10 @@ def find_conversations(protocol: ir.Protocol, bundle: Bundle, examples: Examples
         return ()
     judge = ExampleJudge(bundle)
     composer = _Composer(protocol, examples, judge)
-    return tuple(Conversation(each, tuple(_find_speakers(protocol, each, composer))) for each in found)
+    return tuple(Conversation(each, tuple(_compose_messages(protocol, each, composer))) for each in found)
 
 
-def _find_speakers(protocol: ir.Protocol, scenario: Scenario, composer: _Composer) -> Iterator[Spoken]:
+def _compose_messages(protocol: ir.Protocol, scenario: Scenario, composer: _Composer) -> Iterator[ConversationMessage]:
     both = sides(protocol)
     assert both is not None
     bound: dict[str, ir.JSON] = {}
@@ -88,7 +88,7 @@ def _find_speakers(protocol: ir.Protocol, scenario: Scenario, composer: _Compose
             if carried is not None:
                 value = envelopes.call(protocol.envelope, method, carried, id_=last)
         note = _make_note(step, carried)
-        yield Spoken(step, _make_anchor(step, anchors), sender, receiver, note, value)
+        yield ConversationMessage(step, _make_anchor(step, anchors), sender, receiver, note, value)
 
 
 def _make_note(step: ScenarioMessage, carried: ir.JSON | envelopes.Absent | None) -> str:

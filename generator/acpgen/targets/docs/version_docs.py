@@ -15,7 +15,7 @@ from acpgen.input.walk import is_object
 from acpgen.meaning import envelopes
 from acpgen.meaning.unenforced import unchecked
 from acpgen.targets.docs.codes import ErrorCode, error_codes, methods_of_codes
-from acpgen.targets.docs.conversations import Conversation, Spoken, find_conversations
+from acpgen.targets.docs.conversations import Conversation, ConversationMessage, find_conversations
 from acpgen.targets.docs.examples import Examples
 from acpgen.targets.docs.leniency import is_told
 from acpgen.targets.docs.page_notes import (
@@ -290,7 +290,7 @@ class VersionDocs:
         """The methods whose params or, without them, result stand in an area."""
         return [m for m in self.protocol.methods if self.paths.area_of.get(m.params or m.result or "") == area]
 
-    def conversations_of(self, methods: Iterable[ir.Method]) -> list[tuple[Conversation, Spoken]]:
+    def conversations_of(self, methods: Iterable[ir.Method]) -> list[tuple[Conversation, ConversationMessage]]:
         """The conversations in which any of these methods takes part, each with the first message of one."""
         found = (
             (each, next(filter(None, (each.first_of(method.name) for method in methods)), None))
