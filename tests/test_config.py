@@ -5,18 +5,22 @@ from __future__ import annotations
 import json
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import jsonschema_rs
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from acpgen import config
+from acpgen.compat.findings import Waiver
 from acpgen.config import (
     Config,
     Member,
     Output,
     SiteSettings,
+    docs_inputs,
     find,
     is_package,
     is_protocol,
@@ -29,6 +33,7 @@ from acpgen.errors import Fault, Faults
 from acpgen.input.faults import BAD_SETTING
 from acpgen.input.load import Document, Documents
 from acpgen.ir import JSON
+from acpgen.publish.requirement_table import NormativeDocument, SchemaPlaces
 from acpgen.targets.interface import Settings
 from acpgen.targets.pipeline import generate
 
@@ -288,10 +293,27 @@ def test_an_address_on_the_command_line_is_held_to_the_same() -> None:
         move_site(Config(Path()), url="docs", source="")
 
 
+@pytest.mark.parametrize(
+    ("file", "place", "kind", "apart"),
+    [
+        ("config/config.schema.json", "", Config, {"root"}),
+        ("config/config.schema.json", "/properties/site", SiteSettings, set[str]()),
+        ("config/config.schema.json", "/$defs/output", Output, set[str]()),
+        ("config/releases.schema.json", "", docs_inputs.Index, set[str]()),
+        ("compat/waivers.schema.json", "/$defs/waiver", Waiver, {"at", "line"}),
+        ("publish/requirements.schema.json", "/$defs/document", NormativeDocument, set[str]()),
+        ("publish/requirements.schema.json", "/$defs/places", SchemaPlaces, set[str]()),
+    ],
+)
+def test_the_members_of_a_form_are_the_fields_of_its_class(file: str, place: str, kind: Any, apart: set[str]) -> None:
+    form: Any = json.loads((Path(config.__file__).parents[1] / file).read_text())
+    for step in place.split("/")[1:]:
+        form = form[step]
+    fields: Any = msgspec.inspect.type_info(kind)
+    assert {*form["properties"], *apart} == {each.name for each in fields.fields}
+
+
 def test_editors_know_every_setting_by_the_schema_of_the_form() -> None:
     form = json.loads(Path(config.__file__).with_name("config.schema.json").read_text())
     assert not [*jsonschema_rs.Draft202012Validator({"$ref": form["$schema"]}).iter_errors(form)]
-    assert {"root", *form["properties"]} == {*Config.__struct_fields__}
-    assert {*form["properties"]["site"]["properties"]} == {*SiteSettings.__struct_fields__}
-    assert {*form["$defs"]["output"]["properties"]} == {*Output.__struct_fields__}
     assert all("description" in each for each in form["properties"].values())

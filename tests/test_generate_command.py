@@ -26,10 +26,9 @@ import evidence
 import tiers
 from acpgen import cli
 from acpgen.bundle.bundle import bundle
-from acpgen.commands import build, project, terminal
+from acpgen.commands import build, outcome_text, project, terminal
 from acpgen.config import find
 from acpgen.files.cache import Code, all_code, own_code
-from acpgen.publish import migration
 from acpgen.targets.built_in import BUILT_IN
 from acpgen.targets.installed import TARGETS
 from acpgen.targets.interface import Target
@@ -383,7 +382,7 @@ def test_what_has_not_changed_is_not_understood_again_and_no_word_is_compared(
         return really(documents, **how)
 
     monkeypatch.setattr("acpgen.bundle.bundle.bundle", told)
-    monkeypatch.setattr(migration, "check", None)
+    monkeypatch.setattr("acpgen.compat.protocol.check.check.check", None)
     write_schema(here, "v2", "Makes another thing.")
     ran = run()
     assert (ran.code, said in ran.err) == (0, True)
@@ -526,7 +525,7 @@ def test_check_sees_every_kind_of_drift(here: Path, damage: Callable[[Path], obj
 
 def test_a_long_difference_is_cut_and_the_rest_is_counted(here: Path) -> None:
     ran = run("--check")
-    assert len(ran.out.splitlines()) == terminal.LONGEST_DIFFERENCE
+    assert len(ran.out.splitlines()) == outcome_text.LONGEST_DIFFERENCE
     assert " more lines of difference are not shown." in ran.err
     assert not (here / "generated").exists()
 

@@ -15,7 +15,7 @@ import pytest
 
 import tiers
 from acpgen import config, publish
-from acpgen.commands import build, project, terminal
+from acpgen.commands import build, outcome_text, project
 from acpgen.compat import compare
 from acpgen.compat.rules import VERSION
 from acpgen.config import docs_inputs
@@ -198,7 +198,7 @@ def test_a_run_that_has_results_of_earlier_ones_compares_no_release_again(
     found = made(tmp_path, {"1.0": ask(), "2.0": ask("id")})
     run(found)
     edited(tmp_path, lambda value: value["releases"][1].update(severities=[], changes=[]))
-    terminal.show_difference(run(found, check=True))
+    outcome_text.show_difference(run(found, check=True))
     assert capsys.readouterr().err.endswith("Run: acpgen generate --no-cache\n")
 
     def never(*_: object, **__: object) -> None:

@@ -1043,3 +1043,16 @@ def test_a_refusal_that_no_change_explains_says_where_the_message_has_it() -> No
 
     (finding,) = (each for each in compared(listing("a"), listing("a", "b")).findings if each.severity == "breaking")
     assert finding.message.endswith("; the witness contains one at '/params/run/0/tool'.")
+
+
+def test_a_definition_that_other_messages_hold_on_each_side_is_reported_where_a_document_pairs_it() -> None:
+    def answers(name: str, *needed: str) -> Schema:
+        part = {"type": "object", "properties": {each: {"type": "string"} for each in needed}, "required": [*needed]}
+        whole = {"type": "object", "properties": {"part": {"$ref": "#/$defs/Part"}}, "required": ["part"]}
+        result = {**whole, "x-method": f"s/{name.lower()}", "x-side": "agent"}
+        request = {"type": "object", "x-method": f"s/{name.lower()}", "x-side": "agent"}
+        union = {"anyOf": [{"$ref": f"#/$defs/{name}Response"}, {"type": "string"}]}
+        return protocol({"Answer": union, f"{name}Request": request, f"{name}Response": result, "Part": part})
+
+    report = compared(answers("First", "a"), answers("Second", "a", "b"))
+    assert ("required-field-added", "Part.b") in {(each.rule, each.declaration) for each in report.findings}

@@ -294,6 +294,26 @@ def test_an_array_is_not_shorter_than_it_may_be_once_items_are_left_out(folder: 
     assert run(script) == [[], ["/options", "/options/0"], []]
 
 
+def test_lists_are_judged_without_the_items_that_are_left_out(tmp_path: Path, subjects: Subjects) -> None:
+    says = ({"minItems": 1}, {"maxItems": 2}, {"uniqueItems": True}, {"contains": {"const": 2}, "maxContains": 1})
+    lists = [
+        {"type": "array", **one, "items": {"type": "integer"}, "x-deserialize-skip-invalid-items": True} for one in says
+    ]
+    definitions = {f"T{index}": {"type": "object", "properties": {"a": one}} for index, one in enumerate(lists)}
+    values = [{"a": items} for items in ([1, "x"], ["x"], [1, 2, "x"], [1, 2, 3], ["x", "x", 2], [2, 2])]
+    rows = f"[{', '.join(f'm.{name}' for name in definitions)}].map((type) => {json.dumps(values)}.map((v) => told(type, v)))"
+    told = "(type, v) => { try { return m.decodeAs(type, v).a; } catch (error) { return error.problems.map((one) => one.pointer); } }"
+    found = answers(tmp_path, definitions, f"((told) => {rows})({told})")
+    module = subjects.small("left_out", definitions).module
+    for name, row in zip(definitions, found, strict=True):
+        for value, ours in zip(values, row, strict=True):
+            try:
+                wanted = json.loads(module.encode(module.decode_as(name, value)))["a"]
+            except DecodeError as error:
+                wanted = [one.pointer for one in error.problems]
+            assert ours == wanted, (name, value)
+
+
 def test_a_pattern_with_a_named_group(tmp_path: Path) -> None:
     schema = tmp_path / "schema.json"
     schema.write_text(
@@ -462,6 +482,11 @@ SENTENCES: dict[str, tuple[Any, Any, list[list[str]]]] = {
         [["", "the name 'ab' is not allowed here: the string's length may be 1 at most"]],
     ),
     "a field without a name": ({"type": "object", "required": ["_"]}, {"": 1}, [["", "the field '_' is required"]]),
+    "constants of which two branches have one": (
+        {"oneOf": [{"enum": ["a", "b"]}, {"const": "a"}]},
+        5,
+        [["", "5 is not one of 'a', 'b', 'a'"]],
+    ),
     "a long limit": ({"maximum": 9007199254740993}, 2**54, [["", "the number may be 9007199254740993 at most"]]),
     "a long constant": (
         {"const": 9007199254740993},

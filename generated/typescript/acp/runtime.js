@@ -17,7 +17,7 @@ export class DecodeError extends Error {
 // --- one judgement ---------------------------------------------------------------------------------------------------
 // A checker is `(value, judgement) => void`: it tells the judgement what is wrong with the value. Of a judgement, `path` leads to the value;
 // `findings` are what is wrong and, with `make`, what is left out instead; `edits` make what is to stand in place of what came;
-// `leftOut` are how many items of an array are left out;
+// `leftOut` is the last array of which items are left out, as `remaining` gives it;
 // `whole` is the value, and how many branches were tried.
 
 const MOST = 100;
@@ -25,13 +25,15 @@ const STEPS = 50; // for each character of a large value
 
 const judge = (strict, lenient, path = []) => ({ strict, lenient, path, findings: [], edits: [] });
 const run = (f, value, c) => {
-  const [depth, from] = [c.path.length, c.findings.length];
+  const depth = c.path.length;
+  const from = c.findings.length;
   c.whole = { value, steps: 0 };
   try {
     f(value, c);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    [c.path.length, c.findings.length] = [depth, from];
+    c.path.length = depth;
+    c.findings.length = from;
     add(c, "the value is nested too deep, or has too many alternatives", "size");
   }
   return c;
@@ -40,9 +42,9 @@ const run = (f, value, c) => {
 const attempt = (f, v, c, strict = c.strict) => {
   const { whole } = c;
   if (++whole.steps > 200000 && whole.steps > STEPS * (whole.size ??= JSON.stringify(whole.value).length)) throw new RangeError();
-  const tried = { ...c, strict, lenient: false, findings: [], edits: [] };
-  f(v, tried);
-  return tried;
+  c = { ...c, strict, lenient: false, findings: [], edits: [] };
+  f(v, c);
+  return c;
 };
 const fits = (...given) => !attempt(...given).findings.length;
 
@@ -64,7 +66,7 @@ const inside = (f, v, c, key) => {
 };
 const has = Object.hasOwn;
 const isObject = (v) => typeof v === "object" && v !== null && !Array.isArray(v);
-const below = (key) => `/${String(key).replace(/~/g, "~0").replace(/\//g, "~1")}`;
+const below = (key) => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`;
 const pointerOf = (path) => path.map(below).join("");
 
 // --- what sentences hold ----------------------------------------------------------------------------------------------
@@ -79,7 +81,7 @@ const quote = (text) => {
   return mark + text.replace(/\\|(?! )[\p{C}\p{Z}]/gu, escape).replaceAll(mark, `\\${mark}`) + mark;
 };
 const tell = (v) => {
-  if (typeof v === "object" && v !== null) return isObject(v) ? "an object" : "an array";
+  if (typeof v === "object" && v) return isObject(v) ? "an object" : "an array";
   const chars = [...(typeof v === "string" ? quote(v.slice(0, 400)) : String(v))];
   return (chars.length <= 80 ? chars : [...chars.slice(0, 77), "..."]).join("");
 };
@@ -112,7 +114,7 @@ const suggest = (v, known) => {
   const texts = known.filter((one) => typeof one === "string");
   const longest = Math.max(0, ...texts.map((one) => one.length));
   const near = typeof v === "string" && v.length <= 2 * longest ? similar(v, texts) : null;
-  return near === null ? "" : `; did you mean ${quote(near)}?`;
+  return near !== null ? `; did you mean ${quote(near)}?` : "";
 };
 const OTHER_NAMES = {
   __proto__: null,
@@ -183,15 +185,14 @@ const oneOf = (v, c, values) => add(c, `${tell(v)} is not one of ${listed(values
 const key = (v) =>
   JSON.stringify(v, (_, one) => (isObject(one) ? Object.fromEntries(Object.keys(one).sort().map((name) => [name, one[name]])) : one));
 
+/** An array without the items that are left out, and what is wrong with these. */
+const remaining = (v, c) => (c.leftOut?.of === v ? c.leftOut : { rest: v });
 /** A limit of values of one kind: whether it holds, and what is wrong otherwise. A limit that JavaScript writes otherwise is a text. */
 const limit = (rule, kind, holds, sentence) => (n) => (v, c) => {
-  if (TYPES[kind][1](v) && !holds(v, +n, c)) add(c, sentence.replace("#", n), rule);
+  const { rest, below } = remaining(v, c);
+  if (TYPES[kind][1](v) && !holds(rest, +n)) add(c, sentence.replace("#", n), rule, { below });
 };
-const points = (text) => {
-  let count = 0;
-  for (const _ of text) count++;
-  return count;
-};
+const points = (text) => [...text].length;
 const size = (v) => Object.keys(v).length;
 /** Whether a number is a multiple of another one, as their texts say. */
 const multiple = (v, n) => {
@@ -205,14 +206,14 @@ const decimal = (v) => {
   const [whole, fraction = ""] = text.split(".");
   return [BigInt(whole + fraction), Number(exponent) - fraction.length];
 };
-export const minLength = /* @__PURE__ */ limit("minLength", "string", (v, n) => v.length >= n && points(v) >= n, "the string's length must be # or more");
-export const maxLength = /* @__PURE__ */ limit("maxLength", "string", (v, n) => v.length <= n || points(v) <= n, "the string's length may be # at most");
+export const minLength = /* @__PURE__ */ limit("minLength", "string", (v, n) => v.length >= 2 * n || points(v) >= n, "the string's length must be # or more");
+export const maxLength = /* @__PURE__ */ limit("maxLength", "string", (v, n) => v.length <= n || (v.length <= 2 * n && points(v) <= n), "the string's length may be # at most");
 export const minimum = /* @__PURE__ */ limit("minimum", "number", (v, n) => v >= n, "the number must be # or more");
 export const maximum = /* @__PURE__ */ limit("maximum", "number", (v, n) => v <= n, "the number may be # at most");
 export const exclusiveMinimum = /* @__PURE__ */ limit("exclusiveMinimum", "number", (v, n) => v > n, "the number must be more than #");
 export const exclusiveMaximum = /* @__PURE__ */ limit("exclusiveMaximum", "number", (v, n) => v < n, "the number must be less than #");
 export const multipleOf = /* @__PURE__ */ limit("multipleOf", "number", multiple, "the number must be a multiple of #");
-export const minItems = /* @__PURE__ */ limit("minItems", "array", (v, n, { leftOut }) => v.length - (leftOut?.of === v ? leftOut.count : 0) >= n, "the array's length must be # or more");
+export const minItems = /* @__PURE__ */ limit("minItems", "array", (v, n) => v.length >= n, "the array's length must be # or more");
 export const maxItems = /* @__PURE__ */ limit("maxItems", "array", (v, n) => v.length <= n, "the array's length may be # at most");
 export const uniqueItems = /* @__PURE__ */ limit("uniqueItems", "array", (v) => new Set(v.map(key)).size === v.length, "the items of the array must be unique");
 export const minProperties = /* @__PURE__ */ limit("minProperties", "object", (v, n) => size(v) >= n, "the number of fields must be # or more");
@@ -231,22 +232,22 @@ export const pattern = (expression, text) => (v, c) => {
   if (typeof v === "string" && expression && !expression.test(v))
     add(c, text ? `${tell(v)} does not match the pattern ${tell(text)}` : `an absolute path is expected, not ${tell(v)}`, "pattern");
 };
-const unsatisfied = (c, keyword) => add(c, `the value does not satisfy the keyword '${keyword}'`, keyword);
+const unsatisfied = (c, keyword, more) => add(c, `the value does not satisfy the keyword '${keyword}'`, keyword, more);
 
 // --- checkers of objects and arrays -----------------------------------------------------------------------------------
 
 const MISSING = "required";
-/** An object with declared fields, of which the first `count` and `others` must be there. A field is a checker, or `[checker, how]`: `how` is the
- *  sum of 1 it is left out where it is wrong, 2 its null is left out, 4 an array is empty instead, 8 its items are left out; `usual` is that
- *  of the fields after the first ones. `isPart`: what is no object is fine.
+/** An object with declared fields, of which the first `count` and those of `required` must be there. A field is a checker, or `[checker, how]`:
+ *  `how` is the sum of 1 it is left out where it is wrong, 2 its null is left out, 4 an array is empty instead, 8 its items are left out; `usual`
+ *  is that of the fields after the first ones. `others` judges what is no object.
  */
-export const record = (fields, count = 0, usual = 0, others = [], isPart) => {
-  const rows = [...new Set([...Object.keys(fields), ...others])].map((name, index) => {
-    const [f, how] = [has(fields, name) ? fields[name] : any, index < count ? 0 : usual].flat();
-    return { name, f, how, isRequired: index < count || others.includes(name) };
+export const record = (fields, count = 0, usual = 0, required = [], others = object) => {
+  const rows = [...Object.keys(fields), ...required.filter((name) => !has(fields, name))].map((name, index) => {
+    const own = has(fields, name) ? fields[name] : any; // a function has no items
+    return { name, f: own[0] ?? own, how: own[1] ?? (index < count ? 0 : usual), isRequired: index < count || required.includes(name) };
   });
   return (v, c) => {
-    if (!isObject(v)) return isPart || object(v, c);
+    if (!isObject(v)) return others(v, c);
     const start = c.findings.length;
     for (const row of rows) {
       const { name } = row;
@@ -302,38 +303,34 @@ export const names = (f) => (v, c) => {
       if (problem) add(c, `the name ${tell(name)} is not allowed here: ${problem.sentence}`, "propertyNames");
     }
 };
-/** What an object needs that has a field: other fields, or a schema. */
+/** The fields that an object needs beside each of some others. */
 export const dependents = (needs) => (v, c) => {
-  if (isObject(v))
-    for (const [name, need] of needs)
-      if (has(v, name)) {
-        if (typeof need === "function") need(v, c);
-        else
-          for (const one of need)
-            if (!has(v, one)) add(c, `the field ${quote(one)} is required beside ${tell(name)}`, MISSING);
-      }
+  for (const [name, required] of isObject(v) ? needs : [])
+    for (const one of has(v, name) ? required : [])
+      if (!has(v, one)) add(c, `the field ${quote(one)} is required beside ${tell(name)}`, MISSING);
 };
 
-/** A list: one checker for each of the `first` items, one for the others, if they have one. `isPart`: what is no array is fine. */
-export const items = (f, first = [], isPart) => (v, c) => {
-  if (!Array.isArray(v)) return isPart || array(v, c);
+/** A list: one checker for each of the `first` items, one for the others, if they have one. `others` judges what is no array. */
+export const items = (f, first = [], others = array) => (v, c) => {
+  if (!Array.isArray(v)) return others(v, c);
   const drops = c.lenient && c.drops;
-  let count = 0;
+  const below = [];
   c.drops = 0;
   for (let i = 0; i < (f ? v : first).length && i < v.length; i++) {
     const from = c.findings.length;
-    inside(i < first.length ? first[i] : f, v[i], c, i);
+    inside(first[i] ?? f, v[i], c, i);
     const problem = drops && firstProblem(c, from);
     if (!problem) continue;
     drop(c, from, i, v[i], problem);
-    count++;
+    below[i] = problem;
   }
-  c.leftOut = count ? { of: v, count } : undefined;
+  if (below.length) c.leftOut = { of: v, rest: v.filter((_, i) => !below[i]), below: below.flat() };
 };
 export const contains = (f, least, most) => (v, c) => {
   if (!Array.isArray(v)) return;
-  const found = v.filter((one) => fits(f, one, c)).length;
-  if (found < least || found > most) unsatisfied(c, "contains");
+  const { rest, below } = remaining(v, c);
+  const found = rest.filter((one) => fits(f, one, c)).length;
+  if (found < least || found > most) unsatisfied(c, "contains", { below });
 };
 
 // --- checkers of several schemas --------------------------------------------------------------------------------------
@@ -348,10 +345,11 @@ export const not = (...checkers) => (v, c) => {
   if (checkers.some((f) => fits(f, v, c, true))) add(c, "this is one of the values that are excluded here", "not");
 };
 export const when = (test, then, otherwise) => (v, c) => (fits(test, v, c, true) ? then : otherwise)(v, c);
-/** The keys of a value of which a schema speaks: itself, or by one of its `parts` that takes the value, each a checker and what it says. */
-const spoken = (v, c, { names = [], patterns = [], contains, isAll, parts = [] }) => {
+/** The keys of a value that a schema evaluates: itself, or by one of its `parts` that takes the value, each a checker and what it evaluates. */
+const evaluate = (v, c, given) => {
+  const { names = [], patterns = [], contains, isAll, parts = [] } = typeof given === "function" ? given() : given;
   const isOwn = (key) => isAll || names.includes(key) || patterns.some((one) => one?.test(key)) || (contains && fits(contains, v[key], c));
-  return [...Object.keys(v).filter(isOwn), ...parts.flatMap(([f, says]) => (fits(f, v, c) ? spoken(v, c, says) : []))];
+  return [...Object.keys(v).filter(isOwn), ...parts.flatMap(([f, says]) => (fits(f, v, c) ? evaluate(v, c, says) : []))];
 };
 /** What counts for the members of an object, or the items of an array, of which nothing else speaks. Of items it is reported where nothing else
  *  is wrong.
@@ -361,7 +359,7 @@ export const unevaluated = (others, says, f, rule) => (v, c) => {
   const from = c.findings.length;
   others(v, c);
   if (isOfItems ? c.findings.length > from || !Array.isArray(v) : !isObject(v)) return;
-  const known = new Set(spoken(v, c, says));
+  const known = new Set(evaluate(v, c, says));
   const extra = Object.keys(v).filter((one) => !known.has(one));
   if (isOfItems) {
     if (!extra.every((one) => fits(f, v[one], c))) unsatisfied(c, rule);
@@ -381,7 +379,7 @@ export const keyed = (keys) => (v, c, say) => {
 
 /** One of several schemas, or but one where it `isExclusive`; `nil` is never what a value is compared with. How they are distinguished:
  *  `field` and `tags` (of each branch, one or a list), `isLoose` (more than one branch may take an object with a known tag),
- *  `untagged` (branches that take objects without the field), `byKey` (what tells by fields of one branch each), `types` (of each branch;
+ *  `untagged` (branches that take objects without the field), `byKey` (what tells by fields of one branch each), `types` (of each branch, one or a list;
  *  of one without, `object`). `known`: the value becomes an `Unknown` if its tag is neither one of `tags` nor one of these.
  */
 export const union = (branches, { isExclusive, field, tags = [], isLoose, untagged = [], byKey, types = [], known } = {}) => {
@@ -396,20 +394,19 @@ export const union = (branches, { isExclusive, field, tags = [], isLoose, untagg
   const check = (v, c) => {
     const isTold = field !== undefined && isObject(v);
     if (isTold && v[field] === UNKNOWN) v = rawOf(v);
-    const hasTag = isTold && has(v, field);
-    const found = hasTag ? owners.get(v[field]) : undefined;
+    const given = isTold && has(v, field) ? v[field] : undefined;
+    const found = owners.get(given);
     if (found && !isLoose) return branches[found[0]](v, c);
-    if (known && hasTag && !found && typeof v[field] === "string" && !known.includes(v[field]))
+    if (known && !found && typeof given === "string" && !known.includes(given))
       c.edits.push({ path: [...c.path], make: (raw) => unknownOf(field, raw) });
-    const candidates = hasTag ? [...(found ?? []), ...others] : isTold ? untagged : [...branches.keys()];
+    const candidates = given !== undefined ? [...(found ?? []), ...others] : isTold ? untagged : [...branches.keys()];
     const trials = [];
     const trial = (i) => (trials[i] ??= attempt(branches[i], v, c));
     let fit;
     for (const i of candidates) {
-      const tried = trial(i);
-      if (tried.findings.length) continue;
+      if (trial(i).findings.length) continue;
       if (fit && isExclusive) return add(c, "more than one of the alternatives fits, and only one may", "oneOf");
-      fit ??= tried;
+      fit ??= trial(i);
       if (!isExclusive) break;
     }
     if (fit) {
@@ -451,7 +448,6 @@ export const union = (branches, { isExclusive, field, tags = [], isLoose, untagg
       if (field === undefined) return (isObject(v) && byKey?.(v, c, say)) || closest(real).report();
       if (!isTold) return object(v, c);
       if (found) return found.length === 1 ? say(found[0]) : closest(found).report();
-      const given = v[field];
       if (candidates.length) {
         const { problems, report } = closest(candidates);
         const count = (all) => all.filter(({ path }) => path.length !== c.path.length + 1 || path.at(-1) !== field).length;
@@ -460,7 +456,7 @@ export const union = (branches, { isExclusive, field, tags = [], isLoose, untagg
         if (!isStray || typeof given !== "string") return report();
       }
       const all = [...owners.keys()];
-      if (!hasTag) return add(c, `the field ${quote(field)} is required, one of ${listed(all)}${hint(field, Object.keys(v))}`, MISSING);
+      if (given === undefined) return add(c, `the field ${quote(field)} is required, one of ${listed(all)}${hint(field, Object.keys(v))}`, MISSING);
       const sentence = `${tell(given)} is not a known value of ${quote(field)}, which are ${listed(all)}${suggest(given, all)}`;
       add(c, sentence, "tag", { path: [...c.path, field] });
     };
@@ -561,10 +557,10 @@ const slowly = (text) => {
     RAW.set(found, words);
     return found;
   };
+  const sentence = (key) => `the key ${tell(key)} occurs more than once in one object, and readers differ in which value they take`;
   const repeated = (v, path) => {
-    const sentence = (key) => `the key ${tell(key)} occurs more than once in one object, and readers differ in which value they take`;
     const own = Array.from(RAW.get(v)?.twice ?? [], (key) => ({ path: [...path, key], sentence: sentence(key), rule: "duplicate-key" }));
-    return isObject(v) || Array.isArray(v) ? own.concat(Object.keys(v).flatMap((name) => repeated(v[name], [...path, name]))) : own;
+    return typeof v === "string" ? own : own.concat(Object.keys(v ?? []).flatMap((name) => repeated(v[name], [...path, name])));
   };
   next();
   const found = value(new Map());
@@ -595,7 +591,10 @@ export const encode = (value) => {
  */
 const edited = (value, edits, depth = 0) => {
   const inner = new Map(); // key → the edits of what it leads to
-  for (const one of edits) if (one.path.length > depth) groupOf(inner, String(one.path[depth])).push(one);
+  for (const one of edits) {
+    const key = String(one.path[depth]);
+    if (one.path.length > depth) inner.set(key, inner.get(key) ?? []).get(key).push(one);
+  }
   let found = value;
   if (inner.size) {
     const whole = isCopy(value) ? rawOf(value) : value;
@@ -613,7 +612,6 @@ const edited = (value, edits, depth = 0) => {
   for (const { path, make } of edits) if (path.length === depth) found = make(found);
   return found;
 };
-const groupOf = (groups, key) => groups.get(key) ?? groups.set(key, []).get(key);
 /** Problems as they are reported: each once, a hundred at most. That a value is excluded is reported where nothing else is wrong with it. */
 const listProblems = (findings) => {
   const found = new Map();
@@ -621,10 +619,9 @@ const listProblems = (findings) => {
   for (const { path, sentence, rule } of findings.sort((a, b) => isNot(a) - isNot(b))) {
     const pointer = pointerOf(path);
     if (rule === "not" && [...found.values()].some((one) => `${one.pointer}/`.startsWith(`${pointer}/`))) continue;
+    if (found.size === MOST && !found.has(pointer + sentence))
+      return [...found.values(), { pointer: "", sentence: `there are more problems than these ${MOST}`, rule: "more" }];
     found.set(pointer + sentence, { pointer, sentence, rule });
-    if (found.size <= MOST) continue;
-    found.set(pointer + sentence, { pointer: "", sentence: `there are more problems than these ${MOST}`, rule: "more" });
-    break;
   }
   return [...found.values()];
 };
@@ -640,13 +637,9 @@ const fail = (code, problems, v, twice = []) => {
 const settle = ({ findings, edits }, code, v, { onDrop } = {}) => {
   if (!findings.length) return edits;
   const problems = findings.filter(isProblem);
-  if (problems.length) {
-    const items = new Map(); // array → what is wrong with items that were left out
-    for (const { make, path, problem } of findings) if (make && Number.isInteger(path.at(-1))) groupOf(items, String(path.slice(0, -1))).push(problem);
-    fail(code, listProblems(problems.flatMap((one) => [one, ...groupOf(items, String(one.path))])), v);
-  }
+  if (problems.length) fail(code, listProblems(problems.flatMap((one) => [one, ...(one.below ?? [])])), v);
   for (const { path, value, problem } of onDrop ? findings : [])
-    onDrop({ pointer: pointerOf(path), value, problem: { pointer: pointerOf(problem.path), sentence: problem.sentence } });
+    onDrop({ pointer: pointerOf(path), value, problem: listProblems([problem])[0] });
   return [...edits, ...findings];
 };
 
@@ -692,7 +685,8 @@ export const protocol = (methods, { sides, id, error, each = (value, f) => f(val
     if (!is(id, v)) fault(c, `an id must be ${is(id, null) ? "an integer, a string or null" : "an integer or a string"}, not ${tell(v)}`, ["id"]);
   };
   const stray = (c, name, isRequest, sender) => {
-    const [own, others] = [rows[+isRequest], rows[+!isRequest]];
+    const own = rows[+isRequest];
+    const others = rows[+!isRequest];
     const sentence = own.has(name)
       ? `${quote(name)} is handled by the ${own.get(name)[0]}, so the ${sender} does not send it`
       : others.has(name)
@@ -715,7 +709,7 @@ export const protocol = (methods, { sides, id, error, each = (value, f) => f(val
       if (isError || hasResult) fault(c, "a message with 'method' holds neither 'result' nor 'error'");
       const [side, params, , , empty = newObject] = rows[+hasId].get(v.method) ?? [];
       if (side ? side === sender : !v.method.startsWith("_")) return stray(c, v.method, hasId, sender);
-      return params ? [params, "params", -32602, empty] : [versioned ? plainParams : any, "params", -32600, () => {}];
+      return params ? [params, "params", -32602, empty] : [versioned ? plainParams : any, "params", -32600, any];
     }
     if (has(v, "method")) return fault(c, `the method must be a string, not ${tell(v.method)}`, ["method"]);
     if (!isError && !hasResult)
@@ -740,9 +734,7 @@ export const protocol = (methods, { sides, id, error, each = (value, f) => f(val
     const given = isEmpty ? empty() : came;
     if (given === undefined) return;
     inside(() => run(f, given, c), given, c, name);
-    const toJSON = function () {
-      return Object.keys(this).length ? this : came;
-    };
+    const toJSON = () => (Object.keys(given).length ? given : came);
     if (isEmpty && given !== null) c.edits.push({ path: [...c.path, name], make: () => writes(given, toJSON) });
   };
   return {

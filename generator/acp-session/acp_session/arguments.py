@@ -17,7 +17,7 @@ def content_block(content: str | v2.ContentBlock) -> v2.ContentBlock:
     return v2.TextContent(text=content)
 
 
-def given(**fields: Any) -> dict[str, Any]:
+def omit_none(**fields: Any) -> dict[str, Any]:
     """The fields that have a value: `None` leaves one out."""
     return {name: value for name, value in fields.items() if value is not None}
 

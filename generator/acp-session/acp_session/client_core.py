@@ -30,7 +30,7 @@ from .background import Background, retrieve_exception, run_until
 from .client import Client
 from .client_session import ClientSession
 from .diffs import as_object
-from .errors import ConnectionClosed, Error, NotAdvertised, PeerError, not_advertised, raised_for
+from .errors import ConnectionClosed, Error, NotAdvertised, PeerError, error_for, not_advertised
 from .log import LOG, SessionLog
 from .permission import cancel, choose, read, tool_call_update
 from .services import SERVICE_METHODS, Local, LocalServices
@@ -128,7 +128,7 @@ class ClientCore(peers2.Client):
         except (RequestError, DecodeError) as error:
             if self.connection.is_ended and isinstance(error, RequestError):  # of the codec, which stands for the agent
                 raise self.connection.closed_error() from error
-            raise raised_for(method, error) from error
+            raise error_for(method, error) from error
 
     async def attempt(self, work: Coroutine[Any, Any, object]) -> None:
         """Do something that the end of the connection may prevent."""

@@ -18,7 +18,7 @@ from jsonrpc_bindings.peers import unserved
 
 from .arguments import content_block
 from .background import CancelScope
-from .errors import PeerError, RequestError, raised_for
+from .errors import PeerError, RequestError, error_for
 from .log import SessionLog
 from .modes import Mode, mode_option, with_value
 from .permission import PermissionRequest
@@ -261,7 +261,7 @@ class ClientSession:
             return
         found = error or v2.Error(code=INTERNAL_ERROR, message="the work has failed")
         failed = RequestError(found.code, found.message, found.data)
-        self.prompts.record_idle(raised_for("session/prompt", failed, error))
+        self.prompts.record_idle(error_for("session/prompt", failed, error))
 
     def end(self, error: Exception) -> None:
         """Note that the session has ended: whoever waits for its work gets this error."""

@@ -47,7 +47,7 @@ class UnsupportedVersion(Error):
         return type(self), (self.version, self.known)
 
 
-def raised_for(method: str, error: RequestError | DecodeError, typed: Any = None) -> Error:
+def error_for(method: str, error: RequestError | DecodeError, typed: Any = None) -> Error:
     """What is raised for an error that answers a request, and for an answer that is not valid. `typed` is the error of the schema."""
     if isinstance(error, DecodeError):
         error = answer_to(error)

@@ -17,7 +17,7 @@ from typing import Final, Literal, TypeAlias
 
 from acp_bindings import v1, v2
 
-from .arguments import given
+from .arguments import omit_none
 
 AnyRequest: TypeAlias = "v1.RequestPermissionRequest | v2.RequestPermissionRequest"
 """A request for permission, of v1 or v2."""
@@ -59,7 +59,7 @@ def ask(
     repeated = [found for index, found in enumerate(ids) if found in ids[:index]]
     if repeated:
         raise ValueError(f"two options have the id {repeated[0]!r}")
-    more = given(description=description, subject=subject)
+    more = omit_none(description=description, subject=subject)
     return v2.RequestPermissionRequest(session_id=session_id, title=title, options=list(options), **more)
 
 

@@ -21,7 +21,7 @@ from acp_workspace.workspace import RootSet
 from jsonrpc_bindings import UnsetType
 from jsonrpc_bindings.failures import INTERNAL
 
-from .arguments import given
+from .arguments import omit_none
 from .background import Background, retrieve_exception
 from .errors import answer_to_hook
 from .log import SessionLog
@@ -545,7 +545,7 @@ def _failure(error: RequestError) -> dict[str, Any]:
 
 
 def _choice(mode: Mode) -> v2.SessionConfigSelectOption:
-    return v2.SessionConfigSelectOption(value=mode.id, name=mode.name, **given(description=mode.description))
+    return v2.SessionConfigSelectOption(value=mode.id, name=mode.name, **omit_none(description=mode.description))
 
 
 def _output_of(terminal: TerminalState) -> v2.TerminalOutput:

@@ -18,7 +18,7 @@ from typing import Any, Final, Protocol, TypeVar
 
 from acp_bindings import UNSET, DecodeError, to_builtins, v2
 
-from .arguments import given
+from .arguments import omit_none
 from .log import LOG
 
 if sys.platform != "win32":
@@ -55,7 +55,7 @@ class StoredSession:
             session_id=self.id,
             cwd=self.cwd,
             additional_directories=list(self.additional_directories),
-            **given(title=self.title, updated_at=self.updated_at),
+            **omit_none(title=self.title, updated_at=self.updated_at),
         )
 
     def copy(self) -> StoredSession:

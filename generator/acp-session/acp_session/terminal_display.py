@@ -16,7 +16,7 @@ from acp_workspace.terminals import Terminal
 from jsonrpc_bindings.supervisor import Exit
 from jsonrpc_bindings.tail import Tail
 
-from .arguments import given
+from .arguments import omit_none
 from .background import Background
 
 Json: TypeAlias = "dict[str, Any]"
@@ -95,6 +95,6 @@ class Display:
 def _status(ending: asyncio.Future[Exit]) -> Json:
     """How a command has ended; empty where that is not known."""
     try:
-        return given(exitCode=ending.result().code, signal=ending.result().signal)
+        return omit_none(exitCode=ending.result().code, signal=ending.result().signal)
     except RequestError:  # the terminal was released, and its command could not be ended
         return {}

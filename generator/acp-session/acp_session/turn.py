@@ -22,9 +22,9 @@ from acp_bindings import UNSET, ConnectionClosed, DecodeError, NotAdvertised, Pe
 from acp_workspace.errors import METHOD_NOT_FOUND
 from jsonrpc_bindings.records import Record
 
-from .arguments import content_block, given, refuse_text, refuse_unknown
+from .arguments import content_block, omit_none, refuse_text, refuse_unknown
 from .diffs import diff_to_v2
-from .errors import Error, InvalidMessage, not_advertised, raised_for
+from .errors import Error, InvalidMessage, error_for, not_advertised
 from .permission import Decision, ask, decide
 from .services import Services
 from .session import Session
@@ -87,8 +87,8 @@ class ToolCall:
     def shown(self) -> dict[str, Any]:
         """The fields of an update that shows all of it."""
         lists = {"content": list(self.content), "locations": list(self.locations)}
-        given = {name: value for name, value in lists.items() if value}
-        return {"tool_call_id": self.id, "title": self.title, "kind": self.kind, "status": self.status, **given}
+        shown = {name: value for name, value in lists.items() if value}
+        return {"tool_call_id": self.id, "title": self.title, "kind": self.kind, "status": self.status, **shown}
 
     async def update(
         self,
@@ -252,7 +252,7 @@ class Turn:
         missing = [name for name in needed if name not in fields]
         if missing:
             raise ValueError(f"'required' names fields that the form does not have: {', '.join(missing)}")
-        schema = v2.ElicitationSchema(type="object", properties=dict(fields), required=needed, **given(title=title))
+        schema = v2.ElicitationSchema(type="object", properties=dict(fields), required=needed, **omit_none(title=title))
         request = v2.SessionElicitationFormMode(message=message, requested_schema=schema, **self._scope(tool_call))
         answer = await self._elicit(request)
         if not isinstance(answer, v2.ElicitationAcceptAction):
@@ -276,7 +276,7 @@ class Turn:
             return await _with_errors("elicitation/create", self.session.client.elicitation_create(request))
 
     def _scope(self, tool_call: ToolCall | None) -> dict[str, Any]:
-        return given(session_id=self.session.id, tool_call_id=None if tool_call is None else tool_call.id)
+        return omit_none(session_id=self.session.id, tool_call_id=None if tool_call is None else tool_call.id)
 
     @asynccontextmanager
     async def waiting_for_user(self) -> AsyncGenerator[None]:
@@ -294,7 +294,7 @@ class Turn:
 
     async def read_text_file(self, path: Path, *, line: int | None = None, limit: int | None = None) -> str:
         """The text of a file, or `limit` lines of it from `line` on, counted from 1."""
-        window = given(line=line, limit=limit)
+        window = omit_none(line=line, limit=limit)
         request = v1.ReadTextFileRequest(session_id=self.session.id, path=self.session.absolute(path), **window)
         found: v1.ReadTextFileResponse = await _ask(self.session.services, "fs/read_text_file", request)
         return found.content
@@ -325,7 +325,7 @@ class Turn:
                 "terminal/create", METHOD_NOT_FOUND, "the agent's machine cannot keep commands in the roots"
             )
         variables = [v1.EnvVariable(name=name, value=value) for name, value in (env or {}).items()]
-        named = given(output_byte_limit=output_limit, env=variables or None)
+        named = omit_none(output_byte_limit=output_limit, env=variables or None)
         folder = self.session.absolute("." if cwd is None else cwd)
         words = [os.fspath(word) for word in (program, *arguments)]
         request = v1.CreateTerminalRequest(
@@ -424,7 +424,7 @@ async def _with_errors(method: str, work: Awaitable[T]) -> T:
     try:
         return await work
     except (RequestError, DecodeError) as error:
-        raise raised_for(method, error) from error
+        raise error_for(method, error) from error
 
 
 def _require_answers(fields: Mapping[str, object], required: Sequence[str], answers: Mapping[str, Any]) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from .errors import refused
+from .errors import refusal
 from .hooks import maybe_await
 
 
@@ -57,4 +57,4 @@ async def require_approval(approve: Approve | None, request: ApprovalRequest, su
     if approve is None:
         return
     if await maybe_await(approve(request)) is not True:
-        raise refused(subject, "the user has not approved it")
+        raise refusal(subject, "the user has not approved it")

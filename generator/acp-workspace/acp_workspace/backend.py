@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from .containment import Place, Root
-from .errors import failed, not_found, refused
+from .errors import failure, not_found, refusal
 from .policy import FilePolicy
 from .scope import Scope
 from .text import NotText, decode_text, lines
@@ -84,14 +84,14 @@ class MemoryBackend:
         scope = access.roots if isinstance(access.roots, Scope) else access.roots.scope
         found = scope.locate(path)
         if not found:
-            raise refused(path, "it is outside the workspace roots")
+            raise refusal(path, "it is outside the workspace roots")
         root, parts = found[0]
         place = Place(Root(root, root, (0, 0)), parts, path.replace("\\", "/"))
         objection = self._policy.objection(place, writing=writing)
         if objection is not None:
-            raise refused(path, objection)
+            raise refusal(path, objection)
         if not parts:
-            raise failed(path, "it is a directory")
+            raise failure(path, "it is a directory")
         separator = "/" if scope.flavour == "posix" else "\\"
         return separator.join((root.rstrip(separator), *parts))
 
@@ -108,7 +108,7 @@ class MemoryBackend:
         """Keep a text."""
         real = await self.locate(access, path, writing=True)
         if approved is not None and real != approved:
-            raise refused(path, "the path now leads to a different file than the approved one")
+            raise refusal(path, "the path now leads to a different file than the approved one")
         access.check()
         self.files[real] = content
         access.done(real)
@@ -127,10 +127,10 @@ def cut(path: str, content: str, wanted: Lines, policy: FilePolicy) -> str:
     try:
         decode_text(content.encode())
     except UnicodeEncodeError:
-        raise failed(path, "the file cannot be read as text: it is not Unicode") from None
+        raise failure(path, "the file cannot be read as text: it is not Unicode") from None
     except NotText as error:
-        raise failed(path, f"the file cannot be read as text: {error}") from None
+        raise failure(path, f"the file cannot be read as text: {error}") from None
     found = lines(content, wanted.line, wanted.limit)
     if len(found.encode()) > policy.max_read:
-        raise failed(path, f"the text is larger than {policy.max_read} bytes; ask for lines with 'line' and 'limit'")
+        raise failure(path, f"the text is larger than {policy.max_read} bytes; ask for lines with 'line' and 'limit'")
     return found

@@ -18,7 +18,7 @@ from . import text
 from .atomic import Old, Target, abandon, overwrite, prepare, read_at_most, recover, replace
 from .backend import Access, Lines
 from .containment import AccessDenied, Place, Root, bind, guarantees, open_folder, open_regular, reach
-from .errors import failed, os_failure, refused
+from .errors import failure, os_failure, refusal
 from .policy import FilePolicy, belongs_to_repository, is_denied, may_belong_to_repository
 from .workers import Busy, Workers
 from .workspace import Roots, RootSet
@@ -90,7 +90,7 @@ class DiskBackend:
     ) -> T:
         roots = access.roots
         if not isinstance(roots, RootSet):
-            raise refused(path, "the workspace roots of this session are not bound to directories of this machine")
+            raise refusal(path, "the workspace roots of this session are not bound to directories of this machine")
 
         def run(stop: Callable[[], None]) -> T:
             def check() -> None:
@@ -103,7 +103,7 @@ class DiskBackend:
         try:
             return await self._workers.run(run, weight=weight)
         except Busy:
-            raise failed(path, "too many requests for files are under way; try again later") from None
+            raise failure(path, "too many requests for files are under way; try again later") from None
 
 
 def _locate(place: Place, policy: FilePolicy, *, writing: bool) -> str:
@@ -134,12 +134,12 @@ def _read(roots: RootSet, path: str, wanted: Lines, policy: FilePolicy, check: C
         if raw is not None and len(raw) <= policy.max_read:
             return text.lines(text.decode_text(raw, policy.fallback_encoding), wanted.line, wanted.limit)
         if wanted.is_all:
-            raise failed(
+            raise failure(
                 path, f"the file is larger than {policy.max_read} bytes; ask for lines with 'line' and 'limit'"
             )
         return _lines(file, path, wanted, policy, check)
     except text.NotText as error:
-        raise failed(path, f"the file cannot be read as text: {error}") from None
+        raise failure(path, f"the file cannot be read as text: {error}") from None
     finally:
         os.close(file)
 
@@ -155,12 +155,12 @@ def _lines(file: int, path: str, wanted: Lines, policy: FilePolicy, check: Calla
             left -= len(chunk)
             yield chunk
             if not left:
-                raise failed(path, f"the lines are beyond the first {policy.max_look} bytes of the file")
+                raise failure(path, f"the lines are beyond the first {policy.max_look} bytes of the file")
 
     try:
         return text.lines_of(chunks, wanted.line, wanted.limit, policy.max_read, policy.fallback_encoding)
     except text.TooLong:
-        raise failed(path, f"the lines are larger than {policy.max_read} bytes; ask for fewer") from None
+        raise failure(path, f"the lines are larger than {policy.max_read} bytes; ask for fewer") from None
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------
@@ -216,14 +216,14 @@ def _compose(path: str, target: Target, content: str, policy: FilePolicy) -> byt
     is_whole = len(raw) >= old.status.st_size
     new = text.encode_text(content, text.form_of(raw, policy.fallback_encoding, is_whole=is_whole))
     if len(new) > policy.max_write:
-        raise failed(path, f"the content is larger than {policy.max_write} bytes")
+        raise failure(path, f"the content is larger than {policy.max_write} bytes")
     return new
 
 
 def _back_up(path: str, name: str, old: Old, policy: FilePolicy) -> None:
     assert policy.backups is not None
     if not old.is_readable:
-        raise failed(path, "the old file may not be read, so it cannot be backed up")
+        raise failure(path, "the old file may not be read, so it cannot be backed up")
     if old.has_other_names and policy.hard_links == "refuse":
         raise AccessDenied(
             path, "the old file has other hard links, which may be outside the workspace roots; it is not copied"
@@ -231,7 +231,7 @@ def _back_up(path: str, name: str, old: Old, policy: FilePolicy) -> None:
     most = max(policy.max_read, policy.max_write)
     raw = old.read(most + 1)
     if len(raw) > most:
-        raise failed(path, f"the old file is larger than {most} bytes, so it cannot be backed up")
+        raise failure(path, f"the old file is larger than {most} bytes, so it cannot be backed up")
     time = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
     short = os.fsdecode(os.fsencode(name)[:150])
     parts = (f"{short}.{time}.{secrets.token_hex(4)}.bak",)
@@ -293,6 +293,6 @@ def _map_errors(path: str, work: Callable[[], T]) -> T:
     try:
         return work()
     except AccessDenied as error:
-        raise refused(path, error.reason) from None
+        raise refusal(path, error.reason) from None
     except OSError as error:
         raise os_failure(path, error) from None

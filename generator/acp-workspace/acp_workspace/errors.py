@@ -34,12 +34,12 @@ def not_found(path: str) -> RequestError:
     return RequestError(NOT_FOUND, "there is no such file or directory", {"path": path})
 
 
-def refused(path: str, reason: str) -> RequestError:
+def refusal(path: str, reason: str) -> RequestError:
     """Roots, policy or permissions refuse the path: -32001, the path in `data`."""
     return RequestError(REFUSED, f"access is refused: {reason}", {"path": path})
 
 
-def failed(path: str, reason: str) -> RequestError:
+def failure(path: str, reason: str) -> RequestError:
     """Anything else that keeps a file from being read or written: -32603."""
     return RequestError(INTERNAL_ERROR, reason, {"path": path})
 
@@ -50,16 +50,16 @@ def os_failure(path: str, error: OSError) -> RequestError:
         case errno.ENOENT | errno.ENOTDIR:
             return not_found(path)
         case errno.EACCES | errno.EPERM | errno.EROFS:
-            return refused(path, "the operating system does not permit it")
+            return refusal(path, "the operating system does not permit it")
         case errno.ELOOP | errno.EXDEV:
-            return refused(path, "it leads through a link or a mount point that cannot be followed")
+            return refusal(path, "it leads through a link or a mount point that cannot be followed")
         case errno.EISDIR:
-            return failed(path, "it is a directory")
+            return failure(path, "it is a directory")
         case errno.EINVAL:
-            return failed(path, "it is not a regular file")
+            return failure(path, "it is not a regular file")
         case errno.ENOSPC | errno.EDQUOT:
-            return failed(path, "there is no space left; the file is unchanged")
+            return failure(path, "there is no space left; the file is unchanged")
         case errno.EFBIG:
-            return failed(path, "the file would be larger than the system allows; it is unchanged")
+            return failure(path, "the file would be larger than the system allows; it is unchanged")
         case number:
-            return failed(path, f"the operating system reports: {os.strerror(number or errno.EIO).lower()}")
+            return failure(path, f"the operating system reports: {os.strerror(number or errno.EIO).lower()}")

@@ -23,7 +23,7 @@ from acp_bindings import v1
 from .approval import Approve, FileApprovalRequest, require_approval
 from .backend import Access, FileBackend, Lines, cut
 from .disk import DiskBackend
-from .errors import METHOD_NOT_FOUND, RequestError, failed, invalid_params, refused
+from .errors import METHOD_NOT_FOUND, RequestError, failure, invalid_params, refusal
 from .hooks import Phase, maybe_await, report_steps
 from .policy import DEFAULT_LIMIT, FilePolicy
 from .scope import Scope, is_absolute
@@ -200,7 +200,7 @@ class FileSystem:
         except RequestError:
             is_current = False
         if not is_current:
-            raise refused(path, "the workspace roots of the session have changed")
+            raise refusal(path, "the workspace roots of the session have changed")
 
 
 def _require_absolute(path: str, roots: Roots) -> None:
@@ -219,4 +219,4 @@ def _require_writable_text(path: str, content: str, policy: FilePolicy) -> None:
     if "\0" in content:
         raise invalid_params("'content' is binary: it contains NUL characters", "/content", path=path)
     if size > policy.max_write:
-        raise failed(path, f"the content is larger than {policy.max_write} bytes")
+        raise failure(path, f"the content is larger than {policy.max_write} bytes")

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias, cast
 from mcp_bindings import roots
 
 from .containment import AccessDenied, Place, Root, open_file, places, reach
-from .errors import refused
+from .errors import refusal
 from .mcp_uris import Target, path_of
 from .scope import MOST_ROOTS, Scope
 
@@ -22,7 +22,7 @@ Answer: TypeAlias = "roots.ListRootsResult | Mapping[str, Any]"
 """The result of `roots/list`: decoded, or as JSON, of which one malformed entry does not lose the others."""
 
 INPUT_REQUEST: Final[Mapping[str, str]] = {"method": "roots/list"}
-"""What a server of 2026-07-28 puts into `inputRequests` to ask for roots; give the response to `bound`."""
+"""What a server of 2026-07-28 puts into `inputRequests` to ask for roots; give the response to `bind_roots`."""
 
 
 class RootsUnsupported(LookupError):
@@ -108,18 +108,18 @@ class ServerRoots:
         except AccessDenied as error:
             if any(one.holds(path) and one.now() is None for one in self._listed):
                 raise FileNotFoundError(errno.ENOENT, "the root does not exist at the moment", path) from None
-            raise refused(path, error.reason) from None
+            raise refusal(path, error.reason) from None
 
     def require(self, path: str) -> tuple[Place, ...]:
         """Where an absolute path leads. Raises `RequestError` -32001 where it leads outside the roots."""
         try:
             found = self._places(path)
         except AccessDenied as error:
-            raise refused(path, error.reason) from None
+            raise refusal(path, error.reason) from None
         except OSError:
-            raise refused(path, "a link in the path is broken") from None
+            raise refusal(path, "a link in the path is broken") from None
         if not found:
-            raise refused(path, "it is outside the roots")
+            raise refusal(path, "it is outside the roots")
         return found
 
     def _places(self, path: str) -> tuple[Place, ...]:
@@ -157,7 +157,7 @@ class RootsCache:
         async with self._lock:
             while self._current is None:
                 generation = self._generation
-                found = bound(await self._ask())
+                found = bind_roots(await self._ask())
                 if not self.announces:
                     return found
                 if generation == self._generation:
@@ -165,7 +165,7 @@ class RootsCache:
             return self._current
 
 
-def bound(result: Answer) -> ServerRoots:
+def bind_roots(result: Answer) -> ServerRoots:
     """A client's answer as roots of this machine. What is no plain `file://` URI, or malformed, is kept apart and loses no other root.
 
     Raises `ValueError` for JSON that is no result of `roots/list` at all.

@@ -26,12 +26,12 @@ except ModuleNotFoundError as missing:
     ) from missing
 
 from .containment import AccessDenied, open_syncable_folder, places, require_enforceable
-from .errors import INTERNAL_ERROR, METHOD_NOT_FOUND, RequestError, refused
+from .errors import INTERNAL_ERROR, METHOD_NOT_FOUND, RequestError, refusal
 from .mcp_cache import INPUT_REQUEST as INPUT_REQUEST
 from .mcp_cache import RootsCache as RootsCache
 from .mcp_cache import RootsUnsupported as RootsUnsupported
 from .mcp_cache import ServerRoots as ServerRoots
-from .mcp_cache import bound as bound
+from .mcp_cache import bind_roots as bind_roots
 from .mcp_uris import Target
 from .mcp_uris import path_of as path_of
 from .mcp_uris import uri_of as uri_of
@@ -182,7 +182,7 @@ class RootsProvider:
             require_enforceable(path)
             exposed = replace(Exposed.bind(path), name=name)
         except (OSError, AccessDenied):
-            raise refused(path, "it is not a usable directory or file") from None
+            raise refusal(path, "it is not a usable directory or file") from None
         same = [one for one in self._exposed if (one.real, one.root.identity) == (exposed.real, exposed.root.identity)]
         if same:
             exposed.root.close()
@@ -192,9 +192,9 @@ class RootsProvider:
             return
         try:
             if not exposed.is_accessible:
-                raise refused(path, "it cannot be listed")
+                raise refusal(path, "it cannot be listed")
             if await self._consent(exposed.real) is not True:
-                raise refused(path, "the user has not granted it")
+                raise refusal(path, "the user has not granted it")
         except BaseException:
             exposed.root.close()
             raise

@@ -3,7 +3,7 @@
     command = ["bwrap", *bubblewrap(roots, programs=SYSTEM), "--", "npm", "test"]
 
 Nothing here starts or restricts anything. `bubblewrap` returns arguments of the program of that name, `landlock` the rules for the system
-calls of Linux, `handled` the rights that rules of a version of that interface are about.
+calls of Linux, `handled_rights` the rights that rules of a version of that interface are about.
 """
 
 from __future__ import annotations
@@ -102,12 +102,12 @@ class Rule:
         return Rule(self.path, tuple(right for right in self.rights if right in _OF_FILES))
 
 
-def handled(abi: int) -> int:
+def handled_rights(abi: int) -> int:
     """The rights that a ruleset of a version of the interface should deny where no rule grants them: all that it has.
 
     Raises `ValueError` for a version below 1: the kernel has no Landlock.
 
-    >>> handled(1), handled(3)
+    >>> handled_rights(1), handled_rights(3)
     (8191, 32767)
     """
     return _bits(_known(abi))
@@ -118,9 +118,9 @@ def landlock(
 ) -> tuple[Rule, ...]:
     """The rules for a program that may read and write beneath the roots and read and run `programs`, for a version of the interface.
 
-    Make a ruleset that handles `handled(abi)`, add each rule with the descriptor of its path, and restrict the process. Nobody may make
-    devices, and links and names go from one root to another only where the version can say so (2). What lies inside a root
-    is writable whatever a rule for it says: rules add up. Raises `ValueError` as `bubblewrap` and `handled`.
+    Make a ruleset that handles `handled_rights(abi)`, add each rule with the descriptor of its path, and restrict the process. Nobody
+    may make devices, and links and names go from one root to another only where the version can say so (2). What lies inside a root is
+    writable whatever a rule for it says: rules add up. Raises `ValueError` as `bubblewrap` and `handled_rights`.
     """
     known = _known(abi)
     reading = tuple(right for right in READING if right in known)

@@ -20,7 +20,7 @@ from typing import Final, Literal, Protocol, TypeAlias, cast
 
 from acp_bindings import UNSET
 
-from .errors import invalid_params, problem, refused
+from .errors import invalid_params, problem, refusal
 
 Flavour: TypeAlias = Literal["posix", "windows"]
 """How paths are written."""
@@ -130,7 +130,7 @@ class Scope:
         if is_absolute(path, flavour):
             return path
         if flavour == "windows" and (ntpath.splitdrive(path)[0] or path[:1] in ("\\", "/")):
-            raise refused(path, "a path relative to a drive means no certain directory")
+            raise refusal(path, "a path relative to a drive means no certain directory")
         separator = _SEPARATORS[flavour]
         return f"{self.cwd.rstrip(separator)}{separator}{path}"
 
@@ -182,7 +182,7 @@ def parse_scope(cwd: object, additional: object = UNSET, *, flavour: Flavour | N
     flavour = flavour or (isinstance(cwd, str) and flavour_of(cwd)) or NATIVE
     _require_well_formed(cwd, additional, flavour)
     first = normalise(cast("str", cwd), flavour)
-    rest = [normalise(path, flavour) for path in stated(additional)]
+    rest = [normalise(path, flavour) for path in entries_of(additional)]
     return Scope(first, tuple(path for path in dict.fromkeys(rest) if path != first), flavour)
 
 
@@ -258,6 +258,6 @@ def _shown(pointer: str) -> str:
     return f"{name}[{index}]" if index else name
 
 
-def stated(additional: object) -> list[str]:
+def entries_of(additional: object) -> list[str]:
     """The entries of a list that may be omitted."""
     return [] if additional is UNSET else list(cast("Sequence[str]", additional))

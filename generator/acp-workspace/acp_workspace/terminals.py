@@ -29,7 +29,7 @@ from jsonrpc_bindings.supervisor import Exit, Program
 
 from .approval import Approve, CommandApprovalRequest, require_approval
 from .containment import AccessDenied, guarantees, open_folder, reach
-from .errors import METHOD_NOT_FOUND, NOT_FOUND, RequestError, failed, invalid_params, os_failure, refused
+from .errors import METHOD_NOT_FOUND, NOT_FOUND, RequestError, failure, invalid_params, os_failure, refusal
 from .hooks import Phase, maybe_await, report_steps
 from .processes import Command, discard, start
 from .workers import Busy, Workers
@@ -116,7 +116,7 @@ class Terminal(Command):
         """Wait until the command has ended, in whatever way. Raises `RequestError` where it was released and could not be ended."""
         found = await super().wait()
         if found is None:
-            raise failed(self.id, "the terminal was released, and its command could not be ended")
+            raise failure(self.id, "the terminal was released, and its command could not be ended")
         return found
 
     async def release(self) -> None:
@@ -272,15 +272,15 @@ class Terminals:
             raise invalid_params("'cwd' must be an absolute path", "/cwd", path=path)
         session = self._sessions.setdefault(session_id, _Session())
         if len(session.running) + session.starting >= self.policy.most_running:
-            raise failed(command, f"the session has {self.policy.most_running} terminals; release one")
+            raise failure(command, f"the session has {self.policy.most_running} terminals; release one")
         stops = session.stops
 
         def require_current() -> None:
             """Refuse where session, turn or roots are no longer those in which the command was asked for."""
             if self._sessions.get(session_id) is not session or session.stops != stops:
-                raise refused(command, "the session or its turn has ended")
+                raise refusal(command, "the session or its turn has ended")
             if self._roots(session_id, command) is not roots:
-                raise refused(command, "the workspace roots of the session have changed")
+                raise refusal(command, "the workspace roots of the session have changed")
 
         session.starting += 1
         try:
@@ -317,10 +317,10 @@ class Terminals:
             except (FileNotFoundError, NotADirectoryError):
                 raise RequestError(NOT_FOUND, "there is no such program", {"command": request.command}) from None
             except PermissionError:
-                raise refused(request.command, "the operating system does not permit running it") from None
+                raise refusal(request.command, "the operating system does not permit running it") from None
             except OSError as error:
                 reason = os.strerror(error.errno or 0).lower()
-                raise failed(request.command, f"the command cannot be started: {reason}") from None
+                raise failure(request.command, f"the command cannot be started: {reason}") from None
             finally:
                 os.close(folder)
 
@@ -328,7 +328,7 @@ class Terminals:
             await self._workers.run(run)
             require_current()
         except Busy:
-            raise failed(request.command, "too many requests are under way; try again later") from None
+            raise failure(request.command, "too many requests are under way; try again later") from None
         except BaseException:
             for unwanted in made:
                 discard(*unwanted)
@@ -338,7 +338,7 @@ class Terminals:
     def _roots(self, session_id: str, command: str) -> RootSet:
         roots = session_roots(self._source, session_id)
         if not isinstance(roots, RootSet):
-            raise refused(command, "the workspace roots of this session are not bound to directories of this machine")
+            raise refusal(command, "the workspace roots of this session are not bound to directories of this machine")
         return roots
 
     async def _with_terminal(
@@ -397,8 +397,8 @@ def _open_folder(roots: RootSet, path: str) -> int:
     try:
         return reach(roots.roots, path, lambda place: open_folder(place.root, place.parts))
     except AccessDenied as error:
-        raise refused(path, error.reason) from None
+        raise refusal(path, error.reason) from None
     except NotADirectoryError:
-        raise failed(path, "it is not a directory") from None
+        raise failure(path, "it is not a directory") from None
     except OSError as error:
         raise os_failure(path, error) from None

@@ -20,20 +20,20 @@ from typing import Any, Final, Protocol, Self, TypeAlias, TypeVar, cast
 from acp_bindings import UNSET
 
 from .containment import AccessDenied, Root, bind, contains, is_within, open_file, reach
-from .errors import NOT_FOUND, RequestError, invalid_params, refused
+from .errors import NOT_FOUND, RequestError, invalid_params, refusal
 from .scope import (
     NATIVE,
     Flavour,
     LifecycleRequest,
     Scope,
     SessionRequest,
+    entries_of,
     is_absolute,
     matches,
     normalise,
     parse_scope,
     request_scope,
     require_filter,
-    stated,
 )
 
 T = TypeVar("T")
@@ -104,7 +104,7 @@ class RootSet:
         try:
             return reach(self.roots, self.scope.absolute(path), lambda at: open_file(at.root, at.parts, os.O_RDONLY))
         except AccessDenied as error:
-            raise refused(path, error.reason) from None
+            raise refusal(path, error.reason) from None
 
     def discover(self, *names: str) -> Iterator[Discovery]:
         """Find files or directories by their relative paths in every root alike, earlier roots first (RFD, "Agent behavior
@@ -170,17 +170,17 @@ def _entry(index: int) -> str:
 def _bound(entry: str, path: str, policy: RootPolicy = lambda path: None) -> Root:
     reason = policy(path)
     if reason is not None:
-        raise _refused_root(path, entry, reason)
+        raise _root_refusal(path, entry, reason)
     try:
         root = bind(path)
     except FileNotFoundError:
         raise RequestError(NOT_FOUND, f"{entry} is not an existing directory", {"path": path, "entry": entry}) from None
     except NotADirectoryError:
-        raise _refused_root(path, entry, "it is not a directory") from None
+        raise _root_refusal(path, entry, "it is not a directory") from None
     except OSError as error:
-        raise _refused_root(path, entry, os.strerror(error.errno or errno.EIO).lower()) from None
+        raise _root_refusal(path, entry, os.strerror(error.errno or errno.EIO).lower()) from None
     except AccessDenied as error:
-        raise _refused_root(path, entry, error.reason) from None
+        raise _root_refusal(path, entry, error.reason) from None
     try:
         reason = policy(root.real) if root.real != path else None
     except BaseException:
@@ -188,7 +188,7 @@ def _bound(entry: str, path: str, policy: RootPolicy = lambda path: None) -> Roo
         raise
     if reason is not None:
         root.close()
-        raise _refused_root(path, entry, reason)
+        raise _root_refusal(path, entry, reason)
     return root
 
 
@@ -197,8 +197,8 @@ def _close(roots: Iterable[Root]) -> None:
         root.close()
 
 
-def _refused_root(path: str, entry: str, reason: str) -> RequestError:
-    error = refused(path, reason)
+def _root_refusal(path: str, entry: str, reason: str) -> RequestError:
+    error = refusal(path, reason)
     return RequestError(error.code, f"{entry} is refused: {reason}", {"path": path, "entry": entry})
 
 
@@ -268,7 +268,7 @@ class AgentWorkspace:
 
     def _requested(self, request: LifecycleRequest) -> Scope:
         found = request_scope(request, flavour=self.flavour)
-        if not self.advertised and stated(request.additional_directories):
+        if not self.advertised and entries_of(request.additional_directories):
             message = "this agent does not support additionalDirectories, and roots are never dropped silently"
             raise invalid_params(message, "/additionalDirectories")
         return found
@@ -402,5 +402,5 @@ class ClientWorkspace:
                 roots.close()
                 ended = "the connection of this workspace has ended, so its grants have ended; create a new workspace"
                 is_over = self._has_ended and not self._allowed
-                raise _refused_root(root.path, _entry(index), ended if is_over else "the user has not granted it")
+                raise _root_refusal(root.path, _entry(index), ended if is_over else "the user has not granted it")
         return roots

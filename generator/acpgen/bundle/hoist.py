@@ -444,7 +444,8 @@ class Bundler:
                 continue
             keys = [*self.places.keys(branch.at), join_words(word, base)] if self.places.names else []
             is_asked_for = "x-name" in branch.says or self.places.names.find(keys) is not None
-            if not (is_of_objects or is_asked_for or branch.says.get("properties")):
+            is_joined = branch.kinds == OBJECTS and "allOf" in branch.says
+            if not (is_of_objects or is_asked_for or is_joined or branch.says.get("properties")):
                 continue
             schema = {**branch.schema}
             if "type" in union.says:

@@ -1,4 +1,4 @@
-"""How commands describe themselves, and how they refuse what they cannot parse.
+"""How commands become those of Typer, and how they refuse what they cannot parse.
 
 The docstring of a command is its help: sentences, and sections whose entries are arguments, options and exit codes. The arguments are the
 positional parameters, in their order; `--fail-on LEVEL: …` describes the parameter `fail_on`, and `--list: …` the parameter `list_`. An
@@ -11,34 +11,21 @@ import functools
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
-from textwrap import fill, wrap
 from typing import Annotated, Any, Final, get_args, get_origin
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from acpgen.commands import terminal
+from acpgen.commands.docstrings import ARGUMENTS, read_docstring, read_options
+from acpgen.commands.help_page import write_page
 from acpgen.commands.shared_options import DESCRIPTIONS, set_display
 from acpgen.errors import Faults
 
 _CANNOT_PARSE: Final[Any] = typer.BadParameter.__mro__[2]
 """The base class of all that the parser refuses: its module depends on the version of Typer."""
-
-_TERM: Final = 24
-"""The width of a name, after which its description begins on the next line."""
-
-_HEADING: Final = re.compile(r"([A-Z][\w ]*):")
-_ENTRY: Final = re.compile(r" {4}(\S.*?): (.*)")
-_ARGUMENTS, _OPTIONS, _GLOBAL, _ENVIRONMENT, _CODES = (
-    "Arguments",
-    "Options",
-    "Global options",
-    "Environment",
-    "Exit codes",
-)
 
 
 class _Coercion:
@@ -67,66 +54,11 @@ def _plain(parameters: list[Any]) -> list[Any]:
     return parameters
 
 
-@dataclass(frozen=True, slots=True)
-class _Description:
-    """What a docstring says: a summary, paragraphs, and sections, whose entries stand by their names."""
-
-    summary: str
-    paragraphs: Sequence[str]
-    sections: Mapping[str, Mapping[str, str]]
-
-
-def _read_docstring(text: str) -> _Description:
-    paragraphs: list[str] = []
-    sections: dict[str, dict[str, str]] = {}
-    for block in filter(None, re.split(r"\n\s*\n", inspect.cleandoc(text))):
-        first, *lines = block.split("\n")
-        heading = _HEADING.fullmatch(first)
-        if heading is None:
-            paragraphs.append(" ".join(block.split()))
-            continue
-        entries = sections.setdefault(heading[1], {})
-        for line in lines:
-            if entry := _ENTRY.fullmatch(line):
-                entries[entry[1]] = entry[2]
-            else:
-                entries[[*entries][-1]] += f" {line.strip()}"
-    return _Description("".join(paragraphs[:1]), paragraphs[1:], sections)
-
-
-@dataclass(frozen=True, slots=True)
-class _Option:
-    """An option as a docstring describes it: `-q, --quiet: …`, or `--fail-on LEVEL: …`."""
-
-    spelling: str
-    text: str
-    heading: str
-
-    @property
-    def flags(self) -> list[str]:
-        return [word.rstrip(",") for word in self.spelling.split() if word.startswith("-")]
-
-    @property
-    def name(self) -> str:
-        return self.flags[-1].removeprefix("--").replace("-", "_")
-
-    def declare(self) -> Any:
-        metavar = self.spelling.rpartition(self.flags[-1])[2].strip() or None
-        return typer.Option(*self.flags, metavar=metavar, help=self.text, rich_help_panel=self.heading)
-
-
-def _read_options(sections: Mapping[str, Mapping[str, str]]) -> Mapping[str, _Option]:
-    """The options by the names of their parameters."""
-    headings = (heading for heading in sections if heading not in (_ARGUMENTS, _CODES))
-    options = (_Option(*entry, heading) for heading in headings for entry in sections[heading].items())
-    return {option.name: option for option in options}
-
-
 def describe(function: Callable[..., None]) -> Callable[..., None]:
     """A command as Typer takes it: with its parameters as the docstring describes them, and with those that every command has."""
     signature = inspect.signature(function, eval_str=True)
-    sections = _read_docstring(function.__doc__ or "").sections
-    arguments, own = iter(sections.get(_ARGUMENTS, {}).items()), _read_options(sections)
+    sections = read_docstring(function.__doc__ or "").sections
+    arguments, own = iter(sections.get(ARGUMENTS, {}).items()), read_options(sections)
     options = {**_SHARED_OPTIONS, **own}
     parameters: list[inspect.Parameter] = []
     for parameter in (*signature.parameters.values(), *_GLOBAL_PARAMETERS):
@@ -153,12 +85,12 @@ def _describe_parameter(parameter: inspect.Parameter, info: Any) -> inspect.Para
     """A parameter with its description, and with what it carries besides, such as a least value."""
     annotation = parameter.annotation
     kind, *more = get_args(annotation) if get_origin(annotation) is Annotated else [annotation]
-    for each in more:
-        vars(info).update(each)
+    for key, value in (item for each in more for item in each.items()):
+        setattr(info, key, value)
     return parameter.replace(annotation=Annotated[kind, info])
 
 
-_SHARED_OPTIONS: Final = _read_options(_read_docstring(DESCRIPTIONS).sections)
+_SHARED_OPTIONS: Final = read_options(read_docstring(DESCRIPTIONS).sections)
 _GLOBAL_PARAMETERS: Final = (*inspect.signature(set_display, eval_str=True).parameters.values(),)
 
 
@@ -169,7 +101,7 @@ class Command(TyperCommand):
         return _plain(super().get_params(ctx))
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        formatter.write(_page(self, ctx, ()))
+        formatter.write(write_page(self, ctx, ()))
 
 
 class Group(TyperGroup):
@@ -180,7 +112,7 @@ class Group(TyperGroup):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         commands = ((name, self.commands[name]) for name in self.list_commands(ctx))
-        formatter.write(_page(self, ctx, [(name, command.get_short_help_str(200)) for name, command in commands]))
+        formatter.write(write_page(self, ctx, [(name, command.get_short_help_str(200)) for name, command in commands]))
 
     def main(self, *arguments: Any, standalone_mode: bool = True, **options: Any) -> Any:
         try:
@@ -222,69 +154,3 @@ def _refusal(error: Any) -> tuple[str, str]:
     hint = f"Did you mean {near} " if near else ""
     command = error.ctx.command_path if error.ctx is not None else "acpgen"
     return re.sub(r"^[A-Z](?=[a-z ])", lambda first: first[0].lower(), message), f"{hint}See: {command} --help"
-
-
-def _page(command: Any, ctx: Any, commands: Sequence[tuple[str, str]]) -> str:
-    """What a command does, how it is called, its arguments and options, and its exit codes."""
-    described = _read_docstring(command.help or "")
-    shown = [param for param in command.get_params(ctx) if not getattr(param, "hidden", False)]
-    arguments = [param for param in shown if param.param_type_name == "argument"]
-    usage = " ".join((ctx.command_path, "[OPTIONS]", *map(_usage, arguments), *(["COMMAND"] if commands else [])))
-    sections: dict[str, list[tuple[str, str]]] = {"Commands": [*commands]}
-    sections |= {heading: [] for heading in (*described.sections, _OPTIONS) if heading not in (_CODES, _ENVIRONMENT)}
-    for param in shown:
-        if param.param_type_name == "argument":
-            sections[_ARGUMENTS].append((_metavar(param), _help(param, ctx)))
-        else:
-            heading = getattr(param, "rich_help_panel", None) or (_OPTIONS if commands else _GLOBAL)
-            sections.setdefault(heading, []).append((param.get_help_record(ctx)[0], _help(param, ctx)))
-    sections[_GLOBAL] = sections.pop(_GLOBAL, [])
-    for title in (_ENVIRONMENT, _CODES):
-        sections[title] = [*described.sections.get(title, {}).items()]
-    parts = [wrap(described.summary, terminal.WIDEST), [f"{_bold('Usage:')} {_name(usage)}"]]
-    parts += [wrap(paragraph, terminal.WIDEST, break_on_hyphens=False) for paragraph in described.paragraphs]
-    parts += [[_bold(f"{title}:"), *_table(rows)] for title, rows in sections.items() if rows]
-    if commands:
-        program, *path = ctx.command_path.split()
-        parts.append([f"{_name(' '.join((program, 'help', *path, 'COMMAND')))} describes a command."])
-    return "\n\n".join("\n".join(lines) for lines in parts) + "\n"
-
-
-def _usage(argument: Any) -> str:
-    name = _metavar(argument) + ("..." if argument.nargs != 1 else "")
-    return name if argument.required else f"[{name}]"
-
-
-def _metavar(argument: Any) -> str:
-    return str(argument.metavar or argument.name.upper())
-
-
-def _help(param: Any, ctx: Any) -> str:
-    """What an argument or option means, with its default and its least value as sentences."""
-    text, _, extra = str(param.get_help_record(ctx)[1]).replace("[required]", "").strip().partition("  [")
-    parts = [part.replace("x>=", "at least ") for part in extra.rstrip("]").split("; ") if part]
-    return " ".join([text, *(f"{part[:1].upper()}{part[1:]}." for part in parts)])
-
-
-def _table(rows: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Names to the left, descriptions to the right, or below a long name."""
-    rows = list(rows)
-    width = min(max(len(name) for name, _ in rows), _TERM)
-    indent = " " * (width + 4)
-    for name, description in rows:
-        lines = fill(
-            description, terminal.WIDEST, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
-        )
-        if len(name) > width:
-            yield f"  {_name(name)}"
-            yield lines
-        else:
-            yield f"  {_name(name)}{' ' * (width - len(name))}{lines[width + 2 :]}"
-
-
-def _bold(text: str) -> str:
-    return f"\x1b[1;32m{text}\x1b[0m" if terminal.is_coloured() else text
-
-
-def _name(text: str) -> str:
-    return f"\x1b[1;36m{text}\x1b[0m" if terminal.is_coloured() else text

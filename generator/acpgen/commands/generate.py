@@ -142,7 +142,7 @@ def _watched(files: Sequence[str | Path], ref: Sequence[str] | None, *, is_proje
 def run_outputs(work: Work, *, check: bool = False) -> Outcome:
     """Make the outputs, or with `check` look at them, and say what came of it."""
     from acpgen import config
-    from acpgen.commands import build
+    from acpgen.commands import build, outcome_text
 
     with terminal.progress() as progress:
         outcome = build.run(work, check=check, progress=progress)
@@ -151,12 +151,12 @@ def run_outputs(work: Work, *, check: bool = False) -> Outcome:
         entries = "1 entry names" if counted == 1 else f"{counted} entries name"
         terminal.say(f"{work.names_at}: {entries} by position. Check them again when the schema has changed.")
     if not check:
-        terminal.show_outcome(outcome)
+        outcome_text.show_outcome(outcome)
     elif outcome.is_drift:
-        terminal.show_difference(outcome)
+        outcome_text.show_difference(outcome)
     else:
         terminal.say("Every output is up to date.")
-    terminal.show_remarks(outcome)
+    outcome_text.show_remarks(outcome)
     return outcome
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
 from acpgen.commands import terminal
@@ -32,4 +33,28 @@ def rules(
     from acpgen.compat import command
 
     listing = command.list_rules(rule or (), format_, config.around(current_folder()))
-    print_report(terminal.markdown(listing) if rule and format_ == "text" else listing)
+    print_report(_as_text(listing) if rule and format_ == "text" else listing)
+
+
+def _as_text(text: str) -> str:
+    """Markdown of ours as text for a terminal: headings, paragraphs that are wrapped, and code that is indented."""
+    shown: list[str] = []
+    fence = ""
+    for line in text.splitlines():
+        if line.startswith("```"):
+            fence = "" if fence else line[3:] or "text"
+        elif fence:
+            shown.append(f"    {terminal.styled_difference(line) if fence == 'diff' else line}")
+        elif line.startswith("#"):
+            shown.append(terminal.styled(line.lstrip("# "), 1))
+        else:
+            shown.append(_paragraph(line))
+    return "\n".join(shown) + "\n"
+
+
+def _paragraph(line: str) -> str:
+    """A line of Markdown, wrapped."""
+    from textwrap import fill
+
+    wrapped = fill(line, terminal.WIDEST, break_long_words=False, break_on_hyphens=False)
+    return re.sub(r"(?s)\*\*(.+?)\*\*", lambda match: terminal.styled(match[1], 1), wrapped)

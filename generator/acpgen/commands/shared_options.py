@@ -40,7 +40,10 @@ def one_of(kind: str, *values: str) -> Extra:
             raise Faults([UNKNOWN_NAME(str(param.opts[0]), kind=kind, name=value, hint=hint)])
         return value
 
-    return {"callback": require, "autocompletion": lambda incomplete: _beginning(incomplete, values)}
+    def complete(incomplete: str) -> list[str]:
+        return _beginning(incomplete, values)
+
+    return {"callback": require, "autocompletion": complete}
 
 
 def _beginning(text: str, names: Sequence[str]) -> list[str]:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from acpgen.commands import terminal
 from acpgen.commands.shared_options import TARGET
+from acpgen.errors import Faults, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from acpgen.targets.interface import Target
 
 
 def targets(name: Annotated[str | None, TARGET] = None, *, ir_schema: bool = False) -> None:
@@ -36,9 +42,40 @@ def targets(name: Annotated[str | None, TARGET] = None, *, ir_schema: bool = Fal
         terminal.put(json.dumps(interchange.schema(), indent=2, ensure_ascii=False))
         return
     require_targets([] if name is None else [name], TARGETS, at="NAME")
-    unusable = [each for each in TARGETS if name in (None, each) and not terminal.show_target(each, TARGETS)]
+    unusable = [each for each in TARGETS if name in (None, each) and not _show_target(each, TARGETS)]
     for faults in hidden(name):
         terminal.show_faults(faults)
         unusable.append("")
     if unusable:
         raise typer.Exit(1)
+
+
+def _show_target(name: str, targets: Mapping[str, Target]) -> bool:
+    """Print what a target is and which options it has; false, and the faults, where it cannot be used."""
+    try:
+        target = targets[name]
+    except Faults as faults:
+        terminal.show_faults(faults)
+        return False
+    place = "" if target.origin == "acpgen" else f" ({target.origin} {target.at})"
+    _put_item(f"{name}{place}: {target.about or 'says nothing of itself.'}", "")
+    for option in target.options:
+        default = ",".join(option.default) if isinstance(option.default, tuple) else option.default
+        shown = str(default).lower() if isinstance(default, bool) else repr(default)
+        _put_item(f"{option.name}: {option.about.rstrip('.')}. Value: {option.expected}. Default: {shown}.", "  ")
+    return True
+
+
+def _put_item(text: str, indent: str) -> None:
+    """Print an item of a list on standard output, wrapped."""
+    from textwrap import wrap
+
+    for line in wrap(
+        printable(text),
+        terminal.WIDEST,
+        initial_indent=indent,
+        subsequent_indent=f"{indent}    ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    ):
+        terminal.put(line)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn, cast
 
 import typer
 
-from acpgen.commands import terminal
+from acpgen.commands import summary_text, terminal
 from acpgen.commands.output import finish, report_destinations
 from acpgen.commands.shared_options import Methods, Protocols, at_least
 from acpgen.errors import visible
@@ -116,7 +116,7 @@ def validate(
             terminal.put(visible(as_line(verdict)))
     if lines_as == "json" and not summary.is_judged:
         terminal.put(work.write_counts(summary))
-    terminal.show_counts(summary)
+    summary_text.show_counts(summary)
     finish(diagnostics.report(names, *summary.sums, is_judged=summary.is_judged), reports)
 
 
@@ -149,7 +149,7 @@ def _validate_many(
         )
     if lines_as == "json":
         terminal.put(summary_report.summary_as_json(summary))
-    terminal.show_summary(summary, listing.others)
+    summary_text.show_summary(summary, listing.others)
     sums = summary.right, summary.wrong, summary.not_judged
     finish(diagnostics.report(names, *sums, is_judged=summary.is_judged), reports)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote, urljoin
 
 from acpgen.compat.findings import Answer, Inclusion
-from acpgen.compat.protocol.formats import count_unknown_formats, doubt_about
+from acpgen.compat.protocol.formats import count_unknown_formats, doubt_formats
 from acpgen.input.drafts import MODERN, draft_of
 from acpgen.input.numbers import dumps
 from acpgen.input.walk import (
@@ -122,18 +122,11 @@ def doubt_unknown_formats(
         count_unknown_formats(side.schemas[each] for each in side.reach([place or ROOT]))
         for side, place in zip((old, new), places, strict=True)
     ]
-    reason = doubt_about(*found)
-    if not reason:
-        return comparison
     return replace(
-        comparison, backward=_doubted(comparison.backward, reason), forward=_doubted(comparison.forward, reason)
+        comparison,
+        backward=doubt_formats(comparison.backward, *found),
+        forward=doubt_formats(comparison.forward, *found),
     )
-
-
-def _doubted(relation: Relation, reason: str) -> Relation:
-    if relation.witness is not None:
-        return relation
-    return replace(relation, verdict=type(relation.verdict).UNDECIDED, reason=f"{reason}.")
 
 
 def referenced_places(schema: JSON) -> frozenset[str]:

@@ -110,6 +110,9 @@ def _method(definitions: Mapping[str, Node], name: str, kind: Any, params: str |
 
 def _purpose(description: str, name: str) -> str:
     """What a method does: the description of its params without the words that only say whose params they are."""
-    opening = re.match(rf"Parameters of `{re.escape(name)}`(?: as a (?:request|notification))?[:.]\s+", description)
-    rest = description[opening.end() :] if opening else ""
+    opening = _OPENING.match(description)
+    rest = description[opening.end() :] if opening and opening["method"] == name else ""
     return rest[0].upper() + rest[1:] if rest else description
+
+
+_OPENING: Final = re.compile(r"Parameters of `(?P<method>[^`]*)`(?: as a (?:request|notification))?[:.]\s+")

@@ -7,14 +7,14 @@ const k5b84f5 = /* @__PURE__ */ record({ _meta: object_or_null }, 0, 1);
 const string_or_null = /* @__PURE__ */ type("string", "null");
 const $AuthMethodTerminal = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "terminal"), id: string, name: string, description: string_or_null, args: [/* @__PURE__ */ items(string), 2], env: [/* @__PURE__ */ all(object, /* @__PURE__ */ members(string)), 2], _meta: object_or_null }, 3, 1);
 const k0cd108 = /* @__PURE__ */ record({ id: string, name: string, description: string_or_null, _meta: object_or_null }, 2, 1);
-const $AuthMethod = /* @__PURE__ */ tolerant([$AuthMethodTerminal, /* @__PURE__ */ all(/* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ all(string, /* @__PURE__ */ not(/* @__PURE__ */ constant(any, "agent"))) }, 1)), k0cd108)], { field: "type", tags: ["terminal"], untagged: [1], isLoose: true }, /* @__PURE__ */ all(/* @__PURE__ */ record({ type: string, name: string, description: string_or_null, _meta: object_or_null }, 2, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ literal(any, "terminal", "agent") }, 1, 0, [], true))), ["agent"]);
+const $AuthMethod = /* @__PURE__ */ tolerant([$AuthMethodTerminal, /* @__PURE__ */ all(/* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ all(string, /* @__PURE__ */ not(/* @__PURE__ */ constant(any, "agent"))) }, 1)), k0cd108)], { field: "type", tags: ["terminal"], untagged: [1], isLoose: true }, /* @__PURE__ */ all(/* @__PURE__ */ record({ type: string, name: string, description: string_or_null, _meta: object_or_null }, 2, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ literal(any, "terminal", "agent") }, 1, 0, [], any))), ["agent"]);
 const $UnstructuredCommandInput = /* @__PURE__ */ record({ hint: string, _meta: object_or_null }, 1, 1);
 const $AvailableCommand = /* @__PURE__ */ record({ name: string, description: string, input: /* @__PURE__ */ nullable($UnstructuredCommandInput), _meta: object_or_null }, 2, 1);
 const $AvailableCommandsUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "available_commands_update"), availableCommands: [/* @__PURE__ */ items($AvailableCommand), 13], _meta: object_or_null }, 2, 1);
 const $Role = /* @__PURE__ */ open(/* @__PURE__ */ literal(any, "assistant", "user"), string);
 const array_or_null = /* @__PURE__ */ type("array", "null");
 const number_or_null = /* @__PURE__ */ type("number", "null");
-const $Annotations = /* @__PURE__ */ record({ audience: [/* @__PURE__ */ all(array_or_null, /* @__PURE__ */ items($Role, [], true)), 13], lastModified: string_or_null, priority: number_or_null, _meta: object_or_null }, 0, 1);
+const $Annotations = /* @__PURE__ */ record({ audience: [/* @__PURE__ */ items($Role, [], array_or_null), 13], lastModified: string_or_null, priority: number_or_null, _meta: object_or_null }, 0, 1);
 const $TextContent = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "text"), text: string, annotations: /* @__PURE__ */ nullable($Annotations), _meta: object_or_null }, 2, 1);
 const $ImageContent = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "image"), data: string, mimeType: string, annotations: /* @__PURE__ */ nullable($Annotations), uri: string_or_null, _meta: object_or_null }, 3, 1);
 const $AudioContent = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "audio"), data: string, mimeType: string, annotations: /* @__PURE__ */ nullable($Annotations), _meta: object_or_null }, 3, 1);
@@ -25,14 +25,14 @@ const $BlobResourceContents = /* @__PURE__ */ record({ blob: string, uri: string
 const $EmbeddedResourceResource = /* @__PURE__ */ union([$TextResourceContents, $BlobResourceContents]);
 const $EmbeddedResource = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "resource"), resource: $EmbeddedResourceResource, annotations: /* @__PURE__ */ nullable($Annotations), _meta: object_or_null }, 2, 1);
 const $ContentBlock = /* @__PURE__ */ tolerant([$TextContent, $ImageContent, $AudioContent, $ResourceLink, $EmbeddedResource], { isExclusive: true, field: "type", tags: ["text", "image", "audio", "resource_link", "resource"] }, /* @__PURE__ */ record({ type: string, annotations: /* @__PURE__ */ nullable($Annotations), _meta: object_or_null }, 1, 1));
-const $CompactionUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "compaction_update"), compactionId: string, status: string, summary: [/* @__PURE__ */ all(array_or_null, /* @__PURE__ */ items($ContentBlock, [], true)), 13], error: string_or_null, _meta: object_or_null }, 3, 1);
+const $CompactionUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "compaction_update"), compactionId: string, status: string, summary: [/* @__PURE__ */ items($ContentBlock, [], array_or_null), 13], error: string_or_null, _meta: object_or_null }, 3, 1);
 const $CompactionSummaryChunk = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__ */ constant(string, "compaction_summary_chunk"), compactionId: string, content: $ContentBlock, _meta: object_or_null }, 3, 1);
 const $BooleanSetSessionConfigOptionRequest = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "boolean"), sessionId: string, configId: string, value: boolean, _meta: object_or_null }, 4, 1);
 const $ValueIdSetSessionConfigOptionRequest = /* @__PURE__ */ all(/* @__PURE__ */ record({ sessionId: string, configId: string, value: string, _meta: object_or_null }, 3, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "boolean") }, 1)));
 const $SetSessionConfigOptionRequest = /* @__PURE__ */ tolerant([$BooleanSetSessionConfigOptionRequest, $ValueIdSetSessionConfigOptionRequest], { field: "type", tags: ["boolean"], untagged: [1] }, undefined, ["value_id"]);
 const $SessionConfigSelectOption = /* @__PURE__ */ record({ value: string, name: string, description: string_or_null, _meta: object_or_null }, 2, 1);
 const $SessionConfigSelectGroup = /* @__PURE__ */ record({ group: string, name: string, options: [/* @__PURE__ */ items($SessionConfigSelectOption), 13], _meta: object_or_null }, 3, 1);
-const $SessionConfigSelectOptions = /* @__PURE__ */ union([/* @__PURE__ */ items($SessionConfigSelectOption), /* @__PURE__ */ items($SessionConfigSelectGroup)], { types: [["array"], ["array"]] });
+const $SessionConfigSelectOptions = /* @__PURE__ */ union([/* @__PURE__ */ items($SessionConfigSelectOption), /* @__PURE__ */ items($SessionConfigSelectGroup)], { types: ["array", "array"] });
 const $SessionConfigSelect = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "select"), currentValue: string, options: $SessionConfigSelectOptions, id: string, name: string, description: string_or_null, category: /* @__PURE__ */ nullable(string), _meta: object_or_null }, 5, 1);
 const $SessionConfigBoolean = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "boolean"), currentValue: boolean, id: string, name: string, description: string_or_null, category: /* @__PURE__ */ nullable(string), _meta: object_or_null }, 4, 1);
 const $SessionConfigOption = /* @__PURE__ */ tolerant([$SessionConfigSelect, $SessionConfigBoolean], { isExclusive: true, field: "type", tags: ["select", "boolean"] }, /* @__PURE__ */ record({ type: string, id: string, name: string, description: string_or_null, category: /* @__PURE__ */ nullable(string), _meta: object_or_null }, 3, 1));
@@ -41,7 +41,7 @@ const $ConfigOptionUpdate = /* @__PURE__ */ record({ sessionUpdate: /* @__PURE__
 const $ElicitationSchemaType = /* @__PURE__ */ constant(string, "object");
 const $StringFormat = /* @__PURE__ */ open(/* @__PURE__ */ literal(any, "email", "uri", "date", "date-time"), string);
 const $EnumOption = /* @__PURE__ */ record({ const: string, title: string, description: string_or_null, _meta: object_or_null }, 2, 1);
-const $StringPropertySchema = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "string"), title: [string_or_null, 1], description: [string_or_null, 1], minLength: /* @__PURE__ */ all(integer_or_null, /* @__PURE__ */ minimum(0)), maxLength: /* @__PURE__ */ all(integer_or_null, /* @__PURE__ */ minimum(0)), pattern: string_or_null, format: /* @__PURE__ */ nullable($StringFormat), default: [string_or_null, 1], enum: /* @__PURE__ */ all(array_or_null, /* @__PURE__ */ items(string, [], true)), oneOf: /* @__PURE__ */ all(array_or_null, /* @__PURE__ */ items($EnumOption, [], true)), _meta: [object_or_null, 1] }, 1);
+const $StringPropertySchema = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "string"), title: [string_or_null, 1], description: [string_or_null, 1], minLength: /* @__PURE__ */ all(integer_or_null, /* @__PURE__ */ minimum(0)), maxLength: /* @__PURE__ */ all(integer_or_null, /* @__PURE__ */ minimum(0)), pattern: string_or_null, format: /* @__PURE__ */ nullable($StringFormat), default: [string_or_null, 1], enum: /* @__PURE__ */ items(string, [], array_or_null), oneOf: /* @__PURE__ */ items($EnumOption, [], array_or_null), _meta: [object_or_null, 1] }, 1);
 const $NumberPropertySchema = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "number"), title: string_or_null, description: string_or_null, minimum: [number_or_null, 0], maximum: [number_or_null, 0], default: number_or_null, _meta: object_or_null }, 1, 1);
 const $IntegerPropertySchema = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "integer"), title: string_or_null, description: string_or_null, minimum: [integer_or_null, 0], maximum: [integer_or_null, 0], default: integer_or_null, _meta: object_or_null }, 1, 1);
 const boolean_or_null = /* @__PURE__ */ type("boolean", "null");
@@ -50,10 +50,10 @@ const $StringMultiSelectItems = /* @__PURE__ */ record({ type: /* @__PURE__ */ c
 const $UnknownMultiSelectItems = /* @__PURE__ */ all(/* @__PURE__ */ record({ type: string }, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "string") }, 1)));
 const $TitledMultiSelectItems = /* @__PURE__ */ record({ anyOf: /* @__PURE__ */ items($EnumOption), _meta: object_or_null }, 1, 1);
 const $MultiSelectItems = /* @__PURE__ */ tolerant([$StringMultiSelectItems, $UnknownMultiSelectItems, /* @__PURE__ */ all(/* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "string") }, 1)), $TitledMultiSelectItems)], { field: "type", tags: ["string"], untagged: [2] });
-const $MultiSelectPropertySchema = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "array"), items: $MultiSelectItems, title: string_or_null, description: string_or_null, minItems: [/* @__PURE__ */ all(integer_or_null, /* @__PURE__ */ minimum(0)), 0], maxItems: [/* @__PURE__ */ all(integer_or_null, /* @__PURE__ */ minimum(0)), 0], default: [/* @__PURE__ */ all(array_or_null, /* @__PURE__ */ items(string, [], true)), 13], _meta: object_or_null }, 2, 1);
+const $MultiSelectPropertySchema = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "array"), items: $MultiSelectItems, title: string_or_null, description: string_or_null, minItems: [/* @__PURE__ */ all(integer_or_null, /* @__PURE__ */ minimum(0)), 0], maxItems: [/* @__PURE__ */ all(integer_or_null, /* @__PURE__ */ minimum(0)), 0], default: [/* @__PURE__ */ items(string, [], array_or_null), 13], _meta: object_or_null }, 2, 1);
 const $UnknownElicitationPropertySchema = /* @__PURE__ */ all(/* @__PURE__ */ record({ type: string }, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "string") }, 1), /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "number") }, 1), /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "integer") }, 1), /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "boolean") }, 1), /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "array") }, 1)));
 const $ElicitationPropertySchema = /* @__PURE__ */ tolerant([$StringPropertySchema, $NumberPropertySchema, $IntegerPropertySchema, $BooleanPropertySchema, $MultiSelectPropertySchema, $UnknownElicitationPropertySchema], { field: "type", tags: ["string", "number", "integer", "boolean", "array"] });
-const $ElicitationSchema = /* @__PURE__ */ record({ type: $ElicitationSchemaType, title: string_or_null, properties: [/* @__PURE__ */ all(object, /* @__PURE__ */ members($ElicitationPropertySchema)), 0], required: [/* @__PURE__ */ all(array_or_null, /* @__PURE__ */ items(string, [], true)), 0], description: string_or_null, _meta: object_or_null }, 0, 1);
+const $ElicitationSchema = /* @__PURE__ */ record({ type: $ElicitationSchemaType, title: string_or_null, properties: [/* @__PURE__ */ all(object, /* @__PURE__ */ members($ElicitationPropertySchema)), 0], required: [/* @__PURE__ */ items(string, [], array_or_null), 0], description: string_or_null, _meta: object_or_null }, 0, 1);
 const $ElicitationSessionScope = /* @__PURE__ */ record({ sessionId: string, toolCallId: /* @__PURE__ */ nullable(string) }, 1, 1);
 const $SessionElicitationFormMode = /* @__PURE__ */ all(/* @__PURE__ */ record({ mode: /* @__PURE__ */ constant(string, "form"), requestedSchema: $ElicitationSchema, message: string, _meta: object_or_null }, 3, 1), $ElicitationSessionScope);
 const integer_or_string = /* @__PURE__ */ type("integer", "string");
@@ -68,7 +68,7 @@ const $UnknownCreateElicitationRequest = /* @__PURE__ */ all(/* @__PURE__ */ rec
 const $SessionUnknownCreateElicitationRequest = /* @__PURE__ */ all(object, $UnknownCreateElicitationRequest, $ElicitationSessionScope);
 const $RequestUnknownCreateElicitationRequest = /* @__PURE__ */ all(object, $UnknownCreateElicitationRequest, $ElicitationRequestScope);
 const $CreateElicitationRequest = /* @__PURE__ */ all(object, /* @__PURE__ */ tolerant([$ElicitationFormMode, $ElicitationUrlMode, /* @__PURE__ */ union([$SessionUnknownCreateElicitationRequest, $RequestUnknownCreateElicitationRequest])], { field: "mode", tags: ["form", "url"] }));
-const $ElicitationContentValue = /* @__PURE__ */ union([string, integer, number, boolean, /* @__PURE__ */ items(string)], { types: [["string"], ["integer"], ["number"], ["boolean"], ["array"]] });
+const $ElicitationContentValue = /* @__PURE__ */ union([string, integer, number, boolean, /* @__PURE__ */ items(string)], { types: ["string", "integer", "number", "boolean", "array"] });
 const $ElicitationAcceptAction = /* @__PURE__ */ record({ action: /* @__PURE__ */ constant(string, "accept"), content: /* @__PURE__ */ all(object_or_null, /* @__PURE__ */ members($ElicitationContentValue)), _meta: [object_or_null, 1] }, 1);
 const $ElicitationDeclineAction = /* @__PURE__ */ record({ action: /* @__PURE__ */ constant(string, "decline"), _meta: object_or_null }, 1, 1);
 const $ElicitationCancelAction = /* @__PURE__ */ record({ action: /* @__PURE__ */ constant(string, "cancel"), _meta: object_or_null }, 1, 1);
@@ -109,7 +109,7 @@ const $Diff = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "d
 const $Terminal = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(string, "terminal"), terminalId: string, _meta: object_or_null }, 2, 1);
 const $ToolCallContent = /* @__PURE__ */ tolerant([$Content, $Diff, $Terminal], { isExclusive: true, field: "type", tags: ["content", "diff", "terminal"] }, /* @__PURE__ */ record({ type: string, _meta: object_or_null }, 1, 1));
 const $ToolCallLocation = /* @__PURE__ */ record({ path: $AbsolutePath, line: /* @__PURE__ */ all(integer_or_null, /* @__PURE__ */ minimum(0)), _meta: object_or_null }, 1, 1);
-const $ToolCallUpdate = /* @__PURE__ */ record({ toolCallId: string, kind: /* @__PURE__ */ nullable($ToolKind), status: /* @__PURE__ */ nullable($ToolCallStatus), title: string_or_null, name: string_or_null, content: [/* @__PURE__ */ all(array_or_null, /* @__PURE__ */ items($ToolCallContent, [], true)), 13], locations: [/* @__PURE__ */ all(array_or_null, /* @__PURE__ */ items($ToolCallLocation, [], true)), 13], rawInput: any, rawOutput: any, _meta: object_or_null }, 1, 1);
+const $ToolCallUpdate = /* @__PURE__ */ record({ toolCallId: string, kind: /* @__PURE__ */ nullable($ToolKind), status: /* @__PURE__ */ nullable($ToolCallStatus), title: string_or_null, name: string_or_null, content: [/* @__PURE__ */ items($ToolCallContent, [], array_or_null), 13], locations: [/* @__PURE__ */ items($ToolCallLocation, [], array_or_null), 13], rawInput: any, rawOutput: any, _meta: object_or_null }, 1, 1);
 const $PermissionOptionKind = /* @__PURE__ */ literal(any, "allow_once", "allow_always", "reject_once", "reject_always");
 const $PermissionOption = /* @__PURE__ */ record({ optionId: string, name: string, kind: $PermissionOptionKind, _meta: object_or_null }, 3, 1);
 const $RequestPermissionRequest = /* @__PURE__ */ record({ sessionId: string, toolCall: $ToolCallUpdate, options: /* @__PURE__ */ items($PermissionOption), _meta: object_or_null }, 3, 1);
@@ -127,9 +127,9 @@ const $PromptResponse = /* @__PURE__ */ record({ stopReason: $StopReason, _meta:
 const k597bbb = /* @__PURE__ */ record({ sessionId: string, _meta: object_or_null }, 1, 1);
 const $NewSessionRequest = /* @__PURE__ */ record({ cwd: $AbsolutePath, mcpServers: [/* @__PURE__ */ items($McpServer), 6], additionalDirectories: /* @__PURE__ */ items($AbsolutePath), _meta: [object_or_null, 1] }, 2);
 const $SessionModeState = /* @__PURE__ */ record({ currentModeId: string, availableModes: [/* @__PURE__ */ items(k0cd108), 13], _meta: object_or_null }, 2, 1);
-const kbab644 = /* @__PURE__ */ record({ sessionId: string, modes: /* @__PURE__ */ nullable($SessionModeState), configOptions: [/* @__PURE__ */ all(array_or_null, /* @__PURE__ */ items($SessionConfigOption, [], true)), 13], _meta: object_or_null }, 1, 1);
+const k922036 = /* @__PURE__ */ record({ sessionId: string, modes: /* @__PURE__ */ nullable($SessionModeState), configOptions: [/* @__PURE__ */ items($SessionConfigOption, [], array_or_null), 13], _meta: object_or_null }, 1, 1);
 const $LoadSessionRequest = /* @__PURE__ */ record({ mcpServers: [/* @__PURE__ */ items($McpServer), 6], cwd: $AbsolutePath, sessionId: string, additionalDirectories: /* @__PURE__ */ items($AbsolutePath), _meta: [object_or_null, 1] }, 3);
-const k262edc = /* @__PURE__ */ record({ modes: /* @__PURE__ */ nullable($SessionModeState), configOptions: [/* @__PURE__ */ all(array_or_null, /* @__PURE__ */ items($SessionConfigOption, [], true)), 13], _meta: object_or_null }, 0, 1);
+const k693ba8 = /* @__PURE__ */ record({ modes: /* @__PURE__ */ nullable($SessionModeState), configOptions: [/* @__PURE__ */ items($SessionConfigOption, [], array_or_null), 13], _meta: object_or_null }, 0, 1);
 const ke54ef0 = /* @__PURE__ */ record({ sessionId: string, cwd: $AbsolutePath, additionalDirectories: /* @__PURE__ */ items($AbsolutePath), mcpServers: [/* @__PURE__ */ items($McpServer), 2], _meta: [object_or_null, 1] }, 2);
 const $ListSessionsRequest = /* @__PURE__ */ record({ cwd: /* @__PURE__ */ nullable($AbsolutePath), additionalDirectories: /* @__PURE__ */ items($AbsolutePath), cursor: string_or_null, _meta: [object_or_null, 1] });
 const $SessionInfo = /* @__PURE__ */ record({ sessionId: string, cwd: $AbsolutePath, additionalDirectories: [/* @__PURE__ */ items($AbsolutePath), 0], title: string_or_null, updatedAt: string_or_null, _meta: object_or_null }, 2, 1);
@@ -166,10 +166,10 @@ const messages = /* @__PURE__ */ protocol([
   ["session/request_permission", "client", $RequestPermissionRequest, $RequestPermissionResponse],
   ["session/prompt", "agent", $PromptRequest, $PromptResponse],
   ["session/cancel", "agent", k597bbb],
-  ["session/new", "agent", $NewSessionRequest, kbab644],
-  ["session/load", "agent", $LoadSessionRequest, k262edc, true],
-  ["session/resume", "agent", ke54ef0, k262edc, true],
-  ["session/fork", "agent", ke54ef0, kbab644],
+  ["session/new", "agent", $NewSessionRequest, k922036],
+  ["session/load", "agent", $LoadSessionRequest, k693ba8, true],
+  ["session/resume", "agent", ke54ef0, k693ba8, true],
+  ["session/fork", "agent", ke54ef0, k922036],
   ["session/list", "agent", $ListSessionsRequest, $ListSessionsResponse],
   ["session/delete", "agent", k597bbb, k5b84f5, true],
   ["session/close", "agent", k597bbb, k5b84f5, true],
@@ -337,13 +337,13 @@ export {
   $StopReason as StopReason,
   k597bbb as CancelNotification,
   $NewSessionRequest as NewSessionRequest,
-  kbab644 as NewSessionResponse,
+  k922036 as NewSessionResponse,
   $LoadSessionRequest as LoadSessionRequest,
-  k262edc as LoadSessionResponse,
+  k693ba8 as LoadSessionResponse,
   ke54ef0 as ResumeSessionRequest,
-  k262edc as ResumeSessionResponse,
+  k693ba8 as ResumeSessionResponse,
   ke54ef0 as ForkSessionRequest,
-  kbab644 as ForkSessionResponse,
+  k922036 as ForkSessionResponse,
   $ListSessionsRequest as ListSessionsRequest,
   $ListSessionsResponse as ListSessionsResponse,
   $SessionInfo as SessionInfo,

@@ -27,7 +27,7 @@ from acp_session.diffs import as_object
 from acp_session.prompts import TurnQueue
 from acp_session.services import SERVICE_METHODS, Local, LocalServices
 from acp_workspace.approval import ApprovalRequest, Approve
-from acp_workspace.errors import INTERNAL_ERROR, NOT_FOUND, UNSUPPORTED_VERSION, invalid_params, refused
+from acp_workspace.errors import INTERNAL_ERROR, NOT_FOUND, UNSUPPORTED_VERSION, invalid_params, refusal
 from acp_workspace.hooks import maybe_await
 from acp_workspace.scope import matches, parse_scope
 from acp_workspace.workspace import ClientWorkspace, RootSet
@@ -397,7 +397,7 @@ class ClientForV1(ClientRelay, peers1.Client):
         if session is not None:
             await self.codec.report_start(session)
             if method == "terminal/create" and session.scope.is_cancelled:
-                raise refused(params.command, "the turn was cancelled")
+                raise refusal(params.command, "the turn was cancelled")
         await self.codec.workspace.wait_known(params.session_id)
         return await self.codec.services.answer(method, params)
 

@@ -91,11 +91,11 @@ TABLE: Final[Mapping[str, Row]] = {
     "PlanEntryStatus": Values(known=values_of(v1.PlanEntryStatus), near={"cancelled": "completed"}, other="pending"),
     # options and commands
     "SessionConfigOption": Union(
-        rows={"select": "SelectSessionConfigOption", "boolean": "BooleanSessionConfigOption"},
+        rows={"select": "SessionConfigSelect", "boolean": "SessionConfigBoolean"},
         lost="v1 has no option of this type",
     ),
-    "SelectSessionConfigOption": _CONFIG_OPTION,
-    "BooleanSessionConfigOption": Object(rename=_CONFIG_OPTION.rename),
+    "SessionConfigSelect": _CONFIG_OPTION,
+    "SessionConfigBoolean": Object(rename=_CONFIG_OPTION.rename),
     "SessionConfigSelectGroup": Object(rename={"group": "groupId"}),
     "AvailableCommand": Union(rows={"command": "Command"}, default="command", lost="v1 has no command of this type"),
     "Command": Object(fields={"input": "AvailableCommandInput"}),

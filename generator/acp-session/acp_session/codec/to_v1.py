@@ -118,7 +118,7 @@ class ToV1(Walker):
             "Diff": self._diff,
             "Terminal": self._terminal,
             "ToolCallUpdate": self.tool_call,
-            "BooleanSessionConfigOption": self._switch,
+            "SessionConfigBoolean": self._switch,
             "AuthMethodTerminal": self._terminal_method,
             "McpServer?": lambda server, place: server,
         }
@@ -386,7 +386,7 @@ class ToV1(Walker):
         return _as_text(_fence(text, "console"), item)
 
     def _switch(self, option: Json, place: Place) -> Json:
-        found: Json = self.convert_row("BooleanSessionConfigOption", option, place)
+        found: Json = self.convert_row("SessionConfigBoolean", option, place)
         if self._has_switches:
             return found
         place.lose("the client has no boolean options; a choice of two is offered", option, "carried")

@@ -58,13 +58,36 @@ def _alternative(work: Comparison, old: Alternative, new: Alternative, step: Ste
         if step is not None:
             work.child(step, old, new)
             return
-        work.child(Step("item", old=old, new=new), old.items, new.items)
+        items = _shared_entries(old.items, new.items) if _is_by_position(work) else (old.items, new.items)
+        work.child(Step("item", old=old, new=new), *items)
         work.note(*scalars.together(scalars.array_limits(old, new, work.at())))
         return
     if step is not None and isinstance(old, Objects | ir.TaggedUnion) and isinstance(new, Objects | ir.TaggedUnion):
         work.child(step, type_of_object(old), type_of_object(new))
     else:
         _object(work, old, new)
+
+
+def _is_by_position(work: Comparison) -> bool:
+    """Whether a place of a list says what its entry is, and the type of all entries only what any of them may be."""
+    sides = (work.both.old, work.old), (work.both.new, work.new)
+    return any(
+        place.endswith("/prefixItems")
+        for side, shape in sides
+        for name in shape.names
+        if not isinstance(definition := side.definitions[name], ir.TaggedUnion | ir.Enum)
+        for place in definition.unenforced
+    )
+
+
+def _shared_entries(old: ir.Type, new: ir.Type) -> tuple[ir.Type, ir.Type]:
+    """The types of entries that both sides have, or the only one that each has; an entry that one side alone has changes no other."""
+    before, after = (each.types if isinstance(each, ir.AnyOf) else (each,) for each in (old, new))
+    gone, come = [each for each in before if each not in after], [each for each in after if each not in before]
+    if len(gone) == len(come) <= 1:
+        return old, new
+    shared = ir.AnyOf(tuple(each for each in before if each in after))
+    return shared, shared
 
 
 def _tuple(work: Comparison, old: Alternative, new: Alternative) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from acpgen import ir
 from acpgen.compat.diff.pairs import Pair
 from acpgen.compat.findings import Answer, Revision, opposite
-from acpgen.compat.protocol.formats import count_unknown_formats, doubt_about
+from acpgen.compat.protocol.formats import count_unknown_formats, doubt_formats
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.compat.protocol.sender_schemas import DECLARED, SENT, schema_of
 from acpgen.input.walk import is_object, reachable, references
@@ -86,13 +85,10 @@ class Acceptance:
         sent: Schema = {"allOf": [schema_of(alternative, DECLARED), schema_of(pair.on(sender)), *alone]}
         return self.include(sent, {"allOf": [schema_of(pair.on(opposite(sender)), DECLARED)]}, sender)
 
-    def within(self, pair: Pair, sender: Revision, demand: Schema, json_type: str) -> Relation:
-        """Whether what the sender's side of a pair declares of one JSON type meets a demand."""
-        return self.include({"allOf": [self._question(pair.on(sender), SENT), {"type": json_type}]}, demand, sender)
-
-    def never(self, pair: Pair, side: Revision, name: str) -> bool:
-        """Whether one side of a pair refuses every object with a member of that name."""
-        objects: Schema = {"allOf": [self._question(pair.on(side)), {"type": "object"}]}
+    def never(self, pair: Pair, side: Revision, name: str, *, declared: bool = False) -> bool:
+        """Whether one side of a pair refuses every object with a member of that name, or, of what is `declared`, never sends one."""
+        sent = self._question(pair.on(side), SENT if declared else "")
+        objects: Schema = {"allOf": [sent, {"type": "object"}]}
         return self.include(objects, {"not": {"required": [name]}}, side).verdict.value == "yes"
 
     def _question(self, type_: ir.Type, suffix: str = "") -> Schema:
@@ -146,15 +142,10 @@ class Acceptance:
             if sender == "old"
             else comparer.include_back(new, old, culprit=culprit)
         )
-        if not self._formats or relation.witness is not None:
+        if not self._formats:
             return relation
-        reason = doubt_about(
-            *(
-                count_unknown_formats(self._reached(schema, side))
-                for schema, side in zip((old, new), self._sides, strict=True)
-            )
-        )
-        return replace(relation, verdict=type(relation.verdict).UNDECIDED, reason=f"{reason}.") if reason else relation
+        reached = (self._reached(schema, side) for schema, side in zip((old, new), self._sides, strict=True))
+        return doubt_formats(relation, *map(count_unknown_formats, reached))
 
     def _reached(self, schema: Schema | bool, side: SchemaRevision) -> list[Schema | bool]:
         """A schema and the definitions of a side that it leads to."""

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from acpgen.input.walk import inside
+
+if TYPE_CHECKING:
+    from schema_inclusion import Relation
 
 
 def count_unknown_formats(schemas: Iterable[object]) -> Counter[str]:
@@ -21,7 +26,10 @@ def count_unknown_formats(schemas: Iterable[object]) -> Counter[str]:
     return found
 
 
-def doubt_about(old: Counter[str], new: Counter[str]) -> str:
-    """Why a proof about two schemas with these formats proves nothing; empty where it does: both name the same."""
+def doubt_formats(relation: Relation, old: Counter[str], new: Counter[str]) -> Relation:
+    """The relation of two schemas with these formats: where they name others, what is proven is not, and what is refused is."""
     names = sorted(name for name in {*old, *new} if old[name] != new[name])
-    return f"what the format {names[0]!r} refuses is not known" if names else ""
+    if relation.witness is not None or not names:
+        return relation
+    reason = f"what the format {names[0]!r} refuses is not known."
+    return replace(relation, verdict=type(relation.verdict).UNDECIDED, reason=reason)

@@ -1,6 +1,7 @@
 """Checkers in JavaScript: a constant for each definition of a bundle, made of the functions of `templates/typescript/runtime.js`.
 
-A checker judges by the JSON Schema of the bundle; receivers judge by the definitions of `of_receivers` where these differ.
+A checker judges by the JSON Schema of the bundle; receivers judge by the definitions of `of_receivers` where these differ. `_itself` reads
+what a keyword says of a value, `_parts` the schemas that a schema consists of.
 """
 
 from __future__ import annotations
@@ -62,11 +63,11 @@ class Checkers:
         found = self._constant(name, lambda: self._both(name))
         while self._waiting and not self._begun:
             key, constant, make = self._waiting.pop()
-            self.lines.append(f"const {constant} = {self._made(make)};")
+            self.lines.append(f"const {constant} = {self._source(make)};")
             self._known[key] = constant
         return found
 
-    def _made(self, make: Callable[[], str]) -> str:
+    def _source(self, make: Callable[[], str]) -> str:
         self._begun += 1
         source = make()
         self._begun -= 1
@@ -77,14 +78,14 @@ class Checkers:
         it is called.
         """
         if key not in self._known:
-            name = f"\0${self._names[key]}\0" if key in self._names else f"\0r{len(self._known)}\0"
+            name = f"\0${self._names[key]}\0" if key in self._names else f"\0r{_hash(key)}\0"
             self._known[key] = _call("lazy", f"() => {name}")
             if self._begun == _NESTED:
                 self._waiting.append((key, name, make))
                 return self._known[key]
-            source = self._made(make)
+            source = self._source(make)
             if source in self._sources:
-                self._shared[self._sources[source]] = f"k{sha256(source.encode()).hexdigest()[:6]}"
+                self._shared[self._sources[source]] = f"k{_hash(source)}"
             elif not (source.isidentifier() or _NAME.fullmatch(source)):
                 self._sources[source] = name
                 self.lines.append(f"const {name} = {source};")
@@ -116,7 +117,7 @@ class Checkers:
         found = _all([*self._itself(schema), *self._parts(schema, meaning, fallback)])
         for word in ("unevaluatedProperties", "unevaluatedItems"):
             if word in schema:
-                says = self._spoken({key: one for key, one in schema.items() if key != word}, word, ())
+                says = self._evaluation({key: one for key, one in schema.items() if key != word}, word)
                 found = _call("unevaluated", found, says, self.of(schema[word]), dumps(word))
         return found
 
@@ -128,12 +129,18 @@ class Checkers:
         for keyword in ("anyOf", "oneOf"):
             if keyword in schema:
                 yield self._union(schema[keyword], keyword, meaning, fallback)
-        if "if" in schema and ("then" in schema or "else" in schema):
-            yield _call("when", *(self.of(schema.get(word, True)) for word in ("if", "then", "else")))
-        rows = [f"[{dumps(name)}, {dumps(need)}]" for name, need in schema.get("dependentRequired", {}).items()]
-        rows += [f"[{dumps(name)}, {self.of(need)}]" for name, need in schema.get("dependentSchemas", {}).items()]
-        if rows:
-            yield _call("dependents", f"[{', '.join(rows)}]")
+        for test, *ways in self._conditions(schema):
+            if ways != [True, True]:
+                yield _call("when", test, *map(self.of, ways))
+        if schema.get("dependentRequired"):
+            yield _call("dependents", dumps([*map(list, schema["dependentRequired"].items())]))
+
+    def _conditions(self, schema: Schema) -> Iterator[tuple[str, Any, Any]]:
+        """A checker, and the schemas of what it takes and of what it does not take."""
+        if "if" in schema:
+            yield self.of(schema["if"]), schema.get("then", True), schema.get("else", True)
+        for name, need in schema.get("dependentSchemas", {}).items():
+            yield _call("record", "{}", "0", "0", dumps([name])), need, True
 
     def _reference(self, reference: str) -> str:
         parts = pointer_parts(unquote(reference))
@@ -146,13 +153,17 @@ class Checkers:
 
     def _itself(self, schema: Schema) -> Iterator[str]:
         """The checkers of what a schema says itself, in its order."""
-        record, array = [*self._record(schema)], [*self._array(schema)]
+        record, array = [*self._record(schema)], [*self._items(schema)]
         type_ = schema.get("type")
         branches = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
-        is_object_told = record or (branches and all(map(self._declares_object, branches)))
-        is_told = (is_object_told and type_ == "object") or (array and type_ == "array")
-        found = [*self._scalars(schema, None if is_told else type_), *(("items", one) for one in array)]
+        is_told = type_ == "object" and bool(branches) and all(map(self._declares_object, branches))
+        is_told |= bool(record) and self._others(schema, "object") != "any"
+        is_told |= bool(array) and self._others(schema, "array") != "any"
+        found = [*(("items", one) for one in array), *self._scalars(schema, None if is_told else type_)]
         found += [*(("required", one) for one in record), *self._object(schema)]
+        if "contains" in schema:
+            limits = schema.get("minContains", 1), schema.get("maxContains", "Infinity")
+            found.append(("items", _call("contains", self.of(schema["contains"]), *map(str, limits))))
         if "not" in schema:
             excluded = schema["not"]
             is_list = is_object(excluded) and excluded.keys() == {"anyOf"}
@@ -173,7 +184,8 @@ class Checkers:
         yield "type", _call("literal", type_, *map(_value, schema["enum"])) if "enum" in schema else type_
         for keyword in _LIMITS:
             if keyword in schema and schema[keyword] is not False:
-                yield keyword, _call(keyword, _limit(schema[keyword]))
+                is_last = "Items" in keyword and "items" in schema  # some may be left out
+                yield "items" if is_last else keyword, _call(keyword, _limit(schema[keyword]))
         if isinstance(schema.get("pattern"), str):
             text = "" if schema.get("format") == "absolute-path" else schema["pattern"]
             yield "pattern", _call("pattern", _expression(schema["pattern"]), dumps(text))
@@ -204,13 +216,9 @@ class Checkers:
         for name in [*first, *(one for one in properties if one not in first)]:
             (checker, how), key = fields[name], '["__proto__"]' if name == "__proto__" else javascript_key(name)
             rows.append(f"{key}: {checker if how == (0 if name in first else usual) else f'[{checker}, {how}]'}")
-        others = dumps([name for name in required if name not in first])
-        is_part = "true" if schema.get("type") != "object" else "false"
-        yield _call(
-            "record",
-            f"{{ {', '.join(rows)} }}" if rows else "{}",
-            *_shortened(str(len(first)), str(usual), others, is_part),
-        )
+        given = f"{{ {', '.join(rows)} }}" if rows else "{}"
+        others = dumps([name for name in required if name not in first]), self._others(schema, "object")
+        yield _call("record", given, *_shortened(str(len(first)), str(usual), *others))
 
     def _field(self, schema: Any, *, is_required: bool) -> tuple[str, int]:
         """The checker of a field, and what receivers do where it is wrong, as `record` has it."""
@@ -223,27 +231,26 @@ class Checkers:
         )
         return self.of(schema), on_error | on_null << 1 | is_array << 2 | skips << 3
 
-    def _array(self, schema: Schema) -> Iterator[str]:
+    def _items(self, schema: Schema) -> Iterator[str]:
         first = [self.of(one) for one in schema.get("prefixItems", ())]
         rest = self._rest(schema, "items")
-        is_part = schema.get("type") != "array"
         if first or rest != "undefined":
-            yield _call("items", rest, *_shortened(f"[{', '.join(first)}]", "true" if is_part else "false"))
-        elif not is_part:
-            yield "array"
-        if "contains" in schema:
-            limits = schema.get("minContains", 1), schema.get("maxContains", "Infinity")
-            yield _call("contains", self.of(schema["contains"]), *map(str, limits))
+            yield _call("items", rest, *_shortened(f"[{', '.join(first)}]", self._others(schema, "array")))
+
+    def _others(self, schema: Schema, type_: str) -> str:
+        """What judges a value that is not of this type."""
+        types = schema.get("type", ())
+        if type_ not in ([types] if isinstance(types, str) else types):
+            return "any"
+        return "undefined" if types in (type_, [type_]) else self._type(types)
 
     def _rest(self, schema: Schema, keyword: str) -> str:
         """The checker of what a schema says of others."""
         found = self.of(schema.get(keyword, True))
         return "undefined" if found == "any" else found
 
-    def _spoken(self, schema: Any, word: str, seen: tuple[str, ...]) -> str:
-        """The members of objects, or the items, of which a schema speaks, as an argument of `unevaluated`; `seen` led here."""
-        if not is_object(schema):
-            return "{}"
+    def _evaluation(self, schema: Schema, word: str) -> str:
+        """The members of objects, or the items, that a schema evaluates, as an argument of `unevaluated`."""
         names: list[str] = [*schema.get("properties", {})]
         rows = [("patterns", f"[{', '.join(map(_expression, schema.get('patternProperties', {})))}]")]
         is_all = word in schema or "additionalProperties" in schema
@@ -251,20 +258,17 @@ class Checkers:
             names = [str(index) for index in range(len(schema.get("prefixItems", ())))]
             rows = [("contains", self.of(schema["contains"]))] if "contains" in schema else []
             is_all = word in schema or "items" in schema
-        parts = [(self.of(one), one) for key in ("allOf", "anyOf", "oneOf") for one in schema.get(key, ())]
+        inner = [(self.of(one), one) for key in ("allOf", "anyOf", "oneOf") for one in schema.get(key, ())]
+        inner += [(self.of(schema["if"]), schema["if"])] if "if" in schema else []
+        for test, then, other in self._conditions(schema):
+            inner += [(_all([test, self.of(then)]), then), (_all([_call("not", test), self.of(other)]), other)]
+        parts = [f"[{checker}, {self._evaluation(one, word)}]" for checker, one in inner if is_object(one)]
         reference = schema.get("$ref")
-        if isinstance(reference, str) and reference not in seen:
-            seen = (*seen, reference)
-            parts.append((self._reference(reference), self._at(reference)))
-        if "if" in schema:
-            test = self.of(schema["if"])
-            ways = (("then", test), ("else", _call("not", test)))
-            parts += [(test, schema["if"])]
-            parts += [(_all([given, self.of(schema[key])]), schema[key]) for key, given in ways if key in schema]
-        for name, need in schema.get("dependentSchemas", {}).items():
-            parts.append((_all([_call("record", "{}", "0", "0", dumps([name])), self.of(need)]), need))
-        rows += [("isAll", "true" if is_all else "false"), ("names", dumps(names))]
-        rows.append(("parts", f"[{', '.join(f'[{f}, {self._spoken(one, word, seen)}]' for f, one in parts)}]"))
+        if isinstance(reference, str) and is_object(self._at(reference)):
+            says = self._constant(f"\0{word} {reference}", lambda: self._evaluation(self._at(reference), word))
+            later = re.fullmatch(r"/\* @__PURE__ \*/ lazy\((.*)\)", says)
+            parts.append(f"[{self._reference(reference)}, {later[1] if later else says}]")
+        rows += [("isAll", "true" if is_all else "false"), ("names", dumps(names)), ("parts", f"[{', '.join(parts)}]")]
         return f"{{ {', '.join(f'{key}: {one}' for key, one in rows if _shortened(one))} }}"
 
     def _object(self, schema: Schema) -> Iterator[tuple[str, str]]:
@@ -291,7 +295,8 @@ class Checkers:
         checkers = [self.of(one) if index in real else "nil" for index, one in enumerate(branches)]
         ways = ["isExclusive: true"] if keyword == "oneOf" else []
         types = [sorted(self._unions.types(branches[index]) if index in real else ()) for index in range(len(branches))]
-        ways += [f"types: {dumps(types)}"] if any(one != ["object"] for one in types) else []
+        shown = dumps([one[0] if len(one) == 1 else one for one in types])
+        ways += [f"types: {shown}"] if any(one != ["object"] for one in types) else []
         tag = self._unions.discriminator(branches, real)
         if tag is not None:
             ways += self._tags(tag, branches)
@@ -311,8 +316,13 @@ class Checkers:
         """The checker of a union of constants, of types, or of a type and what is of that type alone."""
         listed = [*map(constants, branches)]
         values = [value for found in listed for value in found or ()]
-        if None not in listed and not (is_exclusive and len({*map(dumps, values)}) < len(values)):
-            return _call("literal", "any", *map(_value, values))
+        if None not in listed:
+            known = _call("literal", "any", *map(_value, values))
+            if not is_exclusive or len({*map(dumps, values)}) == len(values):
+                return known
+            return _call(
+                "when", known, _call("union", f"[{', '.join(map(self.of, branches))}]", "{ isExclusive: true }"), known
+            )
         typed = [one for one in branches if is_object(one) and {*filter(asserts, one)} == {"type"}]
         plain = [one for one in typed if isinstance(one["type"], str)]
         types = {one["type"] for one in plain}
@@ -344,6 +354,10 @@ def _is_within(schema: Any, plain: Schema) -> bool:
     values = constants(schema) or ()
     is_typed = is_object(schema) and schema.get("type") == plain["type"]
     return is_typed or (bool(values) and all(is_of_type(one, plain) for one in values))
+
+
+def _hash(text: str) -> str:
+    return sha256(text.encode()).hexdigest()[:6]
 
 
 def _call(function: str, *arguments: str) -> str:

@@ -39,7 +39,7 @@ def check(old: SchemaRevision, new: SchemaRevision, budget: int = BUDGET, format
 def _changes(context: Context) -> Iterator[Reach]:
     """The findings of all changes."""
     pairs, walk = context.pairs, context.walk
-    elsewhere = frozenset(pair for pair in walk.nodes if walk.is_declared(pair)) | {each.pair for each in pairs}
+    elsewhere = frozenset(pair for pair in context.held if walk.is_declared(pair)) | {each.pair for each in pairs}
     for each in pairs:
         walk.visit(each.pair)
     yield from of_methods(context)

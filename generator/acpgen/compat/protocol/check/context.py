@@ -98,13 +98,17 @@ class Context:
         return [*frame_differences(self.old, self.new, self.methods, self.rewritten)]
 
     @cached_property
-    def cover(self) -> UnreachedDefinitions:
-        """The definitions that no message holds."""
+    def held(self) -> tuple[Pair, ...]:
+        """The pairs that messages hold."""
         for each in self.routes:
             self.walk.visit(each.pair)
-        return unreached_definitions(
-            self.old, self.new, [names for pair in self.walk.nodes if (names := names_of(pair)) is not None]
-        )
+        return tuple(self.walk.nodes)
+
+    @cached_property
+    def cover(self) -> UnreachedDefinitions:
+        """The definitions that no message holds."""
+        paired = [names for pair in self.held if (names := names_of(pair)) is not None]
+        return unreached_definitions(self.old, self.new, paired)
 
     @cached_property
     def pairs(self) -> list[MessagePair]:

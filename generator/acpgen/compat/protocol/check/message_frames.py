@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from acpgen.compat.changes import Change, ChangePlaces, unexplained_limit
+from acpgen.compat.changes import Change, ChangePlaces, LimitChange, unexplained_limit
 from acpgen.compat.findings import Reach, Revision, Witness, opposite
 from acpgen.compat.protocol.check.context import Cause, Context
 from acpgen.compat.protocol.check.message_pairs import DIRECTIONS, MessagePair, document_pair, root_of, sides_of
@@ -41,7 +42,7 @@ def of_envelopes(context: Context) -> Iterator[Reach]:
                 doubt = Change("undecided", detail="the envelope cannot be compared", **at)
                 yield context.of_definition(doubt, name, [receiver])
             else:
-                change = unexplained_limit(sender, at)
+                change = _refusal(context, pair, sender, witness, at)
                 yield context.reach(*judge(change), pair, change, name, witness)
 
 
@@ -64,7 +65,7 @@ def of_whole_messages(context: Context) -> Iterator[Reach]:
             if witness is None:
                 doubtful.append(receiver)
                 continue
-            change = unexplained_limit(sender, at)
+            change = _refusal(context, pair, sender, witness, at)
             rule, judgement = judge(change)
             cause = Cause(each.base or other, (each.base or other, sender), judgement.message)
             yield context.reach(rule, judgement, pair, change, other, witness, cause=cause)
@@ -98,6 +99,12 @@ def _proof(context: Context, relation: Relation, pair: MessagePair, sender: Revi
     if relation.witness is None:
         return None
     return context.validator.proof(pair.sides, relation.witness.value, sender)
+
+
+def _refusal(context: Context, pair: MessagePair, sender: Revision, witness: Witness, at: ChangePlaces) -> LimitChange:
+    """That a message is refused, and where in it."""
+    place = context.validator.refused_at(pair.sides, opposite(sender), witness.value)
+    return replace(unexplained_limit(sender, at), detail=place)
 
 
 def _fits(context: Context, each: FrameDifference, sender: Revision) -> Relation:

@@ -17,7 +17,6 @@ from acpgen.compat.protocol.check.message_pairs import MessagePair, name_of
 from acpgen.compat.protocol.culprits import lost_culprit, refused_culprit, type_of, way
 from acpgen.compat.protocol.sender_schemas import schema_of
 from acpgen.compat.rules import Judgement
-from acpgen.input.walk import Schema
 
 if TYPE_CHECKING:
     from schema_inclusion import Culprit, Relation
@@ -145,8 +144,7 @@ class Receiver:
             return True
         if not isinstance(found.change, FieldChange) or found.change.what != "field-removed" or found.change.pattern:
             return False
-        never: Schema = {"not": {"required": [found.change.one.name]}}
-        return acceptance.within(found.pair, sender, never, "object").verdict.value == "yes"
+        return acceptance.never(found.pair, sender, found.change.one.name, declared=True)
 
     def _misread(self, culprit: Culprit, sender: Revision) -> Witness | None:
         """A message that a variant refuses and another branch of its union takes, and does not declare all of."""

@@ -6,10 +6,10 @@ const $EvilPattern = /* @__PURE__ */ all(string, /* @__PURE__ */ pattern(/* @__P
 const $Evil = /* @__PURE__ */ record({ const: /* @__PURE__ */ constant(any, "\"\"\"\n'''\\\"); import os; os.system(\"x\") #{{ 7*7 }}{% raw %}</script><b>\u2028\u202e\u0000"), "a\"]; import os #": string, enum: $EvilEnum, default: string, object: object, pattern: $EvilPattern, "import os": integer, customTypePath: string, capability: string }, 1);
 const $ImportOsOsSystemX77RawScriptBUnion = /* @__PURE__ */ record({ "t\"ag": /* @__PURE__ */ constant(any, "\"\"\"\n'''\\\"); import os; os.system(\"x\") #{{ 7*7 }}{% raw %}</script><b>\u2028\u202e\u0000") }, 1);
 const $TwoUnion = /* @__PURE__ */ record({ "t\"ag": /* @__PURE__ */ constant(any, "two") }, 1);
-const $UnknownUnion = /* @__PURE__ */ all(/* @__PURE__ */ record({ "t\"ag": string }, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ "t\"ag": /* @__PURE__ */ constant(any, "\"\"\"\n'''\\\"); import os; os.system(\"x\") #{{ 7*7 }}{% raw %}</script><b>\u2028\u202e\u0000") }, 1, 0, [], true), /* @__PURE__ */ record({ "t\"ag": /* @__PURE__ */ constant(any, "two") }, 1, 0, [], true)));
+const $UnknownUnion = /* @__PURE__ */ all(/* @__PURE__ */ record({ "t\"ag": string }, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ "t\"ag": /* @__PURE__ */ constant(any, "\"\"\"\n'''\\\"); import os; os.system(\"x\") #{{ 7*7 }}{% raw %}</script><b>\u2028\u202e\u0000") }, 1, 0, [], any), /* @__PURE__ */ record({ "t\"ag": /* @__PURE__ */ constant(any, "two") }, 1, 0, [], any)));
 const $Union = /* @__PURE__ */ tolerant([$ImportOsOsSystemX77RawScriptBUnion, $TwoUnion, $UnknownUnion], { field: "t\"ag", tags: ["\"\"\"\n'''\\\"); import os; os.system(\"x\") #{{ 7*7 }}{% raw %}</script><b>\u2028\u202e\u0000", "two"] });
 const $EvilRequest = /* @__PURE__ */ record({ evil: $Evil, union: $Union });
-const $Shape = /* @__PURE__ */ union([/* @__PURE__ */ all(string, /* @__PURE__ */ pattern(/* @__PURE__ */ expression("\"; import os"), "\"; import os")), /* @__PURE__ */ all(integer, /* @__PURE__ */ minimum(1))], { types: [["string"], ["integer"]] });
+const $Shape = /* @__PURE__ */ union([/* @__PURE__ */ all(string, /* @__PURE__ */ pattern(/* @__PURE__ */ expression("\"; import os"), "\"; import os")), /* @__PURE__ */ all(integer, /* @__PURE__ */ minimum(1))], { types: ["string", "integer"] });
 
 const messages = /* @__PURE__ */ protocol([
   ["\"\"\"'''\\\");__import__(\"os\").system(\"x\"){{7*7}}{%raw%}</script><b>\u202e\u0000", "agent", $EvilRequest, object],

@@ -4,14 +4,14 @@ import { UNKNOWN, DecodeError, any, never, type, string, number, integer, object
 const $Circle = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(any, "circle"), radius: /* @__PURE__ */ all(number, /* @__PURE__ */ exclusiveMinimum(0)) }, 2);
 const $Point = /* @__PURE__ */ all(/* @__PURE__ */ record({ x: integer, y: integer }, 2), /* @__PURE__ */ members(never, ["x", "y"]));
 const $PathShape = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(any, "path"), points: /* @__PURE__ */ items($Point) }, 2);
-const $UnknownShape = /* @__PURE__ */ all(/* @__PURE__ */ record({ type: string }, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(any, "circle") }, 1, 0, [], true), /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(any, "path") }, 1, 0, [], true)));
+const $UnknownShape = /* @__PURE__ */ all(/* @__PURE__ */ record({ type: string }, 1), /* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(any, "circle") }, 1, 0, [], any), /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(any, "path") }, 1, 0, [], any)));
 const $Shape = /* @__PURE__ */ tolerant([$Circle, $PathShape, $UnknownShape], { field: "type", tags: ["circle", "path"] });
 const $ScreenBoard = /* @__PURE__ */ record({ type: /* @__PURE__ */ constant(any, "screen"), width: /* @__PURE__ */ all(integer, /* @__PURE__ */ minimum(1)) }, 2);
 const $PaperSize = /* @__PURE__ */ literal(any, "a4", "letter");
 const $Paper = /* @__PURE__ */ record({ size: $PaperSize }, 1);
-const $Board = /* @__PURE__ */ tolerant([$ScreenBoard, /* @__PURE__ */ all(/* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(any, "screen") }, 1, 0, [], true)), $Paper)], { field: "type", tags: ["screen"], untagged: [1] }, undefined, ["paper"]);
+const $Board = /* @__PURE__ */ tolerant([$ScreenBoard, /* @__PURE__ */ all(/* @__PURE__ */ not(/* @__PURE__ */ record({ type: /* @__PURE__ */ constant(any, "screen") }, 1, 0, [], any)), $Paper)], { field: "type", tags: ["screen"], untagged: [1] }, undefined, ["paper"]);
 const $PlacedLabel = /* @__PURE__ */ record({ text: string, at: $Point }, 1);
-const $Label = /* @__PURE__ */ nullable(/* @__PURE__ */ union([string, $PlacedLabel], { types: [["string"], ["object"]] }));
+const $Label = /* @__PURE__ */ nullable(/* @__PURE__ */ union([string, $PlacedLabel], { types: ["string", "object"] }));
 const $WaitStep = /* @__PURE__ */ record({ do: /* @__PURE__ */ constant(any, "wait"), id: string, seconds: integer }, 2);
 const $TrueErase = /* @__PURE__ */ record({ do: /* @__PURE__ */ constant(any, "erase"), all: /* @__PURE__ */ constant(any, true), id: string }, 3);
 const $OneErase = /* @__PURE__ */ record({ do: /* @__PURE__ */ constant(any, "erase"), id: string, index: integer }, 3);
