@@ -51,7 +51,7 @@ def docs_material() -> docs_inputs.Material:
 @cache
 def files(*, for_site: bool = True) -> Mapping[str, str]:
     """All files of the docs."""
-    return publish.texts_by_path(site_pages(for_site=for_site))
+    return publish.map_texts(site_pages(for_site=for_site))
 
 
 @cache

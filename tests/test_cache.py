@@ -273,7 +273,7 @@ def test_a_site_of_what_is_remembered_is_the_site_made_anew(tmp_path: Path, file
 
     def docs(memory: Memory) -> site.Docs:
         found = config.find(tmp_path)
-        return site.docs(found, site.inputs(found), memory)
+        return site.make_docs(found, site.read_inputs(found), memory)
 
     small_project(tmp_path)
     before = docs(memory)
@@ -295,15 +295,15 @@ def test_an_edit_by_hand_makes_no_pages_again_that_hold_none_of_it(
 ) -> None:
     memory = Memory()
     found = small_project(tmp_path)
-    site.docs(found, site.inputs(found), memory)
+    site.make_docs(found, site.read_inputs(found), memory)
     (tmp_path / "schema/pages/more.md").write_text("# More\n\nEdited.\n")
 
     def fail(*_: object) -> None:
         raise AssertionError("made again")
 
-    monkeypatch.setattr("acpgen.publish.schemas.pages", fail)
-    monkeypatch.setattr("acpgen.publish.in_browser.page", fail)
-    monkeypatch.setattr("acpgen.publish.lint_rules.page", fail)
-    monkeypatch.setattr("acpgen.publish.requirements.parse", fail)
-    monkeypatch.setattr("acpgen.publish.changes.page", fail)
-    assert "Edited." in site.docs(found, site.inputs(found), memory).documents["more.md"]
+    monkeypatch.setattr("acpgen.publish.schemas.write_pages", fail)
+    monkeypatch.setattr("acpgen.publish.validation_page.write_page", fail)
+    monkeypatch.setattr("acpgen.publish.lint_rules.write_page", fail)
+    monkeypatch.setattr("acpgen.publish.requirements.parse_table", fail)
+    monkeypatch.setattr("acpgen.publish.version_differences.write_page", fail)
+    assert "Edited." in site.make_docs(found, site.read_inputs(found), memory).documents["more.md"]

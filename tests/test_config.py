@@ -33,7 +33,7 @@ from acpgen.errors import Fault, Faults
 from acpgen.input.faults import BAD_SETTING
 from acpgen.input.load import Document, Documents
 from acpgen.ir import JSON
-from acpgen.publish.table import NormativeDocument, SchemaPlaces
+from acpgen.publish.requirement_table import NormativeDocument, SchemaPlaces
 from acpgen.targets.interface import Settings
 from acpgen.targets.pipeline import generate
 

@@ -190,7 +190,7 @@ DECLARED = (
 
 def checked(given: Mapping[str, object]) -> tuple[Mapping[str, object], list[str]]:
     faults: list[Any] = []
-    return options.checked(DECLARED, given, "here", "key", faults), [str(fault) for fault in faults]
+    return options.check_options(DECLARED, given, "here", "key", faults), [str(fault) for fault in faults]
 
 
 def test_what_nobody_gives_has_its_default_and_text_stands_for_other_kinds() -> None:
@@ -440,13 +440,13 @@ def test_an_answer_without_end_is_cut_off(project: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(process, "MOST", 1_000_000)
     protocol, bundle = plugins.sample(THING)
     with pytest.raises(Faults, match="its answer is longer than 1000000 bytes"):
-        process.of_program("odd", str(path))(protocol, bundle, Settings())
+        process.make_program_target("odd", str(path))(protocol, bundle, Settings())
 
 
 def test_a_program_that_reads_nothing_of_a_large_question_is_no_fault(project: Path) -> None:
     path = program(project, "odd", 'print(\'{"about": "x", "files": {"a": "b"}}\')')
     protocol, bundle = understand(load(ROOT / "schema/acp/v1"))
-    assert process.of_program("odd", str(path))(protocol, bundle, Settings()) == {"a": "b"}
+    assert process.make_program_target("odd", str(path))(protocol, bundle, Settings()) == {"a": "b"}
 
 
 @pytest.mark.parametrize(
@@ -460,7 +460,7 @@ def test_a_program_that_reads_nothing_of_a_large_question_is_no_fault(project: P
 def test_a_program_that_describes_itself_badly_is_told(project: Path, told: str) -> None:
     path = program(project, "odd", f"print({told!r})")
     with pytest.raises(Faults, match="the target 'odd' failed"):
-        process.of_program("odd", str(path))
+        process.make_program_target("odd", str(path))
 
 
 def test_a_folder_of_the_search_path_that_is_relative_holds_no_targets(project: Path) -> None:

@@ -29,7 +29,7 @@ from acpgen.naming.identifiers import assign, class_name, class_names, field_nam
 from acpgen.targets.faults import TARGET_REFUSED
 from acpgen.targets.interface import Render, Settings, Target
 from acpgen.targets.options import Option
-from acpgen.targets.outside import files_of
+from acpgen.targets.outside import check_files
 from acpgen.targets.python.formatting import format_files
 from acpgen.targets.python.literals import docstring, json_literal, literal
 
@@ -134,9 +134,9 @@ def exercise(
     for about, text in samples.items():
         protocol, bundle = sample(text)
         before, same = dump(protocol), sample(text)
-        first = files_of(tried(protocol, bundle, chosen), "the target", "that is tried")
+        first = check_files(tried(protocol, bundle, chosen), "the target", "that is tried")
         assert dump(protocol) == before and bundle == same[1], f"{about}: the target changes what it is given"
-        again = files_of(tried(*same, chosen), "the target", "that is tried")
+        again = check_files(tried(*same, chosen), "the target", "that is tried")
         assert list(first.items()) == list(again.items()), f"{about}: equal input gave other files"
         files[about] = first
     return files

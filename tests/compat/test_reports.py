@@ -353,13 +353,11 @@ def test_code_quality_has_what_gitlab_reads_and_no_fingerprint_twice() -> None:
     assert len({each["fingerprint"] for each in entries}) == len(entries)
 
 
-def test_every_format_of_the_command_is_written_and_no_other() -> None:
+def test_the_command_takes_every_format() -> None:
     from acpgen.compat import command
 
-    formats = ("text", "json", "markdown", "html", "github", "gitlab", "sarif", "junit", "badge")
-    for name in formats:
+    for name in FORMATS:
         assert [each.format for each in command.options("protocol", name, "risky", "never").outputs] == [name]
-    assert set(FORMATS) == set(formats)
 
 
 def finding(severity: Any, *, waived: bool = False) -> Finding:

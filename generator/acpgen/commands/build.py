@@ -272,9 +272,7 @@ class _Build:
             beside = docs_inputs.NONE
             if output.folder in self._docs_inputs:
                 beside = docs_inputs.parsed(self._docs_inputs[output.folder])
-            files.append(
-                publish.texts_by_path(publish.make_pages(versions, beside, memory=memory, cache=self._work.cache))
-            )
+            files.append(publish.map_texts(publish.make_pages(versions, beside, memory=memory, cache=self._work.cache)))
             self._done += len(versions)
         return Tree(output.folder, merge(files, place(output.folder)), output.root, shared=output.shared)
 

@@ -41,13 +41,13 @@ def show_counts(summary: Counts) -> None:
 
 def show_summary(summary: Summary, others: int) -> None:
     """Print what many recordings say together. `others` files of their folders are no recordings."""
-    from acpgen.recordings.summary import by_times, by_wrong
+    from acpgen.recordings.summary import sort_by_count, sort_by_wrong
 
     if summary.rules:
-        rules = [(str(rule), (broken.times, broken.recordings)) for rule, broken in by_times(summary)]
+        rules = [(str(rule), (broken.times, broken.recordings)) for rule, broken in sort_by_count(summary)]
         _show_counts("rule", ("times", "recordings"), rules)
-    agents = [(name or "(not named)", share) for name, share in by_wrong(summary)[:MOST_ROWS]]
-    rest = sum((share for _, share in by_wrong(summary)[MOST_ROWS:]), summary.other_agents)
+    agents = [(name or "(not named)", share) for name, share in sort_by_wrong(summary)[:MOST_ROWS]]
+    rest = sum((share for _, share in sort_by_wrong(summary)[MOST_ROWS:]), summary.other_agents)
     agents += [("(others)", rest)] * bool(rest.recordings)
     rows = [(name, (share.recordings, share.with_wrong, share.wrong)) for name, share in agents]
     _show_counts("agent", ("recordings", "with wrong", "wrong lines"), rows)

@@ -73,7 +73,7 @@ def tap(
     from acpgen.messages import tap as work
     from acpgen.messages.recording_file import MOST_FILES, Tape
     from acpgen.messages.redaction import Redactor
-    from acpgen.messages.validate import breach_as_json
+    from acpgen.messages.validate import write_breach
 
     if record is None and (redact or redact_pattern or max_size is not None):
         raise typer.BadParameter("--redact, --redact-pattern and --max-size need --record FILE")
@@ -88,7 +88,7 @@ def tap(
             validators.find(
                 name, references
             )  # a wrong name is told before the agent starts; the validators are made while it runs
-        out = stack.enter_context(recording.created(report)) if report is not None else None
+        out = stack.enter_context(recording.create_recording(report)) if report is not None else None
         tape = stack.enter_context(Tape(record, most, max_files or MOST_FILES)) if record is not None else None
 
         def say(sentence: str) -> None:
@@ -97,7 +97,7 @@ def tap(
 
         @cache  # where nothing is broken, the monitor need not be there when the agent starts
         def folding() -> Folding[Breach]:
-            return validators.folding()
+            return validators.make_folding()
 
         def fold(breach: Breach) -> None:
             count = folding().take(breach.mark, breach)
@@ -105,7 +105,7 @@ def tap(
                 tell(replace(breach, count=count))
 
         def tell(breach: Breach) -> None:
-            line = visible(breach_as_json(breach) if format_ == "json" else str(breach))
+            line = visible(write_breach(breach) if format_ == "json" else str(breach))
             if out is None:
                 with contextlib.suppress(OSError):
                     terminal.warn(line)
@@ -117,14 +117,14 @@ def tap(
 
         @cache
         def load_versions() -> list[Strict]:
-            return validators.versions(protocol or (), references)
+            return validators.read_versions(protocol or (), references)
 
         def versions() -> list[Strict]:
             with loading:
                 return load_versions()
 
         def make() -> Monitor:
-            return validators.monitor(versions(), fixed=bool(protocol))
+            return validators.make_monitor(versions(), fixed=bool(protocol))
 
         def redactable() -> list[Strict]:
             with contextlib.suppress(Faults):  # the monitor tells of them; without a schema, every string goes
@@ -135,10 +135,10 @@ def tap(
         def sides() -> tuple[str, str]:
             with contextlib.suppress(Faults):  # the monitor tells of them, and what is said is recorded all the same
                 if protocol:
-                    return validators.strict(validators.find(protocol[0], references)).contract.peers
+                    return validators.read_strict(validators.find(protocol[0], references)).contract.peers
             return work.ACP_SIDES
 
-        redact_line = Redactor(redact_pattern or (), redactable).line if redact or redact_pattern else work.whole
+        redact_line = Redactor(redact_pattern or (), redactable).line if redact or redact_pattern else work.join_whole
         code = work.tap(command, make, fold, say, tape, sides=sides, grace=grace, redact=redact_line)
         for breach, count in folding().rest():
             tell(replace(breach, count=count))

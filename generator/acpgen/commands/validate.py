@@ -91,15 +91,15 @@ def validate(
         _validate_many(names, standard, jobs, resume, lines_as, reports, diagnostics)
     name = names[0]
     summary = work.Counts()
-    as_line = work.as_json if lines_as == "json" else work.as_text
+    as_line = work.write_json if lines_as == "json" else work.write_text
     standard.versions()  # what it names may not be there, which is said before a message is waited for
     with contextlib.ExitStack() as stack:
         if stores.is_compressed(name):
-            lines, total = stores.lines(name), None
+            lines, total = stores.read_lines(name), None
         else:
             standard_input = cast("BufferedReader", sys.stdin.buffer)
-            stream = standard_input if name == "-" else stack.enter_context(recording.opened(Path(name)))
-            lines, total = recording.lines(stream), recording.size(stream)
+            stream = standard_input if name == "-" else stack.enter_context(recording.open_recording(Path(name)))
+            lines, total = recording.read_lines(stream), recording.measure_size(stream)
         is_moving = lines_as and sys.stdout.isatty() and not session  # a verdict a line shows well enough how far it is
         progress = stack.enter_context(contextlib.nullcontext(_no_progress) if is_moving else terminal.progress())
 
@@ -112,10 +112,10 @@ def validate(
                 if lines_as and (not session or verdict.problems):
                     yield verdict
 
-        for verdict in work.folded(counted()) if session and lines_as == "text" else counted():
+        for verdict in work.fold_repeats(counted()) if session and lines_as == "text" else counted():
             terminal.put(visible(as_line(verdict)))
     if lines_as == "json" and not summary.is_judged:
-        terminal.put(work.counts_as_json(summary))
+        terminal.put(work.write_counts(summary))
     summary_text.show_counts(summary)
     finish(diagnostics.report(names, *summary.sums, is_judged=summary.is_judged), reports)
 
@@ -145,7 +145,7 @@ def _validate_many(
     require_apart((each.file for each in reports), read)
     with terminal.progress() as progress:
         summary = summary_report.run(
-            listing.recordings, standard, jobs or worker_pool.processors(), resume, tell, progress
+            listing.recordings, standard, jobs or worker_pool.count_processors(), resume, tell, progress
         )
     if lines_as == "json":
         terminal.put(summary_report.summary_as_json(summary))

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
-from acpgen.input.numbers import dumps
-
 if TYPE_CHECKING:
     from acpgen.diagnostics.model import DiagnosticReport
     from acpgen.ir import JSON
@@ -32,6 +30,8 @@ _WRITERS: Final = {**FORMATS, "coloured": "text.write_coloured"}
 
 def write_report(report: DiagnosticReport, name: str) -> str:
     """The report in one format, or as `coloured` text."""
+    from acpgen.input.numbers import dumps  # commands list the formats and start without it
+
     module, _, function = _WRITERS[name].partition(".")
     made = cast("Writer", getattr(import_module(f"acpgen.diagnostics.{module}"), function))(report)
     return made if isinstance(made, str) else dumps(made, indent=2, ensure_ascii=False) + "\n"

@@ -31,23 +31,23 @@ LONGEST: Final = 64 << 20
 _SPACE: Final = b"\r\n\t "
 
 
-def opened(path: Path) -> BufferedReader:
+def open_recording(path: Path) -> BufferedReader:
     """A file of JSON Lines, or a pipe. Raises `Faults`."""
     try:
         return path.open("rb")
     except FileNotFoundError:
         raise Faults([NOT_FOUND(at=place(path))]) from None
     except (OSError, ValueError) as error:
-        raise Faults([UNREADABLE(at=place(path), reason=reason_of(error))]) from None
+        raise Faults([UNREADABLE(at=place(path), reason=describe_reason(error))]) from None
 
 
 @contextlib.contextmanager
-def created(path: Path) -> Generator[BinaryIO]:
+def create_recording(path: Path) -> Generator[BinaryIO]:
     """A new or emptied file, closed at the end whether or not all of it could be written. Raises `Faults`."""
     try:
         file = path.open("wb", buffering=1 << 20)
     except (OSError, ValueError) as error:
-        raise Faults([NOT_CREATED(at=place(path), reason=reason_of(error))]) from None
+        raise Faults([NOT_CREATED(at=place(path), reason=describe_reason(error))]) from None
     try:
         yield file
     finally:
@@ -55,7 +55,7 @@ def created(path: Path) -> Generator[BinaryIO]:
             file.close()
 
 
-def size(stream: BinaryIO) -> int | None:
+def measure_size(stream: BinaryIO) -> int | None:
     """The bytes of a stream that is a regular file; of others nobody knows."""
     try:
         state = os.fstat(stream.fileno())
@@ -100,12 +100,12 @@ _BEGINNING: Final = 65_536
 """So many bytes of a line tell its form."""
 
 
-def remedy(content: bytes) -> str:
+def find_remedy(content: bytes) -> str:
     """What to do about a line that is not JSON, where its form tells; else nothing."""
     return next((advice for form, advice in _FORMS if form.match(content, 0, _BEGINNING)), "")
 
 
-def lines(stream: BufferedReader, longest: int = LONGEST) -> Iterator[Line]:
+def read_lines(stream: BufferedReader, longest: int = LONGEST) -> Iterator[Line]:
     """The lines of a stream that are not blank, without a byte order mark; never more than one of them is held."""
     number, end = 0, 0
     while piece := stream.readline(longest):
@@ -119,11 +119,11 @@ def lines(stream: BufferedReader, longest: int = LONGEST) -> Iterator[Line]:
         if content or not is_whole:
             yield Line(number, content, end, is_whole)
         else:
-            blank = _blank(stream)
+            blank = _make_blank(stream)
             number, end = number + blank.count(b"\n"), end + len(blank)
 
 
-def _blank(stream: BufferedReader) -> bytes:
+def _make_blank(stream: BufferedReader) -> bytes:
     """The blank lines that a stream goes on with and has in its buffer, which it is read behind."""
     ahead = stream.peek()
     blank = ahead[: len(ahead) - len(ahead.lstrip(_SPACE))]
@@ -131,7 +131,7 @@ def _blank(stream: BufferedReader) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class RecordedMessage:
     """What one line of a recording holds: who said it, and the message as JSON, or the text that was none; or that some is missing.
 
     A blank line is no message, and breaks nothing.
@@ -159,7 +159,7 @@ def is_recorded(value: object) -> bool:
     return "from" in value or (is_object(value.get("message")) and not _ENVELOPE & value.keys())
 
 
-def said(value: object, sides: tuple[str, ...]) -> Said | str:
+def parse_line(value: object, sides: tuple[str, ...]) -> RecordedMessage | str:
     """The content of a recorded line, or what is wrong with it."""
     if not is_object(value) or "from" not in value:
         wanted = f'{{"from": "{sides[0]}", "message": …}}'
@@ -169,15 +169,15 @@ def said(value: object, sides: tuple[str, ...]) -> Said | str:
     if value["from"] not in sides:
         return f"'from' must be one of {', '.join(map(repr, sides))}"
     if "message" in value:
-        return Said(value["from"], value["message"])
+        return RecordedMessage(value["from"], value["message"])
     if isinstance(value.get("text"), str):
-        return Said(value["from"], value["text"], is_text=True, is_blank=not value["text"].strip())
+        return RecordedMessage(value["from"], value["text"], is_text=True, is_blank=not value["text"].strip())
     if value.get("gap") is True:
-        return Said(value["from"], is_gap=True)
+        return RecordedMessage(value["from"], is_gap=True)
     return "a line of a recording must have a 'message', or 'text' that was not JSON"
 
 
-def recorded(sender: str, line: bytes, at: str) -> bytes:
+def write_record(sender: str, line: bytes, at: str) -> bytes:
     """One line of a recording. The message stands in it byte for byte, if it is JSON, with spaces for line ends."""
     try:
         from_json(line, allow_inf_nan=False)
@@ -187,11 +187,11 @@ def recorded(sender: str, line: bytes, at: str) -> bytes:
     return f'{{"from": "{sender}", "at": "{at}", "message": '.encode() + line.strip().replace(b"\n", b" ") + b"}\n"
 
 
-def unrecorded(sender: str, at: str) -> bytes:
+def write_gap(sender: str, at: str) -> bytes:
     """The line of a recording that stands where some of what a side said is missing."""
     return f'{{"from": "{sender}", "at": "{at}", "gap": true}}\n'.encode()
 
 
-def reason_of(error: OSError | ValueError) -> str:
+def describe_reason(error: OSError | ValueError) -> str:
     """Why a file cannot be opened, as the end of a sentence."""
     return str(error.strerror) if isinstance(error, OSError) else "this is not a path"

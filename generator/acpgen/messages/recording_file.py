@@ -17,7 +17,7 @@ from typing import Final, Self
 from acpgen.errors import Faults
 from acpgen.input.load import place
 from acpgen.messages.faults import NOT_CREATED
-from acpgen.messages.recording import reason_of
+from acpgen.messages.recording import describe_reason
 
 MOST_FILES: Final = 10
 """Files of one recording that are kept where a size is given."""
@@ -41,7 +41,7 @@ class Tape:
             reason = "it is there already, and a recording is never written over another file or through a link"
             raise Faults([NOT_CREATED(at=place(path), reason=reason)]) from None
         except (OSError, ValueError) as error:
-            raise Faults([NOT_CREATED(at=place(path), reason=reason_of(error))]) from None
+            raise Faults([NOT_CREATED(at=place(path), reason=describe_reason(error))]) from None
 
     def write(self, line: bytes) -> None:
         """Write a whole line."""

@@ -149,7 +149,7 @@ class Redactor:
             return line
         try:
             message = json.loads(line, object_pairs_hook=_Pairs, parse_int=_Number, parse_float=_Number)
-            return "".join(_written(self._message(sender, message))).encode("utf-8", "surrogatepass")
+            return "".join(_write_value(self._message(sender, message))).encode("utf-8", "surrogatepass")
         except ValueError:
             return f"[redacted: {len(line)} bytes that are no JSON]".encode()
         except RecursionError:
@@ -178,7 +178,7 @@ class Redactor:
     def _payloads(self, sender: str, message: _Pairs) -> tuple[list[_Place], list[_Place]]:
         """What describes the params and the result of a message. A method or an id that is given twice makes them unknown."""
         methods = [value for key, value in message.items if key == "method"]
-        numbers = {_number(value) for key, value in message.items if key == "id"}
+        numbers = {_parse_number(value) for key, value in message.items if key == "id"}
         if methods:
             method = methods[0] if len(methods) == 1 and _is_text(methods[0]) else ""
             for number in numbers:
@@ -224,7 +224,7 @@ class Redactor:
             inner = [
                 _Place(schema, place.root, place.definition, key)
                 for place in described
-                if (schema := _property(place.schema, key)) is not None
+                if (schema := _find_property(place.schema, key)) is not None
             ]
             is_declared = any(key in place.schema.get("properties", ()) for place in described)
             name = key if is_declared else self._name(key)
@@ -240,20 +240,20 @@ class Redactor:
         if not places:
             return value if (key, value) in self._constants() else REDACTED
         leaves = self._schemas.leaves(places)
-        constants = {one for leaf in leaves for one in _values(leaf.schema)}
+        constants = {one for leaf in leaves for one in _list_values(leaf.schema)}
         if value in constants:
             return value
-        free = [leaf for leaf in leaves if "string" in _types(leaf.schema) and not list(_values(leaf.schema))]
+        free = [leaf for leaf in leaves if "string" in _list_types(leaf.schema) and not list(_list_values(leaf.schema))]
         if constants or any("not" in leaf.schema for leaf in free):
             stays = self._is_word(value)
         elif key == "command":
             program = value.rpartition("/")[2]
             if not self._is_word(program):
-                return _placeholder(free)
+                return _make_placeholder(free)
             return self._redact_secret(program if program == value else f"/{REDACTED}/{program}")
         else:
             stays = bool(free) and all(self._is_protocol(value, leaf) for leaf in free)
-        return self._redact_secret(value) if stays else _placeholder(free)
+        return self._redact_secret(value) if stays else _make_placeholder(free)
 
     def _is_protocol(self, value: str, leaf: _Place) -> bool:
         """Whether a string without constants is an id, a name or an instant by its schema."""
@@ -340,8 +340,10 @@ class _Schemas:
         for name, schema in place.schema.get("properties", {}).items():
             if _is_text(members.get(name)):
                 leaves = self.leaves([_Place(schema, place.root, place.definition, name)])
-                values = {value for leaf in leaves for value in _values(leaf.schema)}
-                is_open = any("string" in _types(leaf.schema) and not list(_values(leaf.schema)) for leaf in leaves)
+                values = {value for leaf in leaves for value in _list_values(leaf.schema)}
+                is_open = any(
+                    "string" in _list_types(leaf.schema) and not list(_list_values(leaf.schema)) for leaf in leaves
+                )
                 if values and not is_open and members[name] not in values:
                     return True
         return False
@@ -351,7 +353,7 @@ class _Schemas:
         tags: dict[str, set[str]] = {}
         for leaf in self.leaves(branches):
             for name, schema in leaf.schema.get("properties", {}).items():
-                if is_object(schema) and (values := set(_values(schema))):
+                if is_object(schema) and (values := set(_list_values(schema))):
                     tags.setdefault(name, set()).update(values)
         return {name: {"enum": sorted(values)} for name, values in tags.items()}
 
@@ -368,29 +370,29 @@ class _Schemas:
                     members = schema.get("properties")
                     for name, member in members.items() if is_object(members) else ():
                         for leaf in self.leaves([_Place(member, root, "", name)]):
-                            yield from ((name, value) for value in _values(leaf.schema))
+                            yield from ((name, value) for value in _list_values(leaf.schema))
 
 
-def _property(schema: Any, key: str) -> Any:
+def _find_property(schema: Any, key: str) -> Any:
     """The schema of a member; `None` where it is not described."""
     declared = schema.get("properties", {})
     member = declared[key] if key in declared else schema.get("additionalProperties")
     return member if is_object(member) and member else None
 
 
-def _values(schema: Any) -> Iterator[str]:
+def _list_values(schema: Any) -> Iterator[str]:
     """The strings that a schema gives as constants."""
     for value in (schema.get("const"), *schema.get("enum", ())):
         if isinstance(value, str):
             yield value
 
 
-def _types(schema: Any) -> Sequence[str]:
+def _list_types(schema: Any) -> Sequence[str]:
     types = schema.get("type", ())
     return (types,) if isinstance(types, str) else types
 
 
-def _placeholder(leaves: Sequence[_Place]) -> str:
+def _make_placeholder(leaves: Sequence[_Place]) -> str:
     """What stands in the place of a string: what its schema accepts, where that is easy to say."""
     schemas = [leaf.schema for leaf in leaves]
     if any(
@@ -415,7 +417,7 @@ def _is_secret(name: str) -> bool:
     return is_key or not SECRET_WORDS.isdisjoint(words)
 
 
-def _number(value: Any) -> str:
+def _parse_number(value: Any) -> str:
     """What an id is known by. Numbers that are equal are one: a peer may answer `1.0` with `1`."""
     if isinstance(value, _Number):
         return f"number {float(value)!r}"
@@ -426,18 +428,18 @@ def _is_text(value: object) -> TypeGuard[str]:
     return isinstance(value, str) and not isinstance(value, _Number)
 
 
-def _written(value: Any) -> Iterator[str]:
+def _write_value(value: Any) -> Iterator[str]:
     if isinstance(value, _Pairs):
         yield "{"
         for index, (key, one) in enumerate(value.items):
             yield f"{',' if index else ''}{json.dumps(key)}:"
-            yield from _written(one)
+            yield from _write_value(one)
         yield "}"
     elif is_array(value):
         yield "["
         for index, one in enumerate(value):
             yield "," if index else ""
-            yield from _written(one)
+            yield from _write_value(one)
         yield "]"
     else:
         yield value if isinstance(value, _Number) else json.dumps(value)

@@ -27,9 +27,9 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 from acpgen import embedded
 from acpgen.errors import Faults
 from acpgen.messages.faults import NOT_STARTED
-from acpgen.messages.recording import LONGEST, recorded, unrecorded
+from acpgen.messages.recording import LONGEST, write_gap, write_record
 from acpgen.messages.recording_file import Tape
-from acpgen.messages.validators import ended
+from acpgen.messages.validators import mark_end
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -258,7 +258,7 @@ class Watcher:
         self._tell(self._monitor.finish())
 
     def _observe(self, monitor: Monitor, sender: str, line: bytes) -> None:
-        self._tell(monitor.observe(_called(sender, monitor.sides), line, index=self.line))
+        self._tell(monitor.observe(_name_program(sender, monitor.sides), line, index=self.line))
         self.line += 1
 
     def _lose(self, monitor: Monitor, sentence: str) -> None:
@@ -271,12 +271,12 @@ class Watcher:
             self._report(breach)
 
 
-def _called(sender: str, sides: tuple[str, str]) -> str:
+def _name_program(sender: str, sides: tuple[str, str]) -> str:
     """What the protocol calls a sender."""
     return sides[ACP_SIDES.index(sender)]
 
 
-def whole(_: str, line: bytes) -> bytes:
+def join_whole(_: str, line: bytes) -> bytes:
     """A line as it is recorded where nothing is redacted."""
     return line
 
@@ -291,7 +291,7 @@ class Recorder:
         self,
         file: BinaryIO | Tape,
         sides: Callable[[], tuple[str, str]] = lambda: ACP_SIDES,
-        redact: Callable[[str, bytes], bytes] = whole,
+        redact: Callable[[str, bytes], bytes] = join_whole,
     ) -> None:
         self._file, self._sides, self._redact = file, sides, redact
         self._splitter = Splitter(keeps_blank=True)
@@ -314,8 +314,8 @@ class Recorder:
         self._file.flush()
 
     def _recorded(self, sender: str, line: bytes | str, at: str) -> bytes:
-        name = _called(sender, self._sides())
-        return unrecorded(name, at) if isinstance(line, str) else recorded(name, self._redact(sender, line), at)
+        name = _name_program(sender, self._sides())
+        return write_gap(name, at) if isinstance(line, str) else write_record(name, self._redact(sender, line), at)
 
 
 def tap(
@@ -327,7 +327,7 @@ def tap(
     room: int = ROOM,
     sides: Callable[[], tuple[str, str]] = lambda: ACP_SIDES,
     grace: float = GRACE,
-    redact: Callable[[str, bytes], bytes] = whole,
+    redact: Callable[[str, bytes], bytes] = join_whole,
 ) -> int:
     """Run `command` as the agent of the client on standard input and output; return its exit code, 128 and more for a signal. Where
     that is 0 and not all was judged, it is 1.
@@ -336,14 +336,14 @@ def tap(
     and the command. Some `grace` seconds after the client's input has ended, the command and what it started are told to end, and then
     made to. Raises `Faults` if the command does not start.
     """
-    group = os.name == "posix" and not _in_foreground()  # in the foreground keys that signal must reach it
+    group = os.name == "posix" and not _run_in_foreground()  # in the foreground keys that signal must reach it
     agent = _start(command, "g" if group else "")
     sys.setswitchinterval(0.0005)  # a thread that copies does not wait long for one that judges
     watcher, recorder = Watcher(make, report), Recorder(record, sides, redact) if record is not None else None
     listeners = [Listener("monitor", watcher.take, room)]
     if recorder is not None:
         listeners.append(Listener("recording", recorder.take, room, recorder.flush))
-    with _signals_passed_on(agent) as stopped:
+    with _pass_signals_on(agent) as stopped:
         assert agent.stdin is not None
         assert agent.stdout is not None
         upstream = _Copy("client", 0, agent.stdin.fileno(), listeners)
@@ -370,7 +370,7 @@ def tap(
             judging = reason if finish == watcher.finish else judging
     if judging:
         with contextlib.suppress(OSError):  # the report may be what failed
-            report(ended(judging, watcher.line))
+            report(mark_end(judging, watcher.line))
     code = agent.code or 0
     return (code if code >= 0 else 128 - code) or int(bool(judging) or watcher.lost)
 
@@ -395,10 +395,10 @@ class _Copy:
             self.broken = True
         for end in (self.source, self.target) if self.broken else (self.target,):
             with contextlib.suppress(OSError):
-                _shut(end)
+                _close_stream(end)
 
 
-def _shut(end: int) -> None:
+def _close_stream(end: int) -> None:
     """Close one end of a pipe, so that whoever holds the other end notices; its number stays taken."""
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, end, inheritable=False)
@@ -448,7 +448,7 @@ def _is_torn(end: int) -> bool:
 
 
 @contextlib.contextmanager
-def _signals_passed_on(agent: Program) -> Generator[threading.Event]:
+def _pass_signals_on(agent: Program) -> Generator[threading.Event]:
     """While this runs, signals that come are the agent's. Ctrl-C reaches it by itself: it is in the terminal's foreground too.
 
     What is yielded is set when one of them asks to end.
@@ -458,7 +458,7 @@ def _signals_passed_on(agent: Program) -> Generator[threading.Event]:
     def pass_on(number: int, _frame: FrameType | None) -> None:
         if number in (signal.SIGTERM, getattr(signal, "SIGHUP", 0)):
             stopped.set()
-        if number in (signal.SIGINT, getattr(signal, "SIGQUIT", 0)) and _in_foreground():
+        if number in (signal.SIGINT, getattr(signal, "SIGQUIT", 0)) and _run_in_foreground():
             return
         agent.signal(number)
 
@@ -475,7 +475,7 @@ def _signals_passed_on(agent: Program) -> Generator[threading.Event]:
             signal.signal(number, handler)  # type: ignore[arg-type]
 
 
-def _in_foreground() -> bool:
+def _run_in_foreground() -> bool:
     """Whether this process is in the foreground of a terminal, so that keys which signal reach the agent too."""
     try:
         terminal = os.open("/dev/tty", os.O_RDONLY | getattr(os, "O_NOCTTY", 0))

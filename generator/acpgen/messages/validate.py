@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from acpgen import embedded
 from acpgen.input.walk import is_array, is_object
 from acpgen.messages import validators
-from acpgen.messages.recording import Line, Said, is_recorded, remedy, said
+from acpgen.messages.recording import Line, RecordedMessage, find_remedy, is_recorded, parse_line
 
 if TYPE_CHECKING:
     from acp_monitor import Breach, Folding, Monitor
@@ -75,7 +75,7 @@ class LineVerdict:
     def mark(self) -> Hashable:
         """What lines with the same verdict have in common: all but their numbers, and places in arrays."""
         problems = tuple(
-            (problem.rule, problem.level, _anywhere(problem.pointer), problem.sentence) for problem in self.problems
+            (problem.rule, problem.level, _make_place(problem.pointer), problem.sentence) for problem in self.problems
         )
         return (self.sender, self.kind, self.method, problems, self.note)
 
@@ -132,15 +132,15 @@ class _Open:
     methods: OrderedDict[tuple[str, int], str] = field(default_factory=OrderedDict[tuple[str, int], str])
 
     def ask(self, sender: str, id_: object, method: str) -> None:
-        self.methods[sender, _key(id_)] = method[:LONGEST_NAME]
+        self.methods[sender, _make_key(id_)] = method[:LONGEST_NAME]
         if len(self.methods) > MOST_REQUESTS:
             self.methods.popitem(last=False)
 
     def answer(self, asker: str, id_: object) -> str | None:
-        return self.methods.pop((asker, _key(id_)), None)
+        return self.methods.pop((asker, _make_key(id_)), None)
 
     def askers(self, id_: object, sides: Iterable[str]) -> list[str]:
-        return [side for side in sides if (side, _key(id_)) in self.methods]
+        return [side for side in sides if (side, _make_key(id_)) in self.methods]
 
 
 def judge_lines(
@@ -159,12 +159,12 @@ def judge_lines(
     open_ = _Open()
     for line in lines:
         value, violations = reader.read(line.content) if line.is_whole else (None, ())
-        problems = tuple(map(_problem, violations))
+        problems = tuple(map(_make_problem, violations))
         if not line.is_whole:
             yield LineVerdict(line.number, "", "message", "", (LineProblem("json", _LONG, code=-32700),), end=line.end)
             continue
         if any(problem.rule == "json" for problem in problems):
-            advice = remedy(line.content)
+            advice = find_remedy(line.content)
             unread = [
                 replace(problem, sentence=f"{problem.sentence}. {advice}") if advice else problem
                 for problem in problems
@@ -176,8 +176,8 @@ def judge_lines(
             continue
         speaker = sender
         if is_recorded(value):
-            content, problems = said(value, sides), tuple(map(_inside, problems))
-            if not isinstance(content, Said):
+            content, problems = parse_line(value, sides), tuple(map(_move_inside, problems))
+            if not isinstance(content, RecordedMessage):
                 wrong = LineProblem("recording", content, code=-32600)
                 yield LineVerdict(line.number, "", "message", "", (wrong, *problems), end=line.end)
                 continue
@@ -188,7 +188,7 @@ def judge_lines(
                 yield LineVerdict(line.number, content.sender, "blank", "", problems, end=line.end)
                 continue
             speaker, value = content.sender, content.message
-        judges = _judges(strict, () if is_named else protocols.values())
+        judges = _make_judges(strict, () if is_named else protocols.values())
         message = _Message(value, judges, sides, open_, speaker)
         spoken = (
             embedded.versions.spoken(message.version, protocols, strict, is_fixed=fixed)
@@ -200,32 +200,32 @@ def judge_lines(
             judges = () if is_named or embedded.versions.is_unknown(message.version, protocols) else judges
         verdict = message.verdict(spoken or strict, line)
         if any(message.verdict(other, line).is_valid != verdict.is_valid for other in judges[1:]):
-            verdict = replace(_envelope(verdict), note=embedded.versions.unclear(protocols))
+            verdict = replace(_find_envelope(verdict), note=embedded.versions.unclear(protocols))
         if spoken is None and (message.is_agreed or not verdict.is_valid):  # what is wrong here may be right there
-            verdict = replace(_envelope(verdict), note=embedded.versions.NO_SCHEMA)
-        more = _differing(message, protocols) if fixed else ()
+            verdict = replace(_find_envelope(verdict), note=embedded.versions.NO_SCHEMA)
+        more = _find_difference(message, protocols) if fixed else ()
         yield replace(verdict, problems=(*problems, *verdict.problems, *more))
         strict = spoken or (strict if message.kind == "request" else None)
 
 
-def _judges(strict: Strict | None, others: Iterable[Strict]) -> tuple[Strict, ...]:
+def _make_judges(strict: Strict | None, others: Iterable[Strict]) -> tuple[Strict, ...]:
     """What judges a message: what is in force, then what may be in force as well."""
     return () if strict is None else (strict, *(one for one in others if one is not strict))
 
 
-def _envelope(verdict: LineVerdict) -> LineVerdict:
+def _find_envelope(verdict: LineVerdict) -> LineVerdict:
     """A verdict on the envelope alone, which every version has."""
     return replace(verdict, problems=tuple(problem for problem in verdict.problems if problem.rule == "envelope"))
 
 
-def _inside(problem: LineProblem) -> LineProblem:
+def _move_inside(problem: LineProblem) -> LineProblem:
     """A repeated key of a recorded line: one of the message, or of the line itself, which then does not say what was said."""
     if problem.pointer.startswith("/message/"):
         return replace(problem, pointer=problem.pointer.removeprefix("/message"))
     return replace(problem, rule="recording")
 
 
-def _differing(message: _Message, protocols: Mapping[Any, Strict]) -> Iterator[LineProblem]:
+def _find_difference(message: _Message, protocols: Mapping[Any, Strict]) -> Iterator[LineProblem]:
     """What is wrong with the version that the peers agreed on where another one was asked to judge."""
     if message.kind == "result" and embedded.versions.is_unknown(message.version, protocols):
         versions = " and ".join(map(repr, protocols))
@@ -241,14 +241,14 @@ class _Message:
     ) -> None:
         self.value, self.open, self.method = value, open_, ""
         self.version: object = None
-        self.kind = _kind(value)
+        self.kind = _find_kind(value)
         self._methods: dict[int, str | None] = {}
         speaker = sender or self._sender(judges, sides)
         self.sender = speaker or sides[0]
         self.peer = sides[1] if self.sender == sides[0] else sides[0]
         self.askers = (self.peer,) if speaker else sides
         for item in value if is_array(value) else [value]:
-            kind = _kind(item)
+            kind = _find_kind(item)
             if kind == "request":
                 open_.ask(self.sender, item["id"], item["method"])
             if kind in ("request", "notification") and item is value:
@@ -262,7 +262,7 @@ class _Message:
     def _sender(self, judges: Sequence[Strict], sides: tuple[str, ...]) -> str | None:
         """Who must have sent it; `None` if both may."""
         for item in self.value if is_array(self.value) else [self.value]:
-            kind, other = _kind(item), None
+            kind, other = _find_kind(item), None
             if kind in ("request", "notification"):
                 routes = [strict.route(item["method"], is_request=kind == "request") for strict in judges]
                 other = next((route.side for route in routes if route is not None and route.side in sides), None)
@@ -298,14 +298,14 @@ class _Message:
             method=self.method or None,
             pending=self._answered if self.kind == "batch" else None,
         )
-        wrong = tuple(_problem(problem) for problem in problems if problem.pointer not in unjudged)
+        wrong = tuple(_make_problem(problem) for problem in problems if problem.pointer not in unjudged)
         return LineVerdict(*name, wrong, "; ".join(dict.fromkeys(unjudged.values())), line.end)
 
     def _answered(self, id_: object) -> str | None:
         """The method of the request that an item of a batch answers."""
         if len(self.open.askers(id_, self.askers)) == 1:
-            self._methods[_key(id_)] = self.open.answer(self.peer, id_)
-        return self._methods.get(_key(id_))
+            self._methods[_make_key(id_)] = self.open.answer(self.peer, id_)
+        return self._methods.get(_make_key(id_))
 
     def _unjudged(self, strict: Strict) -> dict[str, str]:
         """Why some of it is not judged, by the place that the schema would complain of."""
@@ -317,49 +317,53 @@ class _Message:
         return {place: reason for place, reason in by_place.items() if reason}
 
     def _reason(self, strict: Strict, item: Any) -> str:
-        kind, method = _kind(item), ""
+        kind, method = _find_kind(item), ""
         if kind in ("request", "notification"):
             method = item["method"]
         elif kind == "result":
             askers = self._asked_by(item)
-            method = self.method or (self.open.methods[askers[0], _key(item.get("id"))] if len(askers) == 1 else "")
+            method = self.method or (
+                self.open.methods[askers[0], _make_key(item.get("id"))] if len(askers) == 1 else ""
+            )
             if not method:
                 return _AMBIGUOUS if askers else _ORPHAN
         return strict.contract.unjudged(method, is_request=kind != "notification") if method else ""
 
 
-def conversation(lines: Iterable[Line], monitor: Monitor) -> Iterator[LineVerdict]:
+def judge_conversation(lines: Iterable[Line], monitor: Monitor) -> Iterator[LineVerdict]:
     """A verdict for each line of a recorded conversation, and one at its end for what was left open or not judged."""
     number, end = 0, 0
     for line in lines:
         number, end = line.number, line.end
-        content, repeated = _content(line, monitor.sides)
-        if not isinstance(content, Said):
+        content, repeated = _read_content(line, monitor.sides)
+        if not isinstance(content, RecordedMessage):
             missed = (
-                () if line.is_whole and content != _DENSE else tuple(map(_breach, monitor.lose("a line was not read")))
+                ()
+                if line.is_whole and content != _DENSE
+                else tuple(map(_make_breach, monitor.lose("a line was not read")))
             )
             yield LineVerdict(
                 number, "", "message", "", (LineProblem("recording", content), *repeated, *missed), end=end
             )
             continue
         if content.is_gap:
-            missed = tuple(map(_breach, monitor.lose(_MISSING)))
+            missed = tuple(map(_make_breach, monitor.lose(_MISSING)))
             yield LineVerdict(number, content.sender, "gap", "", (*repeated, *missed), monitor.unjudged, end)
             continue
         if content.is_blank:
             yield LineVerdict(number, content.sender, "blank", "", repeated, end=end)
             continue
         breaches = monitor.observe(content.sender, content.heard, index=number)
-        method = breaches[0].method if breaches else _method(content.message)
-        problems = (*repeated, *map(_breach, breaches))
-        yield LineVerdict(number, content.sender, _kind(content.message), method, problems, monitor.unjudged, end)
-    left = tuple(map(_left_open, monitor.finish()))
+        method = breaches[0].method if breaches else _find_method(content.message)
+        problems = (*repeated, *map(_make_breach, breaches))
+        yield LineVerdict(number, content.sender, _find_kind(content.message), method, problems, monitor.unjudged, end)
+    left = tuple(map(_make_open_problem, monitor.finish()))
     if left:
         is_judged = all(problem.rule != "not-judged" for problem in left)
         yield LineVerdict(number, "", "end", "", left, "" if is_judged else _PARTLY, end)
 
 
-def _content(line: Line, sides: tuple[str, ...]) -> tuple[Said | str, tuple[LineProblem, ...]]:
+def _read_content(line: Line, sides: tuple[str, ...]) -> tuple[RecordedMessage | str, tuple[LineProblem, ...]]:
     """What a recorded line holds, with a problem for each key that an object of it gives twice."""
     if not line.is_whole:
         return _LONG, ()
@@ -368,15 +372,15 @@ def _content(line: Line, sides: tuple[str, ...]) -> tuple[Said | str, tuple[Line
     except ValueError as error:
         if validators.is_too_large(error):
             return _DENSE, ()
-        advice = remedy(line.content)
+        advice = find_remedy(line.content)
         return "the line is not JSON, or is nested too deep" + (f". {advice}" if advice else ""), ()
     problems = (LineProblem("duplicate-key", sentence, pointer, level="must") for pointer, sentence in repeated)
-    return said(value, sides), tuple(map(_inside, problems))
+    return parse_line(value, sides), tuple(map(_move_inside, problems))
 
 
-def folded(verdicts: Iterable[LineVerdict]) -> Iterator[LineVerdict]:
+def fold_repeats(verdicts: Iterable[LineVerdict]) -> Iterator[LineVerdict]:
     """The verdicts on a conversation without the repeats of one: those are told at every power of ten and at the end, with a number."""
-    folding: Folding[LineVerdict] = validators.folding()
+    folding: Folding[LineVerdict] = validators.make_folding()
     for verdict in verdicts:
         count = folding.take(verdict.mark, verdict)
         if count:
@@ -385,10 +389,10 @@ def folded(verdicts: Iterable[LineVerdict]) -> Iterator[LineVerdict]:
         yield replace(verdict, count=count)
 
 
-def as_json(verdict: LineVerdict) -> str:
+def write_json(verdict: LineVerdict) -> str:
     """A verdict as one line of JSON."""
     problems = [
-        {key: value for key, value in _fields(problem).items() if value not in ("", None, ())}
+        {key: value for key, value in _list_fields(problem).items() if value not in ("", None, ())}
         for problem in verdict.problems
     ]
     is_valid = verdict.is_valid if verdict.is_judged or not verdict.is_valid else None
@@ -397,18 +401,20 @@ def as_json(verdict: LineVerdict) -> str:
     return json.dumps(row | ({"note": verdict.note} if verdict.note else {}))
 
 
-def counts_as_json(summary: Counts) -> str:
+def write_counts(summary: Counts) -> str:
     """How many lines were right, wrong and not judged, as one line of JSON."""
     return json.dumps(dict(zip(("right", "wrong", "not_judged"), summary.sums, strict=True)))
 
 
-def breach_as_json(breach: Breach) -> str:
+def write_breach(breach: Breach) -> str:
     """A breach of a conversation that is going on, as one line of JSON."""
     row = {"message": breach.index, "from": breach.sender or None, "method": breach.method or None}
-    return json.dumps(row | {key: value for key, value in _fields(_breach(breach)).items() if value not in ("", None)})
+    return json.dumps(
+        row | {key: value for key, value in _list_fields(_make_breach(breach)).items() if value not in ("", None)}
+    )
 
 
-def as_text(verdict: LineVerdict) -> str:
+def write_text(verdict: LineVerdict) -> str:
     """A verdict as one line for people."""
     who = " ".join(part for part in (verdict.sender, verdict.kind, verdict.method) if part)
     state = "wrong" if not verdict.is_valid else "ok" if verdict.is_judged else "not judged"
@@ -421,19 +427,19 @@ def as_text(verdict: LineVerdict) -> str:
     return (f"{head}: {'; '.join(texts)}" if texts else head) + often
 
 
-def _anywhere(pointer: str) -> str:
+def _make_place(pointer: str) -> str:
     return "/".join("*" if step.isdigit() else step for step in pointer.split("/"))
 
 
 def _describe_problem(problem: LineProblem) -> str:
     name = f"{problem.level} {problem.rule}" if problem.level else ""
-    numbers = f" ({validators.cited(problem.requirements)})" if problem.requirements else ""
+    numbers = f" ({validators.cite_requirements(problem.requirements)})" if problem.requirements else ""
     since = f" [line {problem.earlier}]" if problem.earlier is not None else ""
     parts = [f"{name}{numbers}", problem.pointer, problem.sentence]
     return f"{': '.join(part for part in parts if part)}{since}"
 
 
-def _fields(problem: LineProblem) -> dict[str, Any]:
+def _list_fields(problem: LineProblem) -> dict[str, Any]:
     return {
         "rule": problem.rule,
         "level": problem.level,
@@ -447,11 +453,11 @@ def _fields(problem: LineProblem) -> dict[str, Any]:
     }
 
 
-def _problem(violation: Violation) -> LineProblem:
+def _make_problem(violation: Violation) -> LineProblem:
     return LineProblem(violation.rule, violation.sentence, violation.pointer, violation.schema, violation.code)
 
 
-def _breach(breach: Breach) -> LineProblem:
+def _make_breach(breach: Breach) -> LineProblem:
     return LineProblem(
         rule=breach.rule,
         sentence=breach.sentence,
@@ -463,12 +469,12 @@ def _breach(breach: Breach) -> LineProblem:
     )
 
 
-def _left_open(breach: Breach) -> LineProblem:
+def _make_open_problem(breach: Breach) -> LineProblem:
     """What is told at the end refers to the request that was left open, or to what cancelled it."""
-    return replace(_breach(breach), earlier=breach.index if breach.earlier is None else breach.earlier)
+    return replace(_make_breach(breach), earlier=breach.index if breach.earlier is None else breach.earlier)
 
 
-def _kind(value: object) -> str:
+def _find_kind(value: object) -> str:
     if not is_object(value):
         return "batch" if is_array(value) else "message"
     if isinstance(value.get("method"), str):
@@ -476,10 +482,10 @@ def _kind(value: object) -> str:
     return "error" if "error" in value else "result" if "result" in value else "message"
 
 
-def _method(value: object) -> str:
+def _find_method(value: object) -> str:
     return str(value["method"]) if is_object(value) and isinstance(value.get("method"), str) else ""
 
 
-def _key(value: object) -> int:
+def _make_key(value: object) -> int:
     """A key of fixed size for an id; text and numbers are apart."""
     return hash((isinstance(value, str), value)) if isinstance(value, str | int | float | None) else 0

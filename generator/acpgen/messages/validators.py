@@ -45,7 +45,7 @@ def find(protocol: str, references: References = NO_REFERENCES) -> Documents:
     raise Faults([UNKNOWN_NAME(at="--protocol", kind="protocol", name=protocol, hint=hint)])
 
 
-def strict(documents: Documents, methods: Profile | None = None, cache: Cache = NO_CACHE) -> Strict:
+def read_strict(documents: Documents, methods: Profile | None = None, cache: Cache = NO_CACHE) -> Strict:
     """The strict validator of a protocol; `methods` is the profile that says where its methods stand, and the `cache` may know what the
     protocol means. Raises `Faults`.
     """
@@ -66,7 +66,7 @@ def make_strict(protocol: ir.Protocol, bundle: Bundle) -> Strict:
     return embedded.strict.Strict(rows, embedded.module_registry.SchemaModule("", lambda: schema))
 
 
-def versions(
+def read_versions(
     names: Sequence[str], references: References = NO_REFERENCES, methods: Profile | None = None
 ) -> list[Strict]:
     """The strict validators of some versions of one protocol; without names, those of ACP. `methods` is the profile of each.
@@ -76,7 +76,7 @@ def versions(
     by_version: dict[object, str] = {}
     validators: list[Strict] = []
     for name in names or ACP:
-        validators.append(strict(find(name, references), methods or _configured(name), user_cache()))
+        validators.append(read_strict(find(name, references), methods or _find_profile(name), user_cache()))
         _require_two_peers(validators[-1], name)
         first, other = validators[0].contract, validators[-1].contract
         if first.peers != other.peers:
@@ -91,7 +91,7 @@ def versions(
     return validators
 
 
-def _configured(name: str) -> Profile | None:
+def _find_profile(name: str) -> Profile | None:
     """The profile that the project names for a protocol. Raises `Faults`."""
     try:
         project = config.find(Path.cwd())
@@ -120,33 +120,33 @@ def _require_two_peers(strict: Strict, name: str) -> None:
         )
 
 
-def monitor(versions: Iterable[Strict], *, fixed: bool = False) -> Monitor:
+def make_monitor(versions: Iterable[Strict], *, fixed: bool = False) -> Monitor:
     """A monitor that knows these versions of one protocol. With `fixed` they judge whatever version the peers agree on."""
     validators = list(versions)
     names = [strict.contract.name for strict in validators]
-    return embedded.monitor.Monitor(validators, fixed=fixed, unstable=lambda: list(_channels(names)))
+    return embedded.monitor.Monitor(validators, fixed=fixed, unstable=lambda: list(_find_channels(names)))
 
 
-def _channels(names: Iterable[str]) -> Iterator[Strict]:
+def _find_channels(names: Iterable[str]) -> Iterator[Strict]:
     """The unstable channels of protocols: `acp/unstable/v1` beside `acp/v1`. Others have none."""
     for name in names:
         family, slash, version = name.rpartition("/")
         if slash and not family.endswith("/unstable"):
-            channel = _channel(f"{family}/unstable/{version}", protocols.folders())
+            channel = _find_channel(f"{family}/unstable/{version}", protocols.folders())
             if channel is not None:
                 yield channel
 
 
 @cache
-def _channel(name: str, roots: tuple[Path, ...]) -> Strict | None:
+def _find_channel(name: str, roots: tuple[Path, ...]) -> Strict | None:
     """The validator of a channel, made once for the monitors of one process; `roots` are where protocols are looked for."""
     del roots
     with contextlib.suppress(Faults):
-        return strict(find(name), cache=user_cache())
+        return read_strict(find(name), cache=user_cache())
     return None
 
 
-def folding() -> Folding[Any]:
+def make_folding() -> Folding[Any]:
     """What leaves out the repeats of a breach, or of anything else that has a mark."""
     return embedded.monitor.Folding()
 
@@ -164,13 +164,13 @@ def is_too_large(error: ValueError) -> bool:
     return isinstance(error, embedded.parse.TooManyValues)
 
 
-def cited(requirements: Sequence[int | str]) -> str:
+def cite_requirements(requirements: Sequence[int | str]) -> str:
     """The requirements behind a breach, in a line of text."""
     text: str = embedded.monitor.cited(requirements)
     return text
 
 
-def ended(reason: str, index: int) -> Breach:
+def mark_end(reason: str, index: int) -> Breach:
     """What a report says where judging ended early."""
     sentence = f"judging ended early, and nothing that follows was judged: {reason}"
     return embedded.monitor.Breach("not-judged", "note", (), index, "", "", "", None, sentence)

@@ -79,7 +79,7 @@ class Probing:
 
     def __init__(self, wanted: ProbeOptions, report: Conformance, scratch: Path, began: float) -> None:
         self.wanted, self.report, self.scratch = wanted, report, scratch
-        self.strict: list[Strict] = validators.versions([f"acp/v{version}" for version in VERSIONS])
+        self.strict: list[Strict] = validators.read_versions([f"acp/v{version}" for version in VERSIONS])
         self.clock = Clock(wanted.seconds, STARTS * wanted.seconds, began + wanted.total)
         self.open: dict[int, Handshake] = {}
         self.memories: dict[int, dict[str, Any]] = {}
@@ -232,7 +232,7 @@ class Probing:
         """A connection to a program that is started, over the socket that `join` gives or its standard streams."""
         variables = environment(self.scratch, self.wanted.variables, keep_home=self.wanted.keep_home)
         sides = ("agent", "client") if self.side == "client" else ("client", "agent")
-        monitor = validators.monitor(self.strict)
+        monitor = validators.make_monitor(self.strict)
         connection = Connection(Child(command, variables, join), monitor, self.clock, answerer, *sides)
         connection.case = self.current
         return connection

@@ -29,7 +29,7 @@ _EVERYWHERE: Final = 3
 """A change that more methods share than this stands before the methods."""
 
 
-def page(
+def write_page(
     name: str,
     history: History,
     about: str,
@@ -45,10 +45,10 @@ def page(
 
     With `has_own`, its end tells what that says otherwise than the newest release.
     """
-    steps = [_step(old.title, new.title, new.verdict, date=new.date) for old, new in pairwise(history)]
+    steps = [_make_step(old.title, new.title, new.verdict, date=new.date) for old, new in pairwise(history)]
     own = None
     if version is not None and has_own:
-        own = _step(history[-1].title, "this schema", _own(history, version), most=None)
+        own = _make_step(history[-1].title, "this schema", _compare_with_newest(history, version), most=None)
 
     def link(name: str, page: str | None) -> Markdown:
         if page is None or version is None or places is None:
@@ -76,7 +76,7 @@ def page(
     )
 
 
-def _own(history: History, version: Version) -> ChangelogStep:
+def _compare_with_newest(history: History, version: Version) -> ChangelogStep:
     """What the schema of this project says otherwise than the newest release: all of it, one by one.
 
     Changes that share a row depend on one another, so two branches with one each would not merge.
@@ -91,7 +91,7 @@ def _own(history: History, version: Version) -> ChangelogStep:
     return summarize(found, is_joined=False)
 
 
-def _step(old: str, new: str, step: ChangelogStep, *, date: str = "", most: int | None = MANY) -> dict[str, Any]:
+def _make_step(old: str, new: str, step: ChangelogStep, *, date: str = "", most: int | None = MANY) -> dict[str, Any]:
     """What a template shows of one step between revisions: as many changes as `most`, by method; first those that many methods share."""
     groups: dict[str, list[ChangelogEntry]] = {}
     for change in step.changes[:most]:

@@ -16,22 +16,22 @@ from acpgen.targets.docs.templates import lay_out
 PAGE: Final = "lint.md"
 
 
-def page() -> str:
+def write_page() -> str:
     """Every rule, below the subject of its module."""
     groups: dict[str, list[dict[str, Any]]] = {}
     for rule in RULES:
         subject = (getdoc(sys.modules[rule.__module__]) or "").split("\n")[0]
-        told = {"id": name_rule(rule), "doc": getdoc(rule) or "", "example": examples()[name_rule(rule)]}
+        told = {"id": name_rule(rule), "doc": getdoc(rule) or "", "example": read_examples()[name_rule(rule)]}
         groups.setdefault(subject, []).append(told)
-    return lay_out("lint", path=PAGE, groups=list(groups.items()), difference=_difference)
+    return lay_out("lint", path=PAGE, groups=list(groups.items()), difference=_format_difference)
 
 
 @cache
-def examples() -> dict[str, Any]:
+def read_examples() -> dict[str, Any]:
     """For each rule a change of the project's schemas that breaks it, where it is found, and what is said."""
     file = resources.lint_examples()
     return cast("dict[str, Any]", parse_json(decode(read_bytes(file), file.name), file.name))
 
 
-def _difference(text: str) -> Markdown:
+def _format_difference(text: str) -> Markdown:
     return fenced(text.rstrip(), "diff")

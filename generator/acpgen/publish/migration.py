@@ -35,12 +35,12 @@ CAPABILITIES: Final = "Capabilities"
 TYPES: Final = "Types"
 
 
-def first_page(old: str, new: str) -> str:
+def name_first_page(old: str, new: str) -> str:
     """The name of the first page of the guide between two versions, by their names."""
     return f"migration-{old.rpartition('/')[2]}-{new.rpartition('/')[2]}.md"
 
 
-def guide(old: SchemaRevision, new: SchemaRevision, cache: Cache = NO_CACHE) -> Mapping[str, tuple[str, str]]:
+def make_guide(old: SchemaRevision, new: SchemaRevision, cache: Cache = NO_CACHE) -> Mapping[str, tuple[str, str]]:
     """The pages of the guide from one version to the next, the first page first: the area that each is about, and Markdown. Raises `Faults`
     for a message that its version refuses.
     """
@@ -66,14 +66,14 @@ class _Guide:
     def __init__(self, old: SchemaRevision, new: SchemaRevision, findings: tuple[Reach, ...]) -> None:
         self.old, self.new, self.findings = old, new, findings
         self.relevant = [each for each in findings if each.severity != "editorial"]
-        self.first = first_page(old.protocol.name, new.protocol.name)
-        self.methods = migration_methods.areas(old, new)
+        self.first = name_first_page(old.protocol.name, new.protocol.name)
+        self.methods = migration_methods.group_by_area(old, new)
         self.moves: dict[str, list[tuple[str, Moved]]] = {}
         for of, move in new.bundle.moves.items():
-            self.moves.setdefault(migration_methods.area(move.at, new), []).append((of, move))
+            self.moves.setdefault(migration_methods.find_area(move.at, new), []).append((of, move))
         titles = dict.fromkeys((*sorted({*self.methods, *self.moves}), EVERY_MESSAGE, CAPABILITIES, TYPES))
         folder = self.first.removesuffix(".md")
-        names = assign({title: (_slug(title), identifier(title).casefold()) for title in titles})
+        names = assign({title: (_make_slug(title), identifier(title).casefold()) for title in titles})
         self.paths = {title: f"{folder}/{names[title]}.md" for title in titles}
         self.about = {move.title: area for area, found in self.moves.items() for _, move in found}
 
@@ -81,9 +81,9 @@ class _Guide:
         old, new = self.old, self.new
         everywhere = [each for each in self.relevant if each.method is None]
         further: Mapping[str, Mapping[str, Sequence[object]]] = {
-            EVERY_MESSAGE: {"everywhere": list(migration_entries.entries(everywhere, old, new))},
-            CAPABILITIES: {"capabilities": migration_types.capabilities(old, new)},
-            TYPES: {"types": migration_types.types(old, new)},
+            EVERY_MESSAGE: {"everywhere": list(migration_entries.make_entries(everywhere, old, new))},
+            CAPABILITIES: {"capabilities": migration_types.pair_capabilities(old, new)},
+            TYPES: {"types": migration_types.compare_types(old, new)},
         }
         shown = {
             title: path
@@ -93,7 +93,7 @@ class _Guide:
         yield self.first, ("", self._first(shown))
         for title, path in shown.items():
             methods = (
-                migration_methods.section(name, [each for each in self.relevant if each.method == name], old, new)
+                migration_methods.make_section(name, [each for each in self.relevant if each.method == name], old, new)
                 for name in self.methods.get(title, ())
             )
             text = lay_out(
@@ -111,7 +111,7 @@ class _Guide:
             yield path, (plain(title), text)
 
     def _first(self, shown: Mapping[str, str]) -> str:
-        checklists = migration_notes.checklists(self.new, self.about)
+        checklists = migration_notes.make_checklists(self.new, self.about)
         return lay_out(
             "guide",
             old=self.old,
@@ -120,7 +120,7 @@ class _Guide:
             anchor=_anchor,
             checklists=checklists,
             href=partial(self._href, self.first),
-            changes=migration_methods.changes(self.old, self.new, self.findings),
+            changes=migration_methods.group_methods(self.old, self.new, self.findings),
             renamed=renamed_methods(self.old, self.new),
             areas=[
                 (title, path, [move for _, move in self.moves.get(title, ())], self.methods.get(title, ()))
@@ -139,5 +139,5 @@ def _anchor(title: str) -> Markdown:
     return Markdown(re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-"))
 
 
-def _slug(title: str) -> str:
+def _make_slug(title: str) -> str:
     return identifier("-".join(title.casefold().split()))

@@ -18,7 +18,7 @@ from acpgen.publish import migration_entries
 _VERSION: Final = "protocolVersion"
 
 
-def changes(old: SchemaRevision, new: SchemaRevision, findings: Iterable[Reach]) -> list[tuple[str, list[str]]]:
+def group_methods(old: SchemaRevision, new: SchemaRevision, findings: Iterable[Reach]) -> list[tuple[str, list[str]]]:
     """Which methods are new, gone or changed, under what is said of them."""
     before, after = ({method.name for method in side.methods} for side in (old, new))
     names_now = renamed_methods(old, new)
@@ -33,7 +33,7 @@ def changes(old: SchemaRevision, new: SchemaRevision, findings: Iterable[Reach])
     ]
 
 
-def areas(old: SchemaRevision, new: SchemaRevision) -> dict[str, list[str]]:
+def group_by_area(old: SchemaRevision, new: SchemaRevision) -> dict[str, list[str]]:
     """The methods of both versions by area, those of the new version first."""
     areas: dict[str, list[str]] = {}
     placed: set[str] = set()
@@ -41,25 +41,25 @@ def areas(old: SchemaRevision, new: SchemaRevision) -> dict[str, list[str]]:
         for method in side.methods:
             if method.name not in placed:
                 placed.add(method.name)
-                areas.setdefault(area(method.at, side), []).append(method.name)
+                areas.setdefault(find_area(method.at, side), []).append(method.name)
     return dict(sorted(areas.items()))
 
 
-def area(at: str, side: SchemaRevision) -> str:
+def find_area(at: str, side: SchemaRevision) -> str:
     """What the file of a place calls itself; its name, where it has no title."""
     file = at.partition("#")[0]
     words = PurePosixPath(file).name.partition(".")[0].replace("-", " ").replace("_", " ")
     return side.bundle.title(file) or words[:1].upper() + words[1:]
 
 
-def section(name: str, findings: list[Reach], old: SchemaRevision, new: SchemaRevision) -> dict[str, Any]:
+def make_section(name: str, findings: list[Reach], old: SchemaRevision, new: SchemaRevision) -> dict[str, Any]:
     """What changes about one method: what is to be done by whom, and where that is a duty or the method is new or gone, its messages."""
     before, after = (next((each for each in side.methods if each.name == name), None) for side in (old, new))
     names_now = renamed_methods(old, new)
     groups: dict[tuple[str, str], list[Reach]] = {}
     for each in findings:
         how = "must" if migration_entries.is_demanded(each, old, new) else "may"
-        groups.setdefault((how, migration_entries.actor(each)), []).append(each)
+        groups.setdefault((how, migration_entries.find_actor(each)), []).append(each)
     is_new_or_gone = before is None or after is None
     return {
         "name": name,
@@ -69,30 +69,32 @@ def section(name: str, findings: list[Reach], old: SchemaRevision, new: SchemaRe
         "status": "New" if before is None else "Gone" if after is None else "",
         "see": [move.title for of, move in new.bundle.moves.items() if name in (of, *move.to)],
         "groups": [
-            (f"{who[:1].upper()}{who[1:]} {how}", list(migration_entries.entries(groups[how, who], old, new)))
+            (f"{who[:1].upper()}{who[1:]} {how}", list(migration_entries.make_entries(groups[how, who], old, new)))
             for how, who in sorted(groups, reverse=True)
         ],
-        "messages": list(_messages(before, after, old, new))
+        "messages": list(_make_messages(before, after, old, new))
         if is_new_or_gone or any(how == "must" for how, _ in groups)
         else [],
         "is_told": bool(findings) or is_new_or_gone,
     }
 
 
-def _messages(
+def _make_messages(
     before: ir.Method | None, after: ir.Method | None, old: SchemaRevision, new: SchemaRevision
 ) -> Iterator[tuple[str, SchemaRevision, ir.JSON]]:
     """A message and an answer of each version, but for those that are the same in both."""
     parts: tuple[Part, ...] = ("params", "result")
     for part in parts:
-        found = [(_example(method, part, side, new), side) for method, side in ((before, old), (after, new)) if method]
+        found = [
+            (_make_example(method, part, side, new), side) for method, side in ((before, old), (after, new)) if method
+        ]
         shown = [(value, side) for value, side in found if value is not None]
         if len({block(value) for value, _ in shown}) == len(shown):
             what = "A message" if part == "params" else "A response"
             yield from ((what, side, value) for value, side in shown)
 
 
-def _example(method: ir.Method, part: Part, side: SchemaRevision, like: SchemaRevision) -> ir.JSON:
+def _make_example(method: ir.Method, part: Part, side: SchemaRevision, like: SchemaRevision) -> ir.JSON:
     """A message with the first example that the schema gives; else a smallest one, with texts as the version `like` shows them."""
     name = method.params if part == "params" else method.result
     if name is None:

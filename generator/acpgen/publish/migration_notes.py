@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from jsonrpc_bindings.strict import Strict
 
 
-def checklists(new: SchemaRevision, areas: Mapping[str, str]) -> Mapping[str, Mapping[str, list[tuple[Moved, str]]]]:
+def make_checklists(
+    new: SchemaRevision, areas: Mapping[str, str]
+) -> Mapping[str, Mapping[str, list[tuple[Moved, str]]]]:
     """By the title of the checklist of each kind of reader and by area, what moved and what to do; `areas` are those of moves, by title."""
     found: dict[str, dict[str, list[tuple[Moved, str]]]] = {}
     for move in new.bundle.moves.values():

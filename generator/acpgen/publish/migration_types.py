@@ -14,23 +14,23 @@ from acpgen.diagnostics.markup import Markdown, code, prose
 from acpgen.targets.docs.type_text import references
 
 
-def capabilities(old: SchemaRevision, new: SchemaRevision) -> list[tuple[str, Markdown, Markdown]]:
+def pair_capabilities(old: SchemaRevision, new: SchemaRevision) -> list[tuple[str, Markdown, Markdown]]:
     """Every marker of both versions by its side, with what advertises it, those of one name beside one another."""
     rows: list[tuple[str, Markdown, Markdown]] = []
     lacks = Markdown(f"none in {code(old.protocol.name)}")
     for side in dict.fromkeys((*old.protocol.sides, *new.protocol.sides)):
-        before, after = (dict(_markers(revised, side)) for revised in (old, new))
-        matches = _matching_capabilities(tuple(before), tuple(after))
+        before, after = (dict(_find_markers(revised, side)) for revised in (old, new))
+        matches = _match_capabilities(tuple(before), tuple(after))
         for path, sign in before.items():
             match = matches.get(path)
-            there = f"{code(match)} {after[match]}" if match else _covered(f"{side}:{path}", old, new)
+            there = f"{code(match)} {after[match]}" if match else _describe_coverage(f"{side}:{path}", old, new)
             rows.append((side, Markdown(f"{code(path)} {sign}"), Markdown(there)))
         matched = set(matches.values())
         rows += [(side, lacks, Markdown(f"{code(path)} {sign}")) for path, sign in after.items() if path not in matched]
     return rows
 
 
-def _covered(gate: str, old: SchemaRevision, new: SchemaRevision) -> str:
+def _describe_coverage(gate: str, old: SchemaRevision, new: SchemaRevision) -> str:
     """What is said of a capability that the new version does not have: what its methods need there."""
     now = renamed_methods(old, new)
     names = [now.get(method.name, method.name) for method in old.methods if method.capability == gate]
@@ -42,7 +42,7 @@ def _covered(gate: str, old: SchemaRevision, new: SchemaRevision) -> str:
     return "; ".join((f"none in {code(new.protocol.name)}", *needs))
 
 
-def _markers(revised: SchemaRevision, side: str) -> Iterator[tuple[str, str]]:
+def _find_markers(revised: SchemaRevision, side: str) -> Iterator[tuple[str, str]]:
     """The paths of the capabilities that a side has, with the value that advertises each."""
     for method in revised.methods:
         if method.name == "initialize" and method.kind == "request":
@@ -51,10 +51,10 @@ def _markers(revised: SchemaRevision, side: str) -> Iterator[tuple[str, str]]:
             for field in revised.stable(record.fields) if isinstance(record, ir.Record) else ():
                 if field.name.lower().endswith("capabilities"):
                     yield field.name, "`{}`"
-                    yield from _markers_below(revised, field.type, field.name, frozenset())
+                    yield from _find_markers_below(revised, field.type, field.name, frozenset())
 
 
-def _markers_below(
+def _find_markers_below(
     revised: SchemaRevision, type_: ir.Type, path: str, seen: frozenset[str]
 ) -> Iterator[tuple[str, str]]:
     for name in references(type_):
@@ -67,14 +67,14 @@ def _markers_below(
             below = f"{path}.{field.name}"
             is_marker = any(isinstance(revised.definitions[each], ir.Record) for each in references(field.type))
             yield below, "`{}`" if is_marker else "`true`" if field.type == ir.Boolean() else ""
-            yield from _markers_below(revised, field.type, below, seen | {name})
+            yield from _find_markers_below(revised, field.type, below, seen | {name})
 
 
-def _matching_capabilities(before: Sequence[str], after: Sequence[str]) -> dict[str, str]:
+def _match_capabilities(before: Sequence[str], after: Sequence[str]) -> dict[str, str]:
     """The capabilities that both versions have, by their old paths: those of one name, and those that hold the same ones."""
     found: dict[str, str] = {}
     for path in before:
-        match = _matching_capability(path, before, [each for each in after if each not in found.values()])
+        match = _match_capability(path, before, [each for each in after if each not in found.values()])
         if match:
             found[path] = match
     for path in before:
@@ -84,43 +84,43 @@ def _matching_capabilities(before: Sequence[str], after: Sequence[str]) -> dict[
     return found
 
 
-def _matching_capability(path: str, before: Sequence[str], after: Sequence[str]) -> str:
+def _match_capability(path: str, before: Sequence[str], after: Sequence[str]) -> str:
     """The capability that has this name alone in both versions, with the one around it or by itself; empty if there is none."""
     for names in (2, 1):
-        tail = _tail(path, names)
-        there = [other for other in after if _tail(other, names) == tail]
-        if len(there) == 1 and [other for other in before if _tail(other, names) == tail] == [path]:
+        tail = _cut_tail(path, names)
+        there = [other for other in after if _cut_tail(other, names) == tail]
+        if len(there) == 1 and [other for other in before if _cut_tail(other, names) == tail] == [path]:
             return there[0]
     return ""
 
 
-def _tail(path: str, names: int) -> tuple[str, ...]:
+def _cut_tail(path: str, names: int) -> tuple[str, ...]:
     """The last names of a path; the first of all stands for the same in every version."""
     return ("", *path.split(".")[1:])[-names:]
 
 
-def types(old: SchemaRevision, new: SchemaRevision) -> list[tuple[str, list[Markdown]]]:
+def compare_types(old: SchemaRevision, new: SchemaRevision) -> list[tuple[str, list[Markdown]]]:
     """The types that only one version has, with what the new ones hold, and those that have another name."""
-    before, after = _own(old), _own(new)
+    before, after = _find_own_types(old), _find_own_types(new)
     renames = renamed_definitions(old.definitions, new)
     renamed = {was: name for was, name in renames.items() if was in before and name in after}
     gone = [name for name in before if name not in after and name not in renamed]
     added = [name for name in after if name not in before and name not in renamed.values()]
     found = (
         ("Renamed", [Markdown(f"{code(was)} is {code(name)}") for was, name in renamed.items()]),
-        ("Gone", [Markdown(f"{code(name)}{_replacement(name, new)}") for name in gone]),
-        ("New", [Markdown(f"{code(name)}{_members(new.definitions[name])}") for name in added]),
+        ("Gone", [Markdown(f"{code(name)}{_describe_replacement(name, new)}") for name in gone]),
+        ("New", [Markdown(f"{code(name)}{_describe_members(new.definitions[name])}") for name in added]),
     )
     return [(heading, sorted(entries)) for heading, entries in found if entries]
 
 
-def _replacement(name: str, new: SchemaRevision) -> str:
+def _describe_replacement(name: str, new: SchemaRevision) -> str:
     """What takes the place of a type, as a second line of its entry."""
     note = new.bundle.migration.get(name)
     return f"\n  {prose(note)}" if note else ""
 
 
-def _own(side: SchemaRevision) -> list[str]:
+def _find_own_types(side: SchemaRevision) -> list[str]:
     """The types that have their name from the schema; what else is named stands inside of them."""
     return [
         name
@@ -130,7 +130,7 @@ def _own(side: SchemaRevision) -> list[str]:
     ]
 
 
-def _members(definition: ir.Definition) -> str:
+def _describe_members(definition: ir.Definition) -> str:
     """What a type holds, as the end of a line."""
     match definition:
         case ir.Record():

@@ -29,13 +29,13 @@ LEVELS: Final = {
 }
 
 
-def rules() -> Mapping[str, Rule]:
+def read_rules() -> Mapping[str, Rule]:
     """Every rule by its id."""
     return embedded.monitor.RULES
 
 
 @cache
-def examples() -> dict[str, Any]:
+def read_examples() -> dict[str, Any]:
     """For each rule a message that breaks it, the message that it contradicts, if there is one, and what the monitor says."""
     file = resources.monitor_examples()
     return cast("dict[str, Any]", parse_json(decode(read_bytes(file), file.name), file.name))
@@ -46,26 +46,26 @@ def is_known(version: Version) -> bool:
     return version.family in FAMILIES
 
 
-def path(rule: Rule) -> str:
+def find_page(rule: Rule) -> str:
     """The page that tells of a rule: that of its subject."""
     return f"monitor/{identifier(rule.check.__module__.rpartition('.')[2])}.md"
 
 
-def paths(*, for_site: bool = True) -> Mapping[str, str]:
+def map_pages(*, for_site: bool = True) -> Mapping[str, str]:
     """The page that tells of each rule by its id: that of all rules, where the others are for a site."""
-    return {name: path(rule) if for_site else PAGE for name, rule in rules().items()}
+    return {name: find_page(rule) if for_site else PAGE for name, rule in read_rules().items()}
 
 
 Requirements: TypeAlias = Mapping[int | str, tuple[str, str]]
 """The words and the address of each requirement of a project, by its id."""
 
 
-def pages(versions: Sequence[Version], requirements: Requirements, *, for_site: bool = True) -> list[Page]:
+def write_pages(versions: Sequence[Version], requirements: Requirements, *, for_site: bool = True) -> list[Page]:
     """The page of all rules, which has the anchor of each, and for a site a page for each subject with what its rules say, how severe that
     is, what they check and in which protocols.
     """
     known = [version for version in versions if is_known(version)]
-    subjects = _subjects()
+    subjects = _group_by_subject()
     text = lay_out(
         "monitor", path=PAGE, subjects=subjects, levels=LEVELS, remarks=embedded.monitor.REMARKS, linked=for_site
     )
@@ -76,26 +76,26 @@ def pages(versions: Sequence[Version], requirements: Requirements, *, for_site: 
             "monitor-of",
             path=page,
             subject=subject,
-            rules=[(rule, protocols(rule, known)) for rule in rules_],
+            rules=[(rule, find_protocols(rule, known)) for rule in rules_],
             requirements=requirements,
-            examples=examples(),
+            examples=read_examples(),
             home=PAGE,
         )
         found.append(Page(page, text, (*group, subject.partition(": ")[0])))
     return found
 
 
-def _subjects() -> Mapping[str, tuple[str, Sequence[Rule]]]:
+def _group_by_subject() -> Mapping[str, tuple[str, Sequence[Rule]]]:
     """By the page of each subject, what it is about, and its rules."""
     found: dict[str, tuple[str, list[Rule]]] = {}
-    for rule in rules().values():
+    for rule in read_rules().values():
         doc = (getdoc(sys.modules[rule.check.__module__]) or "").partition("\n\n")[0]
         subject = " ".join(doc.split())
-        found.setdefault(path(rule), (subject, []))[1].append(rule)
+        found.setdefault(find_page(rule), (subject, []))[1].append(rule)
     return found
 
 
-def protocols(rule: Rule, versions: Sequence[Version]) -> tuple[str, ...]:
+def find_protocols(rule: Rule, versions: Sequence[Version]) -> tuple[str, ...]:
     """The protocols that a rule is about, among those at hand."""
     found: list[str] = []
     for version in versions:

@@ -11,8 +11,8 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.pointers import pointer_parts
-from acpgen.publish.requirements import addresses, checks
-from acpgen.publish.table import PEERS, Requirement, Table
+from acpgen.publish.requirement_table import PEERS, Requirement, Table
+from acpgen.publish.requirements import describe_checks, map_addresses
 from acpgen.publish.versions import Version
 from acpgen.targets import docs
 from acpgen.targets.docs.page_notes import RequirementNote, RequirementNotes
@@ -28,7 +28,8 @@ def requirements_by_page(table: Table, version: Version) -> RequirementNotes:
     titles = {name.casefold(): name for name in protocol.definitions}
     left: list[Requirement] = []
     notes = {
-        rule.id: _note(rule, address) for rule, address in zip(table.rules, addresses(table).values(), strict=True)
+        rule.id: _make_note(rule, address)
+        for rule, address in zip(table.rules, map_addresses(table).values(), strict=True)
     }
     area_of = docs.page_paths(protocol, version.bundle).area_of
     known: dict[str, Counter[str]] = {}
@@ -36,7 +37,7 @@ def requirements_by_page(table: Table, version: Version) -> RequirementNotes:
         if protocol.name not in rule.protocols:
             continue
         note = notes[rule.id]
-        about, told = _about(rule, protocol, titles)
+        about, told = _find_subjects(rule, protocol, titles)
         for name in about:
             types.setdefault(name, []).append(note)
         for method in told:
@@ -48,14 +49,16 @@ def requirements_by_page(table: Table, version: Version) -> RequirementNotes:
     areas: dict[str, list[RequirementNote]] = {}
     messages: list[RequirementNote] = []
     for rule in left:
-        area = _area(rule.document, known, {*area_of.values()})
+        area = _find_area(rule.document, known, {*area_of.values()})
         (areas.setdefault(area, []) if area is not None else messages).append(notes[rule.id])
-    return RequirementNotes(_frozen(methods), _frozen(types), _frozen(areas), tuple(messages))
+    return RequirementNotes(_freeze(methods), _freeze(types), _freeze(areas), tuple(messages))
 
 
-def _about(rule: Requirement, protocol: ir.Protocol, titles: Mapping[str, str]) -> tuple[list[str], list[ir.Method]]:
+def _find_subjects(
+    rule: Requirement, protocol: ir.Protocol, titles: Mapping[str, str]
+) -> tuple[list[str], list[ir.Method]]:
     """The types and the methods that a requirement is about; `titles` are the types by what a section may be called."""
-    types = list(dict.fromkeys([*_types(rule, protocol), *filter(None, [titles.get(rule.section.casefold())])]))
+    types = list(dict.fromkeys([*_find_types(rule, protocol), *filter(None, [titles.get(rule.section.casefold())])]))
     named = {*rule.methods, *_NAMED.findall(rule.says)}
     found = {
         method.name: method
@@ -65,17 +68,17 @@ def _about(rule: Requirement, protocol: ir.Protocol, titles: Mapping[str, str]) 
     return types, list(found.values())
 
 
-def _area(document: str, known: Mapping[str, Counter[str]], areas: set[str]) -> str | None:
+def _find_area(document: str, known: Mapping[str, Counter[str]], areas: set[str]) -> str | None:
     """The area with the name of a document, else that of most types and methods that its other requirements are about."""
     name, counts = document.rpartition("/")[2], known[document]
     return name if name in areas else min(counts, key=lambda area: (-counts[area], area), default=None)
 
 
-def _frozen(lists: Mapping[str, list[RequirementNote]]) -> Mapping[str, tuple[RequirementNote, ...]]:
+def _freeze(lists: Mapping[str, list[RequirementNote]]) -> Mapping[str, tuple[RequirementNote, ...]]:
     return {name: tuple(found) for name, found in lists.items()}
 
 
-def _types(rule: Requirement, protocol: ir.Protocol) -> Iterator[str]:
+def _find_types(rule: Requirement, protocol: ir.Protocol) -> Iterator[str]:
     """The types in whose schema a requirement stands."""
     for place in (where for each in rule.schema for where in each.at):
         name, _, fragment = place.partition("#")
@@ -86,5 +89,5 @@ def _types(rule: Requirement, protocol: ir.Protocol) -> Iterator[str]:
                 pass
 
 
-def _note(rule: Requirement, address: str) -> RequirementNote:
-    return RequirementNote(rule.level, PEERS[rule.who], rule.says, checks(rule), address)
+def _make_note(rule: Requirement, address: str) -> RequirementNote:
+    return RequirementNote(rule.level, PEERS[rule.who], rule.says, describe_checks(rule), address)

@@ -31,12 +31,12 @@ class Page:
     source: str = ""
 
 
-def texts_by_path(pages: Iterable[Page]) -> Mapping[str, str]:
+def map_texts(pages: Iterable[Page]) -> Mapping[str, str]:
     """The text of each page by its path."""
     return {page.path: page.text for page in pages}
 
 
-def arrange(pages: Iterable[Page], sections: Sections = ()) -> list[Entry]:
+def arrange_navigation(pages: Iterable[Page], sections: Sections = ()) -> list[Entry]:
     """The navigation: the home page, the sections, and after those what no section names.
 
     The path of the first page of a group names the group: all of it that no section names apart. Raises `Faults` for unknown paths.
@@ -64,13 +64,13 @@ def arrange(pages: Iterable[Page], sections: Sections = ()) -> list[Entry]:
             elif inside := [*remaining(below)]:
                 yield heading, inside
 
-    rest = [*remaining(_nested([(page.place, page.path) for page in listed]))]
+    rest = [*remaining(_nest([(page.place, page.path) for page in listed]))]
     home = [entry for entry in rest if entry[1] == INDEX]
     arranged: list[Entry] = [(name, [chosen[path] for path in paths]) for name, paths in sections]
     return [*home, *arranged, *(entry for entry in rest if entry not in home)]
 
 
-def _nested(places: Iterable[tuple[tuple[str, ...], str]]) -> list[Entry]:
+def _nest(places: Iterable[tuple[tuple[str, ...], str]]) -> list[Entry]:
     """Pages below the titles that lead to them, in the order in which each title comes first."""
     groups: dict[str, list[tuple[tuple[str, ...], str]]] = {}
     entries: list[tuple[str, str | list[tuple[tuple[str, ...], str]]]] = []
@@ -82,4 +82,4 @@ def _nested(places: Iterable[tuple[tuple[str, ...], str]]) -> list[Entry]:
             groups[first] = []
             entries.append((first, groups[first]))
         groups[first].append((tuple(below), path))
-    return [(title, below if isinstance(below, str) else _nested(below)) for title, below in entries]
+    return [(title, below if isinstance(below, str) else _nest(below)) for title, below in entries]

@@ -117,7 +117,7 @@ class Module:
         """The docstring of a class or function, or the text that stands below a variable."""
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             return ast.get_docstring(node)
-        return _below(self.tree.body, node)
+        return _find_text_below(self.tree.body, node)
 
 
 @dataclass(frozen=True)
@@ -164,9 +164,9 @@ class Library:
         there, node = found
         own = next((each for each, other in there.defined.items() if other is node), name)
         if self.is_public(there) and own in there.public:
-            return f"{there.path}#{_anchor(own)}"
+            return f"{there.path}#{_make_anchor(own)}"
         here = self.modules[module]
-        return f"{here.path}#{_anchor(name)}" if self.is_public(here) and name in here.public else None
+        return f"{here.path}#{_make_anchor(name)}" if self.is_public(here) and name in here.public else None
 
     def _base(self, module: Module, name: ast.expr) -> tuple[Module, ast.stmt] | None:
         """Where a base is defined that is written as a name, or as a name in a module."""
@@ -189,7 +189,7 @@ class Library:
                 name = base.value if isinstance(base, ast.Subscript) else base
                 found = self._base(there, name)
                 if found is not None and isinstance(found[1], ast.ClassDef):
-                    own = next((m for m in methods(found[1]) if m.name == method and ast.get_docstring(m)), None)
+                    own = next((m for m in find_methods(found[1]) if m.name == method and ast.get_docstring(m)), None)
                     if own is not None:
                         return ast.get_docstring(own)
                     waiting.append((found[0], found[1]))
@@ -203,26 +203,26 @@ def read_sources(root: Path, named: Sequence[str]) -> tuple[PythonSource, ...]:
     """The modules in these files and folders, each once, by name. Raises `Faults`."""
     found: dict[str, PythonSource] = {}
     for each in named:
-        files = [*_files(root / each)]
+        files = [*_list_files(root / each)]
         if not files:
             reason, remedy = "no Python is there", "Correct [tool.acpgen.site] python, or generate it first"
             raise Faults([SITE_NOT_BUILT(at=place(root / each), reason=reason, remedy=remedy)])
         for file in files:
-            name, is_package = _name(file), file.name == "__init__.py"
+            name, is_package = _name_module(file), file.name == "__init__.py"
             at = file.relative_to(root).as_posix()
             text, is_named = decode(read_bytes(file), place(file)), file == root / each
             found.setdefault(name, PythonSource(name, at, text, is_package, is_named))
     return tuple(found[name] for name in sorted(found))
 
 
-def _files(path: Path) -> Iterator[Path]:
+def _list_files(path: Path) -> Iterator[Path]:
     if path.is_dir():
         yield from sorted(each for each in path.rglob("*.py") if each.is_file())
     elif path.is_file() and path.suffix == ".py":
         yield path
 
 
-def _name(file: Path) -> str:
+def _name_module(file: Path) -> str:
     """The dotted name by which a file is imported: folders above it are packages as long as they hold `__init__.py`."""
     parts = [] if file.name == "__init__.py" else [file.stem]
     folder = file.parent
@@ -232,7 +232,7 @@ def _name(file: Path) -> str:
     return ".".join(parts)
 
 
-def read(sources: Sequence[PythonSource]) -> Library:
+def parse_modules(sources: Sequence[PythonSource]) -> Library:
     """The modules of these sources. Raises `Faults` for those that are not Python."""
     found: dict[str, Module] = {}
     faults: list[Fault] = []
@@ -248,22 +248,22 @@ def read(sources: Sequence[PythonSource]) -> Library:
     return Library(found)
 
 
-def pages(library: Library) -> list[Page]:
+def write_pages(library: Library) -> list[Page]:
     """One that lists all public modules, and the page of each below its package; none without a module."""
-    modules = _public(library)
+    modules = _find_public_modules(library)
     if not modules:
         return []
-    rows = [(Markdown(f"[{code(each.name)}]({relative(INDEX, each.path)})"), _first(each)) for each in modules]
+    rows = [(Markdown(f"[{code(each.name)}]({relative(INDEX, each.path)})"), _write_summary(each)) for each in modules]
     text, about = lay_out("api-index", path=INDEX, rows=rows), "The Python API, module by module"
     found = [Page(INDEX, text, ("Python API", "All modules"), about=about)]
     for each in modules:
-        text = "\n".join(_module(library, each)).rstrip() + "\n"
+        text = "\n".join(_write_module(library, each)).rstrip() + "\n"
         place = ("Python API", each.name.partition(".")[0], each.name)
         found.append(Page(each.path, text, place, source=each.source.at))
     return found
 
 
-def with_links(library: Library, page: Page) -> Page:
+def add_links(library: Library, page: Page) -> Page:
     """A page with links to what the Python in it imports at its end."""
     links = link_imports(library, page.text, page.path)
     return page if links is None else replace(page, text=f"{page.text}\n{links}")
@@ -275,15 +275,15 @@ def link_imports(library: Library, text: str, path: str) -> Markdown | None:
     for block in _PYTHON.findall(text):
         for module, names, whole in _IMPORT.findall(re.sub(r"^>>> ", "", block, flags=re.MULTILINE)):
             for name in filter(None, re.split(r"[ ,]+", names)):
-                _note(links, library, path, module, name)
+                _add_link(links, library, path, module, name)
             if whole:
-                _note(links, library, path, whole, "")
+                _add_link(links, library, path, whole, "")
     if not links:
         return None
     return Markdown(f"## Python API\n\nThe Python on this page uses {join_markdown([*links.values()])}.\n")
 
 
-def _note(links: dict[str, Markdown], library: Library, path: str, module: str, name: str) -> None:
+def _add_link(links: dict[str, Markdown], library: Library, path: str, module: str, name: str) -> None:
     """Add the link to a name, or to a module that is imported by its name."""
     whole = library.modules.get(f"{module}.{name}" if name else module)
     address = (
@@ -295,30 +295,30 @@ def _note(links: dict[str, Markdown], library: Library, path: str, module: str, 
         links.setdefault(shown, Markdown(f"[{code(shown)}]({relative(path, page)}{'#' if anchor else ''}{anchor})"))
 
 
-def _public(library: Library) -> list[Module]:
+def _find_public_modules(library: Library) -> list[Module]:
     """The modules that have a page: those that offer something."""
     return [each for _, each in sorted(library.modules.items()) if library.is_public(each) and each.public]
 
 
-def _first(module: Module) -> Markdown:
+def _write_summary(module: Module) -> Markdown:
     said = ast.get_docstring(module.tree) or ""
     return prose(said.strip().partition("\n\n")[0])
 
 
-def _module(library: Library, module: Module) -> Iterator[str]:
+def _write_module(library: Library, module: Module) -> Iterator[str]:
     yield f"# {code(module.name)}\n"
-    yield from _docstring(ast.get_docstring(module.tree))
+    yield from _write_docstring(ast.get_docstring(module.tree))
     for name in module.public:
         found = library.origin(module.name, name)
         if found is not None and found[0] is module:
-            yield from _thing(library, module, name, found[1])
+            yield from _write_definition(library, module, name, found[1])
         else:
-            yield from _offered(library, module, name)
+            yield from _write_imported(library, module, name)
 
 
-def _offered(library: Library, module: Module, name: str) -> Iterator[str]:
+def _write_imported(library: Library, module: Module, name: str) -> Iterator[str]:
     """A name that is defined in another module: what it is, and the link to it."""
-    yield _heading("##", name)
+    yield _write_heading("##", name)
     found = library.origin(module.name, name)
     if found is None:
         origin = module.imported.get(name)
@@ -332,43 +332,43 @@ def _offered(library: Library, module: Module, name: str) -> Iterator[str]:
     page, _, anchor = address.partition("#")
     if page and page != module.path:
         yield f"From [{code(found[0].name)}]({relative(module.path, page)}#{anchor}).\n"
-        yield from _docstring((found[0].said_of(found[1]) or "").partition("\n\n")[0])
+        yield from _write_docstring((found[0].said_of(found[1]) or "").partition("\n\n")[0])
     else:
-        yield from _body(library, found[0], name, found[1])
+        yield from _write_body(library, found[0], name, found[1])
 
 
-def _thing(library: Library, module: Module, name: str, node: ast.stmt) -> Iterator[str]:
-    yield _heading("##", name)
-    yield from _body(library, module, name, node)
+def _write_definition(library: Library, module: Module, name: str, node: ast.stmt) -> Iterator[str]:
+    yield _write_heading("##", name)
+    yield from _write_body(library, module, name, node)
 
 
-def _body(library: Library, module: Module, name: str, node: ast.stmt) -> Iterator[str]:
+def _write_body(library: Library, module: Module, name: str, node: ast.stmt) -> Iterator[str]:
     match node:
         case ast.ClassDef():
             bases = ", ".join(map(ast.unparse, [*node.bases]))
-            yield _fenced(f"class {name}({bases})" if bases else f"class {name}")
-            yield from _docstring(ast.get_docstring(node))
-            yield from _fields(node)
-            for method in methods(node):
-                yield _heading("###", f"{name}.{method.name}")
-                yield _fenced(_signature(method))
-                yield from _docstring(ast.get_docstring(method) or library.inherited(module, node, method.name))
+            yield _fence(f"class {name}({bases})" if bases else f"class {name}")
+            yield from _write_docstring(ast.get_docstring(node))
+            yield from _write_fields(node)
+            for method in find_methods(node):
+                yield _write_heading("###", f"{name}.{method.name}")
+                yield _fence(_write_signature(method))
+                yield from _write_docstring(ast.get_docstring(method) or library.inherited(module, node, method.name))
         case ast.FunctionDef() | ast.AsyncFunctionDef():
-            yield _fenced(_signature(node))
-            yield from _docstring(ast.get_docstring(node))
+            yield _fence(_write_signature(node))
+            yield from _write_docstring(ast.get_docstring(node))
         case ast.AnnAssign():
-            yield _fenced(f"{name}: {ast.unparse(node.annotation)}")
-            yield from _docstring(module.said_of(node))
+            yield _fence(f"{name}: {ast.unparse(node.annotation)}")
+            yield from _write_docstring(module.said_of(node))
         case _:
-            yield from _docstring(module.said_of(node))
+            yield from _write_docstring(module.said_of(node))
 
 
-def _fields(node: ast.ClassDef) -> Iterator[str]:
+def _write_fields(node: ast.ClassDef) -> Iterator[str]:
     """The annotated fields of a class, with what stands below each."""
     rows: list[str] = []
     for each in node.body:
         if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name) and not each.target.id.startswith("_"):
-            said = _below(node.body, each)
+            said = _find_text_below(node.body, each)
             told = f": {prose(said)}" if said else ""
             rows.append(f"- {code(f'{each.target.id}: {ast.unparse(each.annotation)}')}{told}")
     if rows:
@@ -377,7 +377,7 @@ def _fields(node: ast.ClassDef) -> Iterator[str]:
         yield ""
 
 
-def methods(node: ast.ClassDef) -> list[Function]:
+def find_methods(node: ast.ClassDef) -> list[Function]:
     """The public methods of a class; of several declarations (overloads), the last, and of a property what reads it."""
     found: dict[str, Function] = {}
     for each in node.body:
@@ -388,7 +388,7 @@ def methods(node: ast.ClassDef) -> list[Function]:
     return [*found.values()]
 
 
-def _below(body: Sequence[ast.stmt], node: ast.stmt) -> str | None:
+def _find_text_below(body: Sequence[ast.stmt], node: ast.stmt) -> str | None:
     """The text that stands directly below a statement."""
     after = next((other for before, other in pairwise(body) if before is node), None)
     match after:
@@ -398,67 +398,67 @@ def _below(body: Sequence[ast.stmt], node: ast.stmt) -> str | None:
             return None
 
 
-def _signature(node: Function) -> str:
+def _write_signature(node: Function) -> str:
     """A function as it is called, each parameter on a line of its own where one line is too long."""
     kind = "async def" if isinstance(node, ast.AsyncFunctionDef) else "def"
     marks = [f"@{ast.unparse(each)}" for each in node.decorator_list if isinstance(each, ast.Name)]
     returns = f" -> {ast.unparse(node.returns)}" if node.returns is not None else ""
     line = f"{kind} {node.name}({ast.unparse(node.args)}){returns}"
     if len(line) > _LONGEST:
-        line = f"{kind} {node.name}(\n{''.join(f'    {each},{chr(10)}' for each in _parameters(node.args))}){returns}"
+        line = f"{kind} {node.name}(\n{''.join(f'    {each},{chr(10)}' for each in _write_parameters(node.args))}){returns}"
     return "\n".join((*marks, line))
 
 
-def _parameters(given: ast.arguments) -> Iterator[str]:
+def _write_parameters(given: ast.arguments) -> Iterator[str]:
     """The parameters of a function, each as it is written."""
     leading = [*given.posonlyargs, *given.args]
     defaults: list[ast.expr | None] = [*[None] * (len(leading) - len(given.defaults)), *given.defaults]
     for number, (each, default) in enumerate(zip(leading, defaults, strict=True), 1):
-        yield _parameter(each, default)
+        yield _write_parameter(each, default)
         if number == len(given.posonlyargs):
             yield "/"
     if given.vararg is not None:
         yield f"*{ast.unparse(given.vararg)}"
     elif given.kwonlyargs:
         yield "*"
-    yield from (_parameter(*each) for each in zip(given.kwonlyargs, given.kw_defaults, strict=True))
+    yield from (_write_parameter(*each) for each in zip(given.kwonlyargs, given.kw_defaults, strict=True))
     if given.kwarg is not None:
         yield f"**{ast.unparse(given.kwarg)}"
 
 
-def _parameter(each: ast.arg, default: ast.expr | None) -> str:
+def _write_parameter(each: ast.arg, default: ast.expr | None) -> str:
     if default is None:
         return ast.unparse(each)
     return f"{ast.unparse(each)}{' = ' if each.annotation else '='}{ast.unparse(default)}"
 
 
-def _docstring(text: str | None) -> Iterator[str]:
+def _write_docstring(text: str | None) -> Iterator[str]:
     """A docstring as Markdown: paragraphs and lists as prose, examples and indented parts as code."""
     for part in re.split(r"\n[ \t]*\n", (text or "").strip("\n")):
         lines = part.split("\n")
         if lines[0].lstrip().startswith(">>>"):
-            yield _fenced(_undented(lines), "pycon")
+            yield _fence(_dedent(lines), "pycon")
         elif part.strip() and all(line.startswith("    ") for line in lines):
-            yield _fenced(_undented(lines), "text")
+            yield _fence(_dedent(lines), "text")
         elif lines[0].startswith(("- ", "* ")):
             yield "".join(f"- {prose(each)}\n" for each in re.split(r"^[-*] ", part, flags=re.MULTILINE)[1:])
         elif part.strip():
             yield f"{prose(part)}\n"
 
 
-def _undented(lines: Sequence[str]) -> str:
+def _dedent(lines: Sequence[str]) -> str:
     space = min(len(line) - len(line.lstrip()) for line in lines if line.strip())
     return "\n".join(line[space:] for line in lines)
 
 
-def _fenced(text: str, kind: str = "python") -> str:
+def _fence(text: str, kind: str = "python") -> str:
     return f"{fenced(text, kind)}\n"
 
 
-def _heading(marks: str, name: str) -> str:
+def _write_heading(marks: str, name: str) -> str:
     """A heading with its own anchor: names that differ in case alone have two."""
-    return f"{marks} {code(name)} {{ #{_anchor(name)} }}\n"
+    return f"{marks} {code(name)} {{ #{_make_anchor(name)} }}\n"
 
 
-def _anchor(name: str) -> str:
+def _make_anchor(name: str) -> str:
     return identifier(name)

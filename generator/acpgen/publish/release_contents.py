@@ -47,20 +47,20 @@ def _summarize_type(name: str, definitions: Mapping[str, ir.Definition], own: se
     """What a type contains."""
     kinds: Mapping[type[ir.Definition], Kind] = {ir.Record: "field", ir.TaggedUnion: "variant", ir.Enum: "value"}
     definition = definitions[name]
-    records = {tag: definitions[type_] for tag, type_ in sorted(variants(definition))}
+    records = {tag: definitions[type_] for tag, type_ in sorted(find_variants(definition))}
     return TypeContents(
         kinds.get(type(definition)),
         name in own,
-        _names(definition),
-        {tag: _names(each) for tag, each in records.items() if isinstance(each, ir.Record)},
+        _list_names(definition),
+        {tag: _list_names(each) for tag, each in records.items() if isinstance(each, ir.Record)},
     )
 
 
-def _names(definition: ir.Definition) -> tuple[str, ...]:
-    return tuple(sorted({name for _, name in members(definition)}))
+def _list_names(definition: ir.Definition) -> tuple[str, ...]:
+    return tuple(sorted({name for _, name in list_members(definition)}))
 
 
-def variants(definition: ir.Definition) -> Iterator[tuple[str, str]]:
+def find_variants(definition: ir.Definition) -> Iterator[tuple[str, str]]:
     """The types of a union by tag, and that of unknown tags by none."""
     if isinstance(definition, ir.TaggedUnion):
         yield from ((str(variant.tag), variant.type) for variant in definition.variants)
@@ -68,7 +68,7 @@ def variants(definition: ir.Definition) -> Iterator[tuple[str, str]]:
             yield "", definition.fallback
 
 
-def members(definition: ir.Definition) -> Iterator[tuple[Kind, str]]:
+def list_members(definition: ir.Definition) -> Iterator[tuple[Kind, str]]:
     """The fields, variants or values of a type, in their order."""
     match definition:
         case ir.Record():

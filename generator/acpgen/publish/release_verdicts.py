@@ -120,23 +120,23 @@ def summarize(findings: Iterable[Reach], *, is_joined: bool = True) -> Changelog
         if each.severity != "editorial":
             place = "" if is_joined else each.new_at or each.old_at
             groups.setdefault((each.severity, each.rule, each.message, place), []).append(each)
-    changes = [ChangelogEntry(*key[:3], *_places(group)) for key, group in groups.items()]
+    changes = [ChangelogEntry(*key[:3], *_list_places(group)) for key, group in groups.items()]
     return ChangelogStep(
         severities=tuple(each for each in SEVERITIES if each in severities),
         changes=tuple(sorted(changes, key=lambda change: SEVERITIES.index(change.severity))),
     )
 
 
-def _places(findings: Sequence[Reach]) -> Iterator[tuple[str, ...]]:
+def _list_places(findings: Sequence[Reach]) -> Iterator[tuple[str, ...]]:
     """The methods, the places in messages and the types of findings, each once, and one more than are named."""
     methods = (each.method or "" for each in findings)
     places = (each.location for each in findings)
-    types = (_type(each.new_at) or _type(each.old_at) for each in findings)
+    types = (_find_type(each.new_at) or _find_type(each.old_at) for each in findings)
     for names in (methods, places, types):
         yield tuple(dict.fromkeys(filter(None, names)))[: FEW + 1]
 
 
-def _type(at: str) -> str:
+def _find_type(at: str) -> str:
     """The definition in which a place lies; empty where it lies in none."""
     parts = place_parts(at)
     return parts[1] if len(parts) > 1 and parts[0] in ("$defs", "definitions") else ""
@@ -145,7 +145,7 @@ def _type(at: str) -> str:
 # --- completing ------------------------------------------------------------------------------------------------------
 
 
-def histories(versions: Sequence[Version], material: Material) -> Mapping[str, History]:
+def read_histories(versions: Sequence[Version], material: Material) -> Mapping[str, History]:
     """The history of each protocol of which releases are kept, and of each family whose versions are. Raises `Faults`."""
     found: dict[str, History] = {}
     faults: list[Fault] = []
@@ -285,14 +285,14 @@ def _serialize(verdicts: Iterable[ReleaseVerdict]) -> str:
     before: Mapping[str, Mapping[str, Any]] = {name: {} for name in _NAMES}
     for each in verdicts:
         names = {name: getattr(each, name) for name in _NAMES}
-        changed = {name: _diff(before[name], names[name]) for name in _NAMES}
+        changed = {name: _make_diff(before[name], names[name]) for name in _NAMES}
         row = msgspec.json.decode(msgspec.json.encode(msgspec.structs.replace(each, **changed)))
         rows.append({key: row[key] for key in _HEAD if key in row} | row)
         before = names
     return layout.format_document({"rules": VERSION, "releases": rows})
 
 
-def _diff(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+def _make_diff(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
     """What differs from what was there before; `None` is what is gone."""
     changed = {key: value for key, value in after.items() if before.get(key) != value}
     return dict(sorted({**changed, **dict.fromkeys(before.keys() - after.keys())}.items()))

@@ -17,7 +17,7 @@ from acpgen.input.walk import is_array, is_object
 from acpgen.pointers import pointer_parts, resolve
 from acpgen.publish.channels import VersionPaths
 from acpgen.publish.pages import Page
-from acpgen.publish.table import (
+from acpgen.publish.requirement_table import (
     CHECKERS,
     KEEPERS,
     PEERS,
@@ -25,14 +25,23 @@ from acpgen.publish.table import (
     Requirement,
     SchemaPlaces,
     Table,
-    parse,
-    slug,
+    make_slug,
+    parse_table,
 )
 from acpgen.publish.versions import Version
 from acpgen.targets.docs.page_paths import TYPES
 from acpgen.targets.docs.templates import lay_out
 
-__all__ = ["PAGE", "addresses", "areas", "checks", "pages", "parse", "path", "words_by_id"]
+__all__ = [
+    "PAGE",
+    "describe_checks",
+    "find_page",
+    "map_addresses",
+    "map_areas",
+    "map_words",
+    "parse_table",
+    "write_pages",
+]
 
 PAGE: Final = "requirements.md"
 
@@ -50,7 +59,7 @@ _WORDS: Final = 8
 """As many words of a requirement are its anchor, if no other one begins with them."""
 
 
-def pages(
+def write_pages(
     table: Table,
     versions: Sequence[Version],
     version_paths: VersionPaths,
@@ -64,13 +73,14 @@ def pages(
     `version_paths` are the places of the versions that have pages. `rules` are the pages that tell of each rule of the monitor; none where
     the docs do not. Raises `Faults` for a place that is not what the table says, and for a rule that the monitor does not have.
     """
-    faults = list(_unfounded(table, versions, rules))
+    faults = list(_find_contradictions(table, versions, rules))
     if faults:
         raise Faults(faults)
     writer = _Writer({version.protocol.name: version for version in versions}, version_paths, rules, for_site)
-    known = addresses(table)
+    known = map_addresses(table)
     by_area = {
-        title: (page, [each for each in table.documents if path(each) == page]) for title, page in areas(table).items()
+        title: (page, [each for each in table.documents if find_page(each) == page])
+        for title, page in map_areas(table).items()
     }
     of_document = {each.id: [rule for rule in table.rules if rule.document == each.id] for each in table.documents}
     checkers = [
@@ -102,11 +112,11 @@ def pages(
             rules=of_document,
             anchors={rule: Markdown(address.partition("#")[2]) for rule, address in known.items()},
             peers=PEERS,
-            checks=checks,
-            slug=slug,
+            checks=describe_checks,
+            slug=make_slug,
             lines=writer.lines,
-            sections=_sections,
-            words=_words,
+            sections=_group_by_section,
+            words=_join_words,
             verbatim=Markdown,
             for_site=for_site,
         )
@@ -114,39 +124,39 @@ def pages(
     return made
 
 
-def path(document: NormativeDocument) -> Markdown:
+def find_page(document: NormativeDocument) -> Markdown:
     """The page of a document."""
     return Markdown(f"requirements/{identifier(document.page)}.md")
 
 
-def areas(table: Table) -> Mapping[str, Markdown]:
+def map_areas(table: Table) -> Mapping[str, Markdown]:
     """The title and path of each page with the requirements of documents, by title."""
-    return dict(sorted((each.area or each.title, path(each)) for each in table.documents))
+    return dict(sorted((each.area or each.title, find_page(each)) for each in table.documents))
 
 
-def addresses(table: Table) -> Mapping[int | str, Markdown]:
+def map_addresses(table: Table) -> Mapping[int | str, Markdown]:
     """The page and anchor of each requirement by its id. An anchor is made of the first words of the requirement."""
-    documents = {document.id: path(document) for document in table.documents}
-    words = {rule.id: _words(rule.says).split("-") for rule in table.rules}
+    documents = {document.id: find_page(document) for document in table.documents}
+    words = {rule.id: _join_words(rule.says).split("-") for rule in table.rules}
     taken = Counter(tuple(each[:_WORDS]) for each in words.values())
     return {
-        rule.id: Markdown(f"{documents[rule.document]}#req-{'-'.join(_anchor_words(words[rule.id], taken))}")
+        rule.id: Markdown(f"{documents[rule.document]}#req-{'-'.join(_choose_anchor_words(words[rule.id], taken))}")
         for rule in table.rules
     }
 
 
-def words_by_id(table: Table) -> Mapping[int | str, tuple[str, Markdown]]:
+def map_words(table: Table) -> Mapping[int | str, tuple[str, Markdown]]:
     """The words and the address of each requirement by its id."""
-    known = addresses(table)
+    known = map_addresses(table)
     return {rule.id: (rule.says, known[rule.id]) for rule in table.rules}
 
 
-def _words(text: str) -> str:
+def _join_words(text: str) -> str:
     """The words of a text as an anchor."""
     return "-".join(re.findall(r"[a-z0-9]+", text.lower()))
 
 
-def _sections(rules: Iterable[Requirement]) -> list[tuple[str, list[Requirement]]]:
+def _group_by_section(rules: Iterable[Requirement]) -> list[tuple[str, list[Requirement]]]:
     """The sections of a document in the order of their first rules."""
     found: dict[str, list[Requirement]] = {}
     for rule in rules:
@@ -154,21 +164,21 @@ def _sections(rules: Iterable[Requirement]) -> list[tuple[str, list[Requirement]
     return [*found.items()]
 
 
-def _anchor_words(words: Sequence[str], taken: Mapping[tuple[str, ...], int]) -> Sequence[str]:
+def _choose_anchor_words(words: Sequence[str], taken: Mapping[tuple[str, ...], int]) -> Sequence[str]:
     return words[:_WORDS] if taken[tuple(words[:_WORDS])] == 1 else words
 
 
 # --- what the table claims -------------------------------------------------------------------------------------------
 
 
-def _unfounded(table: Table, versions: Sequence[Version], rules: Mapping[str, str]) -> Iterator[Fault]:
+def _find_contradictions(table: Table, versions: Sequence[Version], rules: Mapping[str, str]) -> Iterator[Fault]:
     """What a well-formed table says and the schemas and the monitor do not bear out."""
     schemas = {version.protocol.name: version.bundle.schema for version in versions}
     for index, rule in enumerate(table.rules):
         at = f"{table.at}#/rules/{index}"
         for number, place in enumerate(rule.schema):
             for where in place.at:
-                reason = _contradicted(place, where, schemas)
+                reason = _find_contradiction(place, where, schemas)
                 if reason is not None:
                     yield BAD_MATERIAL(
                         at=f"{at}/schema/{number}", reason=reason, remedy="Correct the place or the schema"
@@ -180,7 +190,7 @@ def _unfounded(table: Table, versions: Sequence[Version], rules: Mapping[str, st
                 )
 
 
-def _contradicted(place: SchemaPlaces, where: str, schemas: Mapping[str, Any]) -> str | None:
+def _find_contradiction(place: SchemaPlaces, where: str, schemas: Mapping[str, Any]) -> str | None:
     """Why a place is not what the table says; `None` if it is."""
     protocol, _, fragment = where.partition("#")
     if protocol not in schemas:
@@ -198,7 +208,7 @@ def _contradicted(place: SchemaPlaces, where: str, schemas: Mapping[str, Any]) -
     return f"{where} has {', '.join(map(shown, present))}" if present else None
 
 
-def checks(rule: Requirement) -> str:
+def describe_checks(rule: Requirement) -> str:
     """What checks or keeps a requirement, in words; empty if nothing does."""
     keys = {"checked by": [key for key in rule.checkers if key not in KEEPERS]}
     keys["kept by"] = [key for key in rule.checkers if key in KEEPERS]
@@ -237,7 +247,7 @@ class _Writer:
         details: Mapping[str, Iterable[Markdown]] = {
             "Methods": map(partial(self._method, rule), rule.methods),
             CHECKERS["schema"]: (phrase for place in rule.schema for phrase in self._places(place)),
-            CHECKERS["validator"]: [Markdown(f"refuses by {_listed(rule.validator)}")] * bool(rule.validator),
+            CHECKERS["validator"]: [Markdown(f"refuses by {_join_names(rule.validator)}")] * bool(rule.validator),
             CHECKERS["lint"]: map(code, rule.lint),
             CHECKERS["monitor"]: map(self._rule, rule.monitor),
             CHECKERS["probe"]: map(code, rule.probe),
@@ -275,7 +285,7 @@ class _Writer:
         for (kind, below), types in kinds.items():
             one, several, joint = _PHRASES[kind, bool(place.has)]
             words = place.has or place.lacks
-            what = (one if len(words) == 1 else several).format(_listed(words))
+            what = (one if len(words) == 1 else several).format(_join_names(words))
             holders = [f"{code(name)} ({', '.join(at)})" if name else ", ".join(at) for name, at in types.items()]
             member = f"{code(below)} of " if below else ""
             yield Markdown(f"{what} {joint} {member}{', '.join(holders)}")
@@ -298,5 +308,5 @@ class _Writer:
         return Markdown(f"[{prose(protocol)}](../{address})")
 
 
-def _listed(names: Sequence[str]) -> Markdown:
+def _join_names(names: Sequence[str]) -> Markdown:
     return Markdown(", ".join(map(code, names)))

@@ -20,7 +20,7 @@ STRICT: Final = "strict.json"
 """Beside the pages of a version: the schema by which the strict validators of the bindings judge."""
 
 
-def pages(versions: Sequence[Version]) -> list[Page]:
+def write_pages(versions: Sequence[Version]) -> list[Page]:
     """The page, and beside the pages of each version its schema, its table of methods and its schema for strict validators."""
     files: list[Page] = []
     rows: list[Mapping[str, object]] = []
@@ -30,13 +30,16 @@ def pages(versions: Sequence[Version]) -> list[Page]:
             version.path(STRICT): schema_text(version.bundle),
         }
         files += (Page(path, text) for path, text in made.items())
-        row = {path.rpartition("/")[2].partition(".")[0]: _download(version, path, text) for path, text in made.items()}
+        row = {
+            path.rpartition("/")[2].partition(".")[0]: _describe_download(version, path, text)
+            for path, text in made.items()
+        }
         rows.append({"name": version.protocol.name, "home": version.home(), **row})
     text = lay_out("schemas", path=PAGE, rows=rows)
     return [Page(PAGE, text, ("JSON Schemas",), about="Download the JSON Schemas"), *files]
 
 
-def _download(version: Version, path: str, text: str) -> dict[str, str]:
+def _describe_download(version: Version, path: str, text: str) -> dict[str, str]:
     """A file, and the name under which a browser stores it."""
     content = text.encode()
     saved = ".".join((*map(identifier, version.protocol.name.split("/")), path.rpartition("/")[2]))

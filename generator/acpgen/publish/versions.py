@@ -48,12 +48,12 @@ class Version:
         return posixpath.normpath(posixpath.join(self.settings.prefix, page))
 
 
-def extended(version: Version, versions: Sequence[Version]) -> Version | None:
+def find_extended(version: Version, versions: Sequence[Version]) -> Version | None:
     """The version that one extends, if it is one of these."""
     return next((other for other in versions if version.extends and other.protocol.name == version.extends), None)
 
 
-def successions(versions: Sequence[Version]) -> Iterator[tuple[Version, Version]]:
+def find_successions(versions: Sequence[Version]) -> Iterator[tuple[Version, Version]]:
     """Versions of one protocol that follow one another, in the order given."""
     for index, old in enumerate(versions):
         new = next((other for other in versions[index + 1 :] if other.family == old.family), None)

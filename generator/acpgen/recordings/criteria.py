@@ -50,7 +50,7 @@ class Standard:
         """The verdict on each line, and in a conversation one at its end. Raises `Faults`."""
         versions, fixed = self.versions(), bool(self.protocols)
         if self.is_session:
-            return validate.conversation(lines, validators.monitor(versions, fixed=fixed))
+            return validate.judge_conversation(lines, validators.make_monitor(versions, fixed=fixed))
         by_version = {strict.contract.version: strict for strict in versions}
         return validate.judge_lines(lines, by_version, self.sender, fixed=fixed)
 
@@ -64,4 +64,4 @@ class Standard:
 @cache
 def _versions(protocols: tuple[str, ...], methods: str | None, references: tuple[str, ...]) -> list[Strict]:
     profile = None if methods is None else config.find_profile(methods)
-    return validators.versions(protocols, config.references(references, Path.cwd()), profile)
+    return validators.read_versions(protocols, config.references(references, Path.cwd()), profile)

@@ -95,7 +95,7 @@ class MessageDiagnostics:
             diagnostic = self._make_diagnostic(each.rule, _SEVERITIES.get(each.level, "error"), each.sentence, place)
             message = f"{each.pointer}: {each.sentence}" if each.pointer else each.sentence
             properties = {**diagnostic.properties, "pointer": each.pointer}
-            yield replace(diagnostic, message=message, subject=who, details=_cited(each), properties=properties)
+            yield replace(diagnostic, message=message, subject=who, details=_cite(each), properties=properties)
         if verdict.note and all(each.sentence != verdict.note for each in verdict.problems):
             yield replace(self._make_diagnostic("not-judged", "not judged", verdict.note, place), subject=who)
 
@@ -109,7 +109,7 @@ class MessageDiagnostics:
         )
 
 
-def _cited(problem: LineProblem) -> tuple[str, ...]:
+def _cite(problem: LineProblem) -> tuple[str, ...]:
     from acpgen.messages import validators
 
-    return (f"Requirements: {validators.cited(problem.requirements)}.",) if problem.requirements else ()
+    return (f"Requirements: {validators.cite_requirements(problem.requirements)}.",) if problem.requirements else ()

@@ -12,7 +12,7 @@ from jiter import from_json
 from acpgen.errors import Faults, visible
 from acpgen.input.walk import is_object
 from acpgen.messages import validate
-from acpgen.messages.recording import Line, unrecorded
+from acpgen.messages.recording import Line, write_gap
 from acpgen.recordings import stores
 from acpgen.recordings.criteria import Standard
 from acpgen.recordings.stores import File, Recording
@@ -42,7 +42,7 @@ def judge(recording: Recording | str, standard: Standard = ACP) -> Verdict:
         for verdict in verdicts:
             gathered.add(verdict)
     except Exception as error:  # noqa: BLE001 - one recording must not end the judging of all
-        failure = f"acpgen failed here, which is a defect of it: {stores.reason_of(error)}"
+        failure = f"acpgen failed here, which is a defect of it: {stores.describe_reason(error)}"
     return gathered.verdict(recording.name, reading.failure or failure)
 
 
@@ -64,10 +64,10 @@ class _Reading:
         for index, file in enumerate(self.recording.files):
             self._starts.append((before, file.name))
             if index in self.recording.missing:
-                yield from (Line(before + 1, unrecorded(side, ""), self.size) for side in self.sides)
+                yield from (Line(before + 1, write_gap(side, ""), self.size) for side in self.sides)
             start, last = self.size, before
             try:
-                for line in stores.lines(file.name):
+                for line in stores.read_lines(file.name):
                     last, self.size = before + line.number, start + line.end
                     if last <= _MOST_LOOKED_AT and b'"protocolVersion"' in line.content:
                         self._look(line.content)
@@ -92,9 +92,9 @@ class _Reading:
         if not is_object(message):
             return
         if not self.client and message.get("method") == "initialize":
-            self.client = _program(message.get("params"))
+            self.client = _open_program(message.get("params"))
         elif not self.agent and "result" in message:
-            self.agent = _program(message["result"])
+            self.agent = _open_program(message["result"])
 
 
 @dataclass(slots=True)
@@ -114,7 +114,7 @@ class _Gathered:
             self.rules[RuleKey(problem.rule, problem.level)] += problem.count
         if verdict.counts_as in ("wrong", "not judged") and len(self.first) < MOST_FINDINGS:
             file, line = self.reading.place(verdict.line)
-            text = visible(validate.as_text(replace(verdict, line=line)))
+            text = visible(validate.write_text(replace(verdict, line=line)))
             broken = next((each for each in verdict.problems if each.level != "note"), None)
             rule = ("", "") if broken is None else (broken.rule, broken.level)
             self.first.setdefault(verdict.mark, Finding(file, line, _cut(text, _LONGEST_TEXT), *rule))
@@ -134,17 +134,17 @@ class _Gathered:
         )
 
 
-def _program(body: object) -> str:
+def _open_program(body: object) -> str:
     """Name and version of the program that speaks, as a handshake gives them: `info`, or `agentInfo`, `clientInfo` and their like."""
     if not is_object(body):
         return ""
     for key, value in body.items():
         if key.lower().endswith("info") and is_object(value) and isinstance(value.get("name"), str):
-            return _cut(visible(f"{value['name']} {_version(value)}".strip()), _LONGEST_NAME)
+            return _cut(visible(f"{value['name']} {_find_version(value)}".strip()), _LONGEST_NAME)
     return ""
 
 
-def _version(info: Mapping[str, Any]) -> str:
+def _find_version(info: Mapping[str, Any]) -> str:
     return info["version"] if isinstance(info.get("version"), str) else ""
 
 

@@ -13,7 +13,7 @@ from acpgen.errors import Faults
 from acpgen.input.load import place
 from acpgen.input.walk import is_object
 from acpgen.messages.faults import NOT_CREATED, OTHER_RESULTS
-from acpgen.messages.recording import reason_of
+from acpgen.messages.recording import describe_reason
 from acpgen.recordings.stores import File, Recording
 from acpgen.recordings.verdict import Verdict
 
@@ -35,7 +35,7 @@ class Results:
         try:
             self._file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+b")
         except (OSError, ValueError) as error:
-            raise Faults([NOT_CREATED(at=place(path), reason=reason_of(error))]) from None
+            raise Faults([NOT_CREATED(at=place(path), reason=describe_reason(error))]) from None
         with contextlib.ExitStack() as on_failure:
             on_failure.callback(self._file.close)
             self._read(standard)

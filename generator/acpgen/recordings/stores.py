@@ -97,14 +97,14 @@ def find(names: Iterable[str]) -> FoundRecordings:
     others, faults = 0, list[Fault]()
     for name in names:
         try:
-            listed, is_listing = _listed(name)
+            listed, is_listing = _list_recordings(name)
         except FileNotFoundError:
             faults.append(NOT_FOUND(at=name))
             continue
         except Exception as error:  # noqa: BLE001 - each store has errors of its own
-            faults.append(UNREADABLE(at=name, reason=reason_of(error)))
+            faults.append(UNREADABLE(at=name, reason=describe_reason(error)))
             continue
-        taken = [file for file in listed if not is_listing or _ending(file.name) is not None]
+        taken = [file for file in listed if not is_listing or _find_ending(file.name) is not None]
         others += len(listed) - len(taken)
         if not taken:
             faults.append(NO_RECORDINGS(at=name))
@@ -114,13 +114,13 @@ def find(names: Iterable[str]) -> FoundRecordings:
     return FoundRecordings(tuple(_join_files(files)), others)
 
 
-def opened(name: str) -> io.BufferedReader:
+def open_recording(name: str) -> io.BufferedReader:
     """The content of a file, decompressed as its ending says. Raises whatever the store and the decompression raise.
 
     What ends in the middle of compressed data raises `EOFError` when it is read, and `Faults` where it is larger than `MOST_TIMES` and
     `ALWAYS` allow. Several compressed parts are one content.
     """
-    system, path = _system(name)
+    system, path = _open_system(name)
     if not _URL.match(name) and not Path(path).is_file():
         raise OSError("this is not a regular file")
     stored = cast("BinaryIO", system.open(path, "rb"))
@@ -136,18 +136,18 @@ def is_compressed(name: str) -> bool:
     return name.endswith(COMPRESSED)
 
 
-def lines(name: str) -> Iterator[Line]:
+def read_lines(name: str) -> Iterator[Line]:
     """The lines of a file. Raises `Faults` where it cannot be opened, and where it cannot be read any further."""
     try:
-        with opened(name) as stream:
-            yield from recording.lines(stream)
+        with open_recording(name) as stream:
+            yield from recording.read_lines(stream)
     except Faults:
         raise
     except Exception as error:  # noqa: BLE001 - each store has errors of its own
-        raise Faults([UNREADABLE(at=name, reason=reason_of(error))]) from None
+        raise Faults([UNREADABLE(at=name, reason=describe_reason(error))]) from None
 
 
-def reason_of(error: Exception) -> str:
+def describe_reason(error: Exception) -> str:
     """An error of a store, as the end of a sentence."""
     if isinstance(error, ImportError):
         return f"a package is missing: {error}"
@@ -193,30 +193,30 @@ class _Decompressed(_Plain):
         return content
 
 
-def _listed(name: str) -> tuple[list[File], bool]:
+def _list_recordings(name: str) -> tuple[list[File], bool]:
     """The files that a name means, and whether they were looked for rather than named."""
-    system, path = _system(name)
+    system, path = _open_system(name)
     if _PATTERN.search(path) and not system.exists(path):
         rows = {at: row for at, row in system.glob(path, detail=True).items() if row["type"] != "directory"}
         if not rows:
             raise FileNotFoundError
-        return _files(system, name, rows), True
+        return _list_files(system, name, rows), True
     if system.isdir(path):
-        return _files(system, name, system.find(path, detail=True)), True
-    return _files(system, name, {path: system.info(path)}), False
+        return _list_files(system, name, system.find(path, detail=True)), True
+    return _list_files(system, name, {path: system.info(path)}), False
 
 
-def _files(system: Any, name: str, rows: Mapping[str, Mapping[str, Any]]) -> list[File]:
+def _list_files(system: Any, name: str, rows: Mapping[str, Mapping[str, Any]]) -> list[File]:
     """Rows of a store's listing, named as the given name is: relative where it is, with its protocol where it has one."""
     files = list[File]()
     for path, row in sorted(rows.items()):
         version = next((str(row[key]) for key in ("ETag", "etag", "md5", "mtime", "last_modified") if row.get(key)), "")
-        shown = str(system.unstrip_protocol(path)) if _URL.match(name) else _shown(name, path)
+        shown = str(system.unstrip_protocol(path)) if _URL.match(name) else _shorten(name, path)
         files.append(File(shown, int(row.get("size") or 0), version))
     return files
 
 
-def _shown(name: str, path: str) -> str:
+def _shorten(name: str, path: str) -> str:
     """An absolute path of this machine, as a person who gave `name` would write it."""
     return path if Path(name).is_absolute() else os.path.relpath(path)
 
@@ -228,53 +228,53 @@ def _join_files(files: dict[str, File]) -> Iterator[Recording]:
     """
     numbered: dict[str, list[int]] = {}
     for name in files:
-        first, number = _numbered(name)
+        first, number = _find_number(name)
         numbered.setdefault(first, []).append(number)
     for first, numbers in numbered.items():
         parts = list[tuple[int, File]]()
         for number in sorted(numbers):
-            name = _name(first, number)
-            if parts and (not number or _begins(name)):
-                yield _recording(parts)
+            name = _find_name(first, number)
+            if parts and (not number or _read_beginning(name)):
+                yield _make_recording(parts)
                 parts = []
             parts.append((number, files[name]))
-        yield _recording(parts)
+        yield _make_recording(parts)
 
 
-def _recording(parts: list[tuple[int, File]]) -> Recording:
+def _make_recording(parts: list[tuple[int, File]]) -> Recording:
     numbers = [number for number, _ in parts]
     gaps = [index for index in range(1, len(parts)) if numbers[index] != numbers[index - 1] + 1]
-    is_cut = bool(numbers[0]) and not _begins(parts[0][1].name)
+    is_cut = bool(numbers[0]) and not _read_beginning(parts[0][1].name)
     return Recording(tuple(file for _, file in parts), (*[0] * is_cut, *gaps))
 
 
-def _numbered(name: str) -> tuple[str, int]:
+def _find_number(name: str) -> tuple[str, int]:
     """The first file of the recording that a name belongs to, and the number in it; 0 is that file itself."""
-    ending = _ending(name)
+    ending = _find_ending(name)
     piece = _PIECE.fullmatch(name.removesuffix(ending)) if ending else None
     return (f"{piece['stem']}{ending}", int(piece["number"])) if piece else (name, 0)
 
 
-def _name(first: str, number: int) -> str:
-    ending = _ending(first) or ""
+def _find_name(first: str, number: int) -> str:
+    ending = _find_ending(first) or ""
     return f"{first.removesuffix(ending)}.{number}{ending}" if number else first
 
 
-def _begins(name: str) -> bool:
+def _read_beginning(name: str) -> bool:
     """Whether a file begins with a handshake, and so is a conversation of its own."""
     try:
-        with opened(name) as stream:
+        with open_recording(name) as stream:
             return b'"initialize"' in stream.readline(_FIRST_LINE)
     except Exception:  # noqa: BLE001 - it will be told when it is judged
         return True
 
 
-def _ending(name: str) -> str | None:
+def _find_ending(name: str) -> str | None:
     """The ending of a recording's name, with that of its compression."""
     return next((end + more for more in ("", *COMPRESSED) for end in ENDINGS if name.endswith(end + more)), None)
 
 
-def _system(name: str) -> tuple[Any, str]:
+def _open_system(name: str) -> tuple[Any, str]:
     """The store that a name is in, and the path there. Raises `ImportError` where its library is not installed, `ValueError`."""
     from fsspec.core import url_to_fs  # type: ignore[import-untyped]
     from fsspec.implementations.local import LocalFileSystem  # type: ignore[import-untyped]

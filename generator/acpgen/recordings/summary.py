@@ -30,14 +30,14 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class BreachCount:
     """How often a rule was broken, and in how many recordings."""
 
     times: int = 0
     recordings: int = 0
 
-    def __add__(self, other: Broken) -> Broken:
-        return Broken(self.times + other.times, self.recordings + other.recordings)
+    def __add__(self, other: BreachCount) -> BreachCount:
+        return BreachCount(self.times + other.times, self.recordings + other.recordings)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -69,7 +69,7 @@ class Summary:
     right: int = 0
     wrong: int = 0
     not_judged: int = 0
-    rules: Mapping[RuleKey, Broken] = field(default_factory=dict[RuleKey, Broken])
+    rules: Mapping[RuleKey, BreachCount] = field(default_factory=dict[RuleKey, BreachCount])
     agents: Mapping[str, Share] = field(default_factory=dict[str, Share])
     other_agents: Share = Share()
     worst: tuple[Worst, ...] = ()
@@ -83,9 +83,9 @@ class Summary:
         """The summary as an object of JSON, in an order of its own."""
         rules = [
             {"rule": rule.name, "level": rule.level or None, "times": broken.times, "recordings": broken.recordings}
-            for rule, broken in by_times(self)
+            for rule, broken in sort_by_count(self)
         ]
-        agents = [{"agent": name or None} | asdict(share) for name, share in by_wrong(self)]
+        agents = [{"agent": name or None} | asdict(share) for name, share in sort_by_wrong(self)]
         return {
             "recordings": self.recordings,
             "well": self.well,
@@ -109,25 +109,25 @@ def summarise(verdicts: Iterable[Verdict | Summary]) -> Summary:
     True
     """
     counts: Counter[str] = Counter()
-    rules: dict[RuleKey, Broken] = {}
+    rules: dict[RuleKey, BreachCount] = {}
     agents: dict[str, Share] = {}
     others = Share()
     worst: list[Worst] = []
     for one in verdicts:
-        summary = one if isinstance(one, Summary) else _of(one)
+        summary = one if isinstance(one, Summary) else _summarise_one(one)
         counts.update({name: getattr(summary, name) for name in _COUNTS})
         for rule, broken in summary.rules.items():
-            rules[rule] = rules.get(rule, Broken()) + broken
+            rules[rule] = rules.get(rule, BreachCount()) + broken
         for agent, share in summary.agents.items():
             agents[agent] = agents.get(agent, Share()) + share
         others += summary.other_agents
         if len(agents) > 2 * MOST_PROGRAMS:
-            agents, more = _bounded(agents)
+            agents, more = _cut_to_bound(agents)
             others += more
         worst.extend(summary.worst)
         if len(worst) > 100 * MOST_WORST:
             worst = sorted(worst)[:MOST_WORST]
-    agents, more = _bounded(agents)
+    agents, more = _cut_to_bound(agents)
     return Summary(
         **{name: counts[name] for name in _COUNTS},
         rules=dict(sorted(rules.items())),
@@ -137,12 +137,12 @@ def summarise(verdicts: Iterable[Verdict | Summary]) -> Summary:
     )
 
 
-def by_times(summary: Summary) -> list[tuple[RuleKey, Broken]]:
+def sort_by_count(summary: Summary) -> list[tuple[RuleKey, BreachCount]]:
     """The rules, those that are broken most often first."""
     return sorted(summary.rules.items(), key=lambda row: (-row[1].times, row[0]))
 
 
-def by_wrong(summary: Summary) -> list[tuple[str, Share]]:
+def sort_by_wrong(summary: Summary) -> list[tuple[str, Share]]:
     """The agents, those with most wrong lines first."""
     return sorted(summary.agents.items(), key=lambda row: (-row[1].wrong, -row[1].recordings, row[0]))
 
@@ -153,7 +153,7 @@ _COUNTS: Final = (
 )
 
 
-def _of(verdict: Verdict) -> Summary:
+def _summarise_one(verdict: Verdict) -> Summary:
     return Summary(
         recordings=1,
         well=int(verdict.is_well),
@@ -164,13 +164,13 @@ def _of(verdict: Verdict) -> Summary:
         right=verdict.right,
         wrong=verdict.wrong,
         not_judged=verdict.not_judged,
-        rules={rule: Broken(times, 1) for rule, times in verdict.rules},
+        rules={rule: BreachCount(times, 1) for rule, times in verdict.rules},
         agents={verdict.agent: Share(1, int(bool(verdict.wrong)), verdict.wrong)},
         worst=(Worst(-verdict.wrong, verdict.recording),) if verdict.wrong else (),
     )
 
 
-def _bounded(agents: dict[str, Share]) -> tuple[dict[str, Share], Share]:
+def _cut_to_bound(agents: dict[str, Share]) -> tuple[dict[str, Share], Share]:
     """Those whose names have the smallest hashes, and the share of the rest.
 
     A name that is among the smallest of all is among the smallest of every part that holds it. So its count is whole however the parts

@@ -13,7 +13,7 @@ from acpgen.recordings.result_file import Results
 from acpgen.recordings.stores import Recording
 from acpgen.recordings.summary import Summary, summarise
 from acpgen.recordings.verdict import Verdict
-from acpgen.recordings.worker_pool import verdicts
+from acpgen.recordings.worker_pool import judge_all
 
 TOLD: Final = 3
 """Findings of a recording that the text shows. JSON has all that are kept."""
@@ -59,7 +59,7 @@ def _reached(
         else {found.name: verdict for found in recordings if (verdict := result_file.find(found))}
     )
     new = [recording for recording in recordings if recording.name not in earlier]
-    results = verdicts(new, standard, max(1, min(jobs, len(new))))
+    results = judge_all(new, standard, max(1, min(jobs, len(new))))
     with contextlib.closing(results):
         for recording in recordings:
             if recording.name in earlier:

@@ -27,14 +27,14 @@ _SAFE_PATH: Final = "PYTHONSAFEPATH"
 _Work: TypeAlias = Callable[[Recording, Standard], Verdict]
 
 
-def processors() -> int:
+def count_processors() -> int:
     """Processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
-def verdicts(
+def judge_all(
     recordings: Iterable[Recording], standard: Standard, jobs: int, work: _Work = judge
 ) -> Generator[tuple[Recording, Verdict]]:
     """Each recording with its verdict, in the order given. With one job this process does it, else that many processes do.
@@ -51,8 +51,8 @@ def verdicts(
         pool = _pool(jobs)
         running: deque[tuple[Recording, Future[Verdict]]] = deque()
         try:
-            for recording in _each(again, waiting):
-                running.append((recording, _submitted(pool, again, work, recording, standard)))
+            for recording in _judge_each(again, waiting):
+                running.append((recording, _submit(pool, again, work, recording, standard)))
                 if len(running) >= jobs * AHEAD:
                     yield running[0][0], running[0][1].result()
                     running.popleft()
@@ -65,29 +65,32 @@ def verdicts(
         finally:
             pool.shutdown(cancel_futures=True)
         first = again.popleft()
-        yield first, _alone(first, standard, work)  # one of them ends its process: each in turn has one of its own
+        yield (
+            first,
+            _judge_alone(first, standard, work),
+        )  # one of them ends its process: each in turn has one of its own
 
 
-def _alone(recording: Recording, standard: Standard, work: _Work) -> Verdict:
+def _judge_alone(recording: Recording, standard: Standard, work: _Work) -> Verdict:
     """The verdict of a process that judges nothing else."""
     with _pool(1) as pool:
         try:
-            return _begun(pool, work, recording, standard).result()
+            return _start_workers(pool, work, recording, standard).result()
         except BrokenProcessPool:
             return Verdict(recording.name, failure=_ENDED)
 
 
-def _submitted(
+def _submit(
     pool: ProcessPoolExecutor, again: deque[Recording], work: _Work, recording: Recording, standard: Standard
 ) -> Future[Verdict]:
     try:
-        return _begun(pool, work, recording, standard)
+        return _start_workers(pool, work, recording, standard)
     except BrokenProcessPool:
         again.appendleft(recording)
         raise
 
 
-def _each(again: deque[Recording], waiting: Iterator[Recording]) -> Iterator[Recording]:
+def _judge_each(again: deque[Recording], waiting: Iterator[Recording]) -> Iterator[Recording]:
     while again:
         yield again.popleft()
     yield from waiting
@@ -96,10 +99,10 @@ def _each(again: deque[Recording], waiting: Iterator[Recording]) -> Iterator[Rec
 def _pool(jobs: int) -> ProcessPoolExecutor:
     """Processes that begin afresh: they share neither threads nor open files with this one."""
     with _safe_path():
-        return ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_bound)
+        return ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_bind_processors)
 
 
-def _begun(pool: ProcessPoolExecutor, work: _Work, recording: Recording, standard: Standard) -> Future[Verdict]:
+def _start_workers(pool: ProcessPoolExecutor, work: _Work, recording: Recording, standard: Standard) -> Future[Verdict]:
     """What a process will judge. A pool starts its processes when it gets work."""
     with _safe_path():
         return pool.submit(work, recording, standard)
@@ -119,7 +122,7 @@ def _safe_path() -> Generator[None]:
             os.environ[_SAFE_PATH] = before
 
 
-def _bound() -> None:
+def _bind_processors() -> None:
     """End this process when its parent does."""
     parent = multiprocessing.parent_process()
     assert parent is not None

@@ -64,7 +64,7 @@ class Option:
 _NAME: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
-def misdeclared(options: object) -> str:
+def find_misdeclared(options: object) -> str:
     """What is wrong with the options that a target of others declares; empty where nothing is."""
     if not isinstance(options, tuple) or not all(
         isinstance(one, Option) for one in cast("tuple[object, ...]", options)
@@ -72,7 +72,7 @@ def misdeclared(options: object) -> str:
         return "its options are not a tuple of acpgen.plugins.Option"
     names: set[str] = set()
     for option in cast("tuple[Option, ...]", options):
-        name, about, default, choices = _unchecked(option)
+        name, about, default, choices = _find_unchecked(option)
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             return f"the name of an option is in kebab case, such as 'line-length': {shown(str(name))}"
         if name in names:
@@ -87,7 +87,7 @@ def misdeclared(options: object) -> str:
     return ""
 
 
-def _unchecked(option: Option) -> tuple[object, object, object, object]:
+def _find_unchecked(option: Option) -> tuple[object, object, object, object]:
     """What an option holds, which nobody has checked."""
     return option.name, option.about, option.default, option.choices
 
@@ -96,7 +96,7 @@ def _are_texts(value: object) -> bool:
     return isinstance(value, tuple) and all(isinstance(item, str) for item in cast("tuple[object, ...]", value))
 
 
-def checked(
+def check_options(
     declared: Sequence[Option], values: Mapping[str, object], at: str, key: str, faults: list[Fault]
 ) -> Mapping[str, Value]:
     """The value of every declared option: the given one, else its default. What is wrong goes to `faults`, named below `key`
@@ -113,7 +113,7 @@ def checked(
             hint = did_you_mean(name, by_name) or "This target has no options."
             faults.append(UNKNOWN_KEY(at=at, key=named, hint=hint))
             continue
-        fitting = next(_readings(option, value), None)
+        fitting = next(_list_readings(option, value), None)
         if fitting is None:
             hint = did_you_mean(str(value), option.choices) if option.choices else "Correct the value."
             faults.append(BAD_SETTING(at=at, key=named, expected=option.expected, hint=hint))
@@ -122,7 +122,7 @@ def checked(
     return options
 
 
-def _readings(option: Option, value: object) -> Iterator[Value]:
+def _list_readings(option: Option, value: object) -> Iterator[Value]:
     """The value as this option has it; nothing where it has none such."""
     match option.kind, value:
         case "text", str() if not option.choices or value in option.choices:

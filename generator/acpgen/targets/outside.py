@@ -19,7 +19,7 @@ from acpgen.errors import Faults, printable, shown
 from acpgen.files import is_file
 from acpgen.targets.faults import TARGET_FAILED
 from acpgen.targets.interface import Render, Settings, Target
-from acpgen.targets.options import misdeclared
+from acpgen.targets.options import find_misdeclared
 
 GROUP: Final = "acpgen.targets"
 """The group of entry points."""
@@ -28,36 +28,36 @@ SECONDS: Final = 120.0
 """What a target may take for one protocol; `ACPGEN_TARGET_SECONDS` says another number."""
 
 
-def failed(at: str, name: str, reason: str) -> Faults:
+def make_failure(at: str, name: str, reason: str) -> Faults:
     """The fault of a target that failed."""
     return Faults([TARGET_FAILED(at=at, name=name, reason=printable(reason.rstrip(".")))])
 
 
-def of_package(entry: EntryPoint) -> Target:
+def load_package_target(entry: EntryPoint) -> Target:
     """The target that an entry point names. Raises `Faults` where it cannot be loaded or is no target."""
     try:
         loaded: object = entry.load()
     except (Exception, SystemExit) as error:
-        raise failed(entry.value, entry.name, _reason(error)) from error
+        raise make_failure(entry.value, entry.name, _describe_reason(error)) from error
     target = loaded if isinstance(loaded, Target) else Target(cast("Render", loaded)) if callable(loaded) else None
     if target is None:
-        raise failed(entry.value, entry.name, "it is neither an acpgen.plugins.Target nor a function")
-    wrong = misdeclared(target.options)
+        raise make_failure(entry.value, entry.name, "it is neither an acpgen.plugins.Target nor a function")
+    wrong = find_misdeclared(target.options)
     if wrong:
-        raise failed(entry.value, entry.name, wrong)
-    return replace(target, render=_guarded(entry, target.render), origin="package", at=entry.value)
+        raise make_failure(entry.value, entry.name, wrong)
+    return replace(target, render=_guard(entry, target.render), origin="package", at=entry.value)
 
 
-def _guarded(entry: EntryPoint, function: Render) -> Render:
+def _guard(entry: EntryPoint, function: Render) -> Render:
     def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping[str, str]:
         try:
             with limited_time():
                 files: object = function(copy.deepcopy(protocol), copy.deepcopy(bundle), settings)
-                return files_of(files, entry.value, entry.name)
+                return check_files(files, entry.value, entry.name)
         except (Faults, KeyboardInterrupt):
             raise
         except BaseException as error:  # code of others may raise anything, and none of it is a bug of ours
-            raise failed(entry.value, entry.name, _reason(error)) from error
+            raise make_failure(entry.value, entry.name, _describe_reason(error)) from error
 
     return render
 
@@ -99,7 +99,7 @@ def limited_time() -> Generator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def _reason(error: BaseException) -> str:
+def _describe_reason(error: BaseException) -> str:
     if isinstance(error, _OutOfTime):
         return str(error)
     try:
@@ -108,23 +108,23 @@ def _reason(error: BaseException) -> str:
         return type(error).__name__
 
 
-def files_of(output: object, at: str, name: str) -> Mapping[str, str]:
+def check_files(output: object, at: str, name: str) -> Mapping[str, str]:
     """What a target has made, if it is files that an output may hold. Raises `Faults`."""
     if not isinstance(output, Mapping):
-        raise failed(at, name, "it did not return a mapping from relative paths, with '/', to strings")
+        raise make_failure(at, name, "it did not return a mapping from relative paths, with '/', to strings")
     files: dict[str, str] = {}
     for path, text in cast("Mapping[object, object]", output).items():
         if not isinstance(path, str) or not isinstance(text, str):
-            raise failed(at, name, "it did not return a mapping from relative paths, with '/', to strings")
+            raise make_failure(at, name, "it did not return a mapping from relative paths, with '/', to strings")
         if not is_file(path, text):
             reason = "a text that is not Unicode" if is_file(path, "") else "a path that no output can have"
             advice = (
                 "" if is_file(path, "") else "; a path is relative, with '/', of ASCII letters, digits and _ . @ + -"
             )
-            raise failed(at, name, f"it made the file {shown(path)}, {reason}{advice}")
+            raise make_failure(at, name, f"it made the file {shown(path)}, {reason}{advice}")
         files[path] = text
     if not files:
-        raise failed(at, name, "it made no file. A target that cannot use a protocol must refuse it")
+        raise make_failure(at, name, "it made no file. A target that cannot use a protocol must refuse it")
     _require_apart(files, at, name)
     return files
 
@@ -135,11 +135,13 @@ def _require_apart(files: Mapping[str, str], at: str, name: str) -> None:
     for path in files:
         other = folded.setdefault(path.casefold(), path)
         if other != path:
-            raise failed(
+            raise make_failure(
                 at, name, f"it made the files {shown(other)} and {shown(path)}, which are the same file on some systems"
             )
     for path in files:
         steps = path.casefold().split("/")
         for length in range(1, len(steps)):
             if (parent := "/".join(steps[:length])) in folded:
-                raise failed(at, name, f"it made {shown(folded[parent])}, in whose place {shown(path)} needs a folder")
+                raise make_failure(
+                    at, name, f"it made {shown(folded[parent])}, in whose place {shown(path)} needs a folder"
+                )

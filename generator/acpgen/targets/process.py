@@ -35,8 +35,8 @@ from acpgen.input.numbers import dumps
 from acpgen.meaning.interchange import dump
 from acpgen.targets.faults import TARGET_REFUSED
 from acpgen.targets.interface import Render, Settings, Target
-from acpgen.targets.options import Option, misdeclared
-from acpgen.targets.outside import failed, files_of, out_of_time, seconds
+from acpgen.targets.options import Option, find_misdeclared
+from acpgen.targets.outside import check_files, make_failure, out_of_time, seconds
 
 if TYPE_CHECKING:
     from jsonrpc_bindings.supervisor import Program
@@ -49,10 +49,10 @@ MOST: Final = 256 * 1024 * 1024
 """Bytes of an answer."""
 
 
-def programs() -> Mapping[str, str]:
+def find_programs() -> Mapping[str, str]:
     """The programs on the search path, by the name of the target. A folder that is given by a relative path is no place for programs."""
     paths: dict[str, str] = {}
-    for folder in _folders():
+    for folder in _list_folders():
         with contextlib.suppress(OSError):
             for entry in sorted(os.scandir(folder), key=lambda each: each.name):
                 name = Path(entry.name).stem if sys.platform == "win32" else entry.name
@@ -61,17 +61,17 @@ def programs() -> Mapping[str, str]:
     return paths
 
 
-def _folders() -> Iterator[str]:
+def _list_folders() -> Iterator[str]:
     """Where programs are: beside this Python's, then those of the search path."""
     yield str(Path(sys.executable).parent)
     yield from (folder for folder in os.environ.get("PATH", "").split(os.pathsep) if Path(folder).is_absolute())
 
 
-def of_program(name: str, path: str) -> Target:
+def make_program_target(name: str, path: str) -> Target:
     """The target that a program makes. Raises `Faults` where it does not describe itself."""
     with contextlib.suppress(OSError):
         return _describe(name, path, Path(path).stat().st_mtime_ns)
-    raise failed(path, name, "it no longer exists")
+    raise make_failure(path, name, "it no longer exists")
 
 
 @cache
@@ -80,10 +80,10 @@ def _describe(name: str, path: str, changed: int) -> Target:  # noqa: ARG001 - a
     try:
         described = msgspec.convert(answer, _Description)
     except (msgspec.ValidationError, AssertionError) as error:
-        raise failed(path, name, f"its description has not the form of one: {error}") from None
-    wrong = misdeclared(described.options)
+        raise make_failure(path, name, f"its description has not the form of one: {error}") from None
+    wrong = find_misdeclared(described.options)
     if wrong:
-        raise failed(path, name, wrong)
+        raise make_failure(path, name, wrong)
     render, options = _render(name, path), described.options
     return Target(render, described.about, options, origin="program", at=path)
 
@@ -112,7 +112,7 @@ def _render(name: str, path: str) -> Render:
         if isinstance(errors, list) and errors:
             reasons = [printable(str(reason)) for reason in cast("list[object]", errors)]
             raise Faults(TARGET_REFUSED(at=protocol.name, name=name, reason=reason.rstrip(".")) for reason in reasons)
-        return files_of(answer.get("files"), path, name)
+        return check_files(answer.get("files"), path, name)
 
     return render
 
@@ -124,7 +124,7 @@ def _ask(name: str, path: str, question: Mapping[str, Any]) -> dict[str, Any]:
         pipe = subprocess.PIPE
         program = embedded.supervisor.start([path], stdin=pipe, stdout=pipe, stderr=pipe, keep_errors=True)
     except OSError as error:
-        raise failed(path, name, f"it could not be started: {error.strerror}") from None
+        raise make_failure(path, name, f"it could not be started: {error.strerror}") from None
     talk = _Talk(program, dumps(question).encode())
     try:
         is_over = talk.is_over(seconds())
@@ -133,24 +133,24 @@ def _ask(name: str, path: str, question: Mapping[str, Any]) -> dict[str, Any]:
     for line in program.errors.splitlines():
         sys.stderr.write(f"{printable(line)}\n")
     if not is_over:
-        raise failed(path, name, out_of_time())
+        raise make_failure(path, name, out_of_time())
     if talk.is_too_long:
-        raise failed(path, name, f"its answer is longer than {MOST} bytes")
+        raise make_failure(path, name, f"its answer is longer than {MOST} bytes")
     if program.code:
         how = f"signal {-program.code}" if program.code < 0 else f"exit code {program.code}"
-        raise failed(path, name, f"it ended with {how}")
-    return _answer(name, path, bytes(talk.answer))
+        raise make_failure(path, name, f"it ended with {how}")
+    return _parse_answer(name, path, bytes(talk.answer))
 
 
-def _answer(name: str, path: str, said: bytes) -> dict[str, Any]:
+def _parse_answer(name: str, path: str, said: bytes) -> dict[str, Any]:
     try:
         answer = parse_json(said.decode(), path)
     except UnicodeDecodeError:
-        raise failed(path, name, "its answer is not UTF-8") from None
+        raise make_failure(path, name, "its answer is not UTF-8") from None
     except Faults as caught:
-        raise failed(path, name, f"its answer is not JSON: {caught.faults[0].what()}") from None
+        raise make_failure(path, name, f"its answer is not JSON: {caught.faults[0].what()}") from None
     if not isinstance(answer, dict):
-        raise failed(path, name, f"its answer is not an object: {shown(str(answer))}")
+        raise make_failure(path, name, f"its answer is not an object: {shown(str(answer))}")
     return cast("dict[str, Any]", answer)
 
 

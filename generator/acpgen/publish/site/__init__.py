@@ -27,13 +27,13 @@ from acpgen.files.faults import UNWRITABLE
 from acpgen.input.load import Source, parse, place, read
 from acpgen.input.step_budget import account
 from acpgen.meaning.understanding import understand
-from acpgen.publish import arrange, make_pages, reference, scripts, texts_by_path
+from acpgen.publish import arrange_navigation, make_pages, make_scripts, map_texts, reference
 from acpgen.publish.faults import SITE_NOT_BUILT
 from acpgen.publish.memory import FORGETFUL, Memory
 from acpgen.publish.pages import Entry
-from acpgen.publish.site import generator, laying, searching
+from acpgen.publish.site import generator, search_index, site_files
+from acpgen.publish.site.http_server import serve_folder
 from acpgen.publish.site.live import Live
-from acpgen.publish.site.serving import served
 from acpgen.publish.versions import Version
 from acpgen.targets.interface import Settings
 
@@ -70,7 +70,9 @@ class Docs:
 
     def laid_out(self, address: SiteSettings, *, is_draft: bool = False) -> Files:
         """The files that the site generator reads; in a draft, pages are not described."""
-        return laying.laid_out(self.documents, self.navigation, address, self.edited, self.scripts, is_draft=is_draft)
+        return site_files.lay_out_site(
+            self.documents, self.navigation, address, self.edited, self.scripts, is_draft=is_draft
+        )
 
 
 def build(
@@ -84,16 +86,16 @@ def build(
     stays. `say` is told where the site generator is not the one that was tested, and `step` what is made next. Raises `Faults`; then
     nothing was changed.
     """
-    warned = generator.untested(generator.require())
+    warned = generator.warn_untested(generator.require_generator())
     if warned:
         say(warned)
-    found = inputs(config)
+    found = read_inputs(config)
     code = all_code()
-    known = _digest(config, found, code)
+    known = _hash_inputs(config, found, code)
     if find_remarks(cache, out, known) is not None:
-        return Change(out, written=(), unchanged=_paths(out), removed=(), strays=())
+        return Change(out, written=(), unchanged=_list_paths(out), removed=(), strays=())
     require_folder(Tree(out, {}))
-    documents = docs(config, found, Memory(forgets=True, before=step), cache)
+    documents = make_docs(config, found, Memory(forgets=True, before=step), cache)
     step("pages of the site")
     tree = Tree(out, make_files(documents, config.site))
     (change,) = write([tree])
@@ -102,33 +104,33 @@ def build(
     return change
 
 
-def versions(config: Config) -> list[Version]:
+def read_versions(config: Config) -> list[Version]:
     """Every protocol of which an output of the project has the docs. Raises `Faults`."""
-    return _versions(config, _sources(config))
+    return _understand_versions(config, _read_sources(config))
 
 
-def inputs(config: Config) -> Inputs:
+def read_inputs(config: Config) -> Inputs:
     """What is read of a project. Raises `Faults`."""
-    sources = _sources(config)
+    sources = _read_sources(config)
     beside = docs_inputs.read(config.root / config.schema, list(sources))
     return Inputs(sources, beside, reference.read_sources(config.root, config.site.python))
 
 
-def docs(config: Config, given: Inputs, memory: Memory = FORGETFUL, cache: Cache = NO_CACHE) -> Docs:
+def make_docs(config: Config, given: Inputs, memory: Memory = FORGETFUL, cache: Cache = NO_CACHE) -> Docs:
     """The docs of a project, with what an earlier run understood and found from a `cache`. Raises `Faults`."""
-    found = _versions(config, given.sources, memory, cache)
-    library = memory.once("library", (given.python,), partial(reference.read, given.python))
+    found = _understand_versions(config, given.sources, memory, cache)
+    library = memory.once("library", (given.python,), partial(reference.parse_modules, given.python))
     beside = memory.once("material", (given.beside,), partial(docs_inputs.parsed, given.beside))
     pages = make_pages(found, beside, for_site=True, python=library, memory=memory, cache=cache)
     return Docs(
-        texts_by_path(pages),
-        arrange(pages, config.site.sections.items()),
+        map_texts(pages),
+        arrange_navigation(pages, config.site.sections.items()),
         {page.path: page.source for page in pages if page.source},
-        memory.once("scripts", tuple(found), partial(scripts, found)),
+        memory.once("scripts", tuple(found), partial(make_scripts, found)),
     )
 
 
-def _sources(config: Config) -> Mapping[str, Source]:
+def _read_sources(config: Config) -> Mapping[str, Source]:
     """The schema files of those protocols. Raises `Faults`."""
     chosen = dict.fromkeys(
         m.protocol for output in config.outputs.values() if output.target == "docs" for m in output.members
@@ -140,7 +142,7 @@ def _sources(config: Config) -> Mapping[str, Source]:
     return {name: read(folder / name, name=name, references=config.reference_files) for name in chosen}
 
 
-def _versions(
+def _understand_versions(
     config: Config, sources: Mapping[str, Source], memory: Memory = FORGETFUL, cache: Cache = NO_CACHE
 ) -> list[Version]:
     """The versions of these sources. In a hurry, the first that differs is read again: others may differ only because they extend it."""
@@ -151,14 +153,14 @@ def _versions(
         read_of = (source, names, profile, config.package(name), config.module(name))
         before = memory.last(f"version {name}")
         made = memory.once(
-            f"version {name}", read_of, partial(_version, config, name, source, cache), may_lag=has_changed
+            f"version {name}", read_of, partial(_understand, config, name, source, cache), may_lag=has_changed
         )
         has_changed = has_changed or made is not before
         found.append(made)
     return found
 
 
-def _version(config: Config, name: str, source: Source, cache: Cache) -> Version:
+def _understand(config: Config, name: str, source: Source, cache: Cache) -> Version:
     understood = understand(
         parse(source),
         names=config.chosen_names(name),
@@ -170,7 +172,7 @@ def _version(config: Config, name: str, source: Source, cache: Cache) -> Version
     return Version(*understood, settings, source.at, extends=source.extends)
 
 
-def _digest(config: Config, given: Inputs, code: Code) -> str:
+def _hash_inputs(config: Config, given: Inputs, code: Code) -> str:
     """A hash of all that goes into the site."""
     files = [(f"{name}/{path}", content) for name, source in given.sources.items() for path, content in source.files]
     files += [
@@ -180,29 +182,29 @@ def _digest(config: Config, given: Inputs, code: Code) -> str:
     ]
     files += [(f"material/{path}", content) for path, content in given.beside.files]
     files += [(f"python/{each.name} {each.at}", each.text.encode()) for each in given.python]
-    options = {"config": repr(replace(config, root=Path())), "zensical": generator.require()}
+    options = {"config": repr(replace(config, root=Path())), "zensical": generator.require_generator()}
     return key_of("site", code.digest, repr(options), *(each for file in files for each in file))
 
 
 def make_files(shown: Docs, address: SiteSettings = _NOWHERE) -> Files:
     """The files of the site. Raises `Faults` where the generator fails, warns, or makes a page that is too large."""
-    generator.require()
+    generator.require_generator()
     with TemporaryDirectory(prefix="acpgen-site-") as temporary:
         folder = Path(temporary)
         try:
             for path, text in shown.laid_out(address).items():
                 (folder / path).parent.mkdir(parents=True, exist_ok=True)
                 (folder / path).write_text(text, "utf-8")
-            generator.run(folder)
-            files = dict(_read(folder / generator.BUILT))
+            generator.build_site(folder)
+            files = dict(_read_site(folder / generator.BUILT))
         except OSError as error:
             raise Faults([UNWRITABLE(at=place(folder), reason=str(error.strerror))]) from None
-    files.update({path: laying.as_text(text) for path, text in shown.documents.items()})
-    files |= searching.files(files.pop(searching.FOUND, ""))
+    files.update({path: site_files.name_text_file(text) for path, text in shown.documents.items()})
+    files |= search_index.make_files(files.pop(search_index.FOUND, ""))
     if not address.url:
         files.pop("sitemap.xml", None)  # it holds absolute addresses, and none is known
     large = [(path, len(text.encode())) for path, text in files.items() if path.endswith(".html")]
-    faults = [_too_large(path, size) for path, size in large if size > LARGEST_PAGE]
+    faults = [_make_size_fault(path, size) for path, size in large if size > LARGEST_PAGE]
     if faults:
         raise Faults(faults)
     return files
@@ -225,13 +227,13 @@ def serve(
         python = [found.root / each for each in found.site.python]
         return [found.file, found.root / found.schema, resources.templates(), embedded.monitor_folder(), *python]
 
-    warned = generator.untested(generator.require())
+    warned = generator.warn_untested(generator.require_generator())
     if warned:
         say(warned)
     memory, templates = Memory(), all_code().digest
     with (
         TemporaryDirectory(prefix="acpgen-site-") as temporary,
-        _ended_by_signals(),
+        _end_by_signals(),
         Live(Path(temporary), complain) as live,
     ):
 
@@ -240,12 +242,14 @@ def serve(
             memory.begin(in_hurry=in_hurry)
             found = config()
             local = replace(found, site=replace(found.site, url=""))
-            made = docs(local, inputs(local), memory)
+            made = make_docs(local, read_inputs(local), memory)
             return live.show(made.laid_out(local.site, is_draft=True), made.documents)
 
         changes = rounds(watched)
         next(changes, None)
-        with served(live.pages, port, live.beside) as address:  # a port that cannot be used is told before the work
+        with serve_folder(
+            live.pages, port, live.beside
+        ) as address:  # a port that cannot be used is told before the work
             show(in_hurry=False)
             say(f"{address} shows the site. Ctrl-C ends this.")
             for _ in changes:
@@ -254,20 +258,20 @@ def serve(
                 try:
                     count = show(in_hurry=True)
                     while memory.is_behind:
-                        say(_count_files(count, "; the rest follows"))
+                        say(_describe_count(count, "; the rest follows"))
                         count = show(in_hurry=False)
                 except Faults as faults:
                     complain(faults)
                 else:
-                    say(_count_files(count))
+                    say(_describe_count(count))
 
 
-def _count_files(count: int, more: str = "") -> str:
+def _describe_count(count: int, more: str = "") -> str:
     return f"Made again: {count} {'file' if count == 1 else 'files'}{more}."
 
 
 @contextlib.contextmanager
-def _ended_by_signals() -> Generator[None]:
+def _end_by_signals() -> Generator[None]:
     """Ctrl-C ends the block, and so does a request to end the process: what it started must not outlive it."""
 
     def end(*_: object) -> None:
@@ -281,16 +285,16 @@ def _ended_by_signals() -> Generator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _too_large(path: str, size: int) -> Fault:
+def _make_size_fault(path: str, size: int) -> Fault:
     reason = f"this page has {size} bytes, and the limit is {LARGEST_PAGE}"
     return SITE_NOT_BUILT(at=path, reason=reason, remedy="Split the type or the protocol that it shows")
 
 
-def _paths(folder: Path) -> tuple[str, ...]:
+def _list_paths(folder: Path) -> tuple[str, ...]:
     return tuple(sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()))
 
 
-def _read(folder: Path) -> Iterator[tuple[str, str]]:
+def _read_site(folder: Path) -> Iterator[tuple[str, str]]:
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         if path.is_file() and not _UNUSED.fullmatch(name):

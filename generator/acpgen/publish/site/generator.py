@@ -46,13 +46,13 @@ _OWN: Final = re.compile(r"Serving .*|Build started|Build finished.*|")
 """Its other lines that tell of no issue."""
 
 
-def require() -> str:
+def require_generator() -> str:
     """The version of the site generator. Raises `Faults` where it is missing, or none that this was made for."""
     try:
         found = version("zensical")
     except PackageNotFoundError:
         found = "none"
-    if not _numbers(ZENSICAL) <= _numbers(found) < _numbers(BELOW):
+    if not _split_version(ZENSICAL) <= _split_version(found) < _split_version(BELOW):
         reason = f"it is built with zensical from {ZENSICAL} on and below {BELOW}, and {found} is installed"
         raise Faults(
             [SITE_NOT_BUILT(at="zensical", reason=reason, remedy="Install the extra: pip install 'acpgen[docs]'")]
@@ -60,24 +60,24 @@ def require() -> str:
     return found
 
 
-def untested(found: str) -> str:
+def warn_untested(found: str) -> str:
     """What is to be said of a version that the site was not tested with; empty of the one that it was."""
     if found == ZENSICAL:
         return ""
     return f"zensical {found} is installed, and the site was tested with {ZENSICAL}: look at its pages and its search."
 
 
-def _numbers(text: str) -> tuple[int, ...]:
+def _split_version(text: str) -> tuple[int, ...]:
     return tuple(map(int, re.findall(r"\d+", text)[:3]))
 
 
-def run(folder: Path) -> None:
+def build_site(folder: Path) -> None:
     """Build the site once. Raises `Faults`: a warning, such as a link that leads nowhere, is a failure."""
     try:
         done = subprocess.run(  # noqa: S603 - this interpreter, with a module and a path of our own
-            _command(folder, "build", "--strict"),
+            _make_command(folder, "build", "--strict"),
             cwd=folder,
-            env=_environment(),
+            env=_make_environment(),
             capture_output=True,
             encoding="utf-8",
             errors="replace",
@@ -85,41 +85,41 @@ def run(folder: Path) -> None:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise Faults([_too_slow()]) from None
+        raise Faults([_make_time_fault()]) from None
     if done.returncode != 0 or not (folder / BUILT / "index.html").is_file():
-        raise Faults([_not_built(done.stdout + done.stderr, folder, done.returncode)])
+        raise Faults([_make_fault(done.stdout + done.stderr, folder, done.returncode)])
 
 
 @contextlib.contextmanager
-def kept_running(folder: Path, complain: Callable[[Faults], None]) -> Generator[Callable[[], bool]]:
+def run_continuously(folder: Path, complain: Callable[[Faults], None]) -> Generator[Callable[[], bool]]:
     """Build the site, and again whatever page differs, until this is closed; yields what says whether the generator still runs.
 
     What it warns of is told as `Faults`, of later builds too. Raises `Faults` where the first build does not come to an end.
     """
     program = embedded.supervisor.start(
-        _command(folder, "serve", "--dev-addr", "127.0.0.1:0"),
+        _make_command(folder, "serve", "--dev-addr", "127.0.0.1:0"),
         cwd=folder,
-        env=_environment(),
+        env=_make_environment(),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
     )
     built = threading.Event()
     heard: list[str] = []
-    hearing = threading.Thread(target=_hear, args=(program, folder, heard, built, complain), daemon=True)
+    hearing = threading.Thread(target=_read_output, args=(program, folder, heard, built, complain), daemon=True)
     hearing.start()
     try:
         if not built.wait(LONGEST_BUILD):
-            raise Faults([_too_slow()])
+            raise Faults([_make_time_fault()])
         if program.has_ended:
-            raise Faults([_not_built("".join(heard), folder, program.code)])
+            raise Faults([_make_fault("".join(heard), folder, program.code)])
         yield lambda: not program.has_ended
     finally:
         program.end(_GRACE)
         hearing.join()
 
 
-def _hear(
+def _read_output(
     program: Program,
     folder: Path,
     heard: list[str],
@@ -133,7 +133,7 @@ def _hear(
             plain = _COLOUR.sub("", line).strip()
             if _END.fullmatch(plain):
                 if heard:
-                    complain(Faults([_not_built("".join(heard), folder, 0)]))
+                    complain(Faults([_make_fault("".join(heard), folder, 0)]))
                 heard.clear()
                 built.set()
             elif not _OWN.fullmatch(plain):
@@ -142,20 +142,20 @@ def _hear(
     built.set()
 
 
-def _command(folder: Path, *asked: str) -> list[str]:
+def _make_command(folder: Path, *asked: str) -> list[str]:
     return [sys.executable, "-P", "-m", "zensical", *asked, "-f", str(folder / CONFIGURATION)]
 
 
-def _environment() -> dict[str, str]:
+def _make_environment() -> dict[str, str]:
     return {**os.environ, "NO_COLOR": "1"}
 
 
-def _too_slow() -> Fault:
+def _make_time_fault() -> Fault:
     reason = f"it took more than {LONGEST_BUILD} seconds"
     return SITE_NOT_BUILT(at="zensical", reason=reason, remedy="Try again when the machine has time")
 
 
-def _not_built(output: str, folder: Path, code: int | None) -> Fault:
+def _make_fault(output: str, folder: Path, code: int | None) -> Fault:
     """What the generator said, as a fault."""
     said, _, trace = _COLOUR.sub("", output).replace(f"{folder}{os.sep}", "").partition("Traceback")
     last = trace.strip().rpartition("\n")[2]

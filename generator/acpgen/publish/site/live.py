@@ -8,8 +8,8 @@ from pathlib import Path
 
 from acpgen.errors import Faults
 from acpgen.files import Files
-from acpgen.publish.site import generator, searching
-from acpgen.publish.site.laying import PAGES, as_text
+from acpgen.publish.site import generator, search_index
+from acpgen.publish.site.site_files import PAGES, name_text_file
 
 
 class Live(contextlib.AbstractContextManager["Live"]):
@@ -48,17 +48,17 @@ class Live(contextlib.AbstractContextManager["Live"]):
                 (self.pages / path.removeprefix(f"{PAGES}/")).with_suffix(".html").unlink(missing_ok=True)
         self._beside = documents
         if is_everywhere:
-            self._is_running = self._running.enter_context(generator.kept_running(self._folder, self._complain))
+            self._is_running = self._running.enter_context(generator.run_continuously(self._folder, self._complain))
         self._laid = laid
         return len(changed) + len(gone)
 
     def beside(self, path: str) -> str | None:
         """What stands at a path of the site in place of what the site generator made, or beside it."""
         if path in self._beside:
-            return as_text(self._beside[path])
-        if path in (searching.INDEX, searching.TEXTS):
+            return name_text_file(self._beside[path])
+        if path in (search_index.INDEX, search_index.TEXTS):
             with contextlib.suppress(OSError):  # it is being written
-                return searching.files((self.pages / searching.FOUND).read_text("utf-8"))[path]
+                return search_index.make_files((self.pages / search_index.FOUND).read_text("utf-8"))[path]
         return None
 
 

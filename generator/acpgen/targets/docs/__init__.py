@@ -67,11 +67,11 @@ def build(
 ) -> VersionDocs:
     """What the pages of a version hold, before it is laid out. Raises `Faults`."""
     judge = examples.ExampleJudge(bundle)
-    refused = examples.refused(judge)
+    refused = examples.find_refused(judge)
     if refused and settings.options.get("refused-examples") != "leave-out":
         raise Faults(refused)
-    found = examples.collect(protocol, judge)
-    generated = examples.generate(protocol, judge, found)
+    found = examples.collect_examples(protocol, judge)
+    generated = examples.generate_examples(protocol, judge, found)
     return VersionDocs(
         protocol,
         bundle,

@@ -28,7 +28,7 @@ _BRINGS: Final = ("sessionId", "terminalId", "stopReason", "outcome", "protocolV
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class ConversationMessage:
     """One message of a conversation. `value` is `None` where the schema has no example that carries what the scenario names."""
 
     step: ScenarioMessage
@@ -44,9 +44,9 @@ class Conversation:
     """One conversation with its messages, in their order."""
 
     scenario: Scenario
-    messages: tuple[Spoken, ...]
+    messages: tuple[ConversationMessage, ...]
 
-    def first_of(self, method: str) -> Spoken | None:
+    def first_of(self, method: str) -> ConversationMessage | None:
         """The first message of a method."""
         return next((spoken for spoken in self.messages if spoken.step.method.name == method), None)
 
@@ -58,10 +58,10 @@ def find_conversations(protocol: ir.Protocol, bundle: Bundle, examples: Examples
         return ()
     judge = ExampleJudge(bundle)
     composer = _Composer(protocol, examples, judge)
-    return tuple(Conversation(each, tuple(_spoken(protocol, each, composer))) for each in found)
+    return tuple(Conversation(each, tuple(_compose_messages(protocol, each, composer))) for each in found)
 
 
-def _spoken(protocol: ir.Protocol, scenario: Scenario, composer: _Composer) -> Iterator[Spoken]:
+def _compose_messages(protocol: ir.Protocol, scenario: Scenario, composer: _Composer) -> Iterator[ConversationMessage]:
     both = sides(protocol)
     assert both is not None
     bound: dict[str, ir.JSON] = {}
@@ -87,11 +87,11 @@ def _spoken(protocol: ir.Protocol, scenario: Scenario, composer: _Composer) -> I
                 open_requests.setdefault(method.name, []).append(last)
             if carried is not None:
                 value = envelopes.call(protocol.envelope, method, carried, id_=last)
-        note = _note(step, carried)
-        yield Spoken(step, _anchor(step, anchors), sender, receiver, note, value)
+        note = _make_note(step, carried)
+        yield ConversationMessage(step, _make_anchor(step, anchors), sender, receiver, note, value)
 
 
-def _note(step: ScenarioMessage, carried: ir.JSON | envelopes.Absent | None) -> str:
+def _make_note(step: ScenarioMessage, carried: ir.JSON | envelopes.Absent | None) -> str:
     """What a message carries, in a word or two."""
     if not step.is_answer:
         return " ".join(step.carries)
@@ -100,7 +100,7 @@ def _note(step: ScenarioMessage, carried: ir.JSON | envelopes.Absent | None) -> 
     return next((name for name in _BRINGS if name in carried), "") if isinstance(carried, dict) else ""
 
 
-def _anchor(step: ScenarioMessage, taken: set[str]) -> str:
+def _make_anchor(step: ScenarioMessage, taken: set[str]) -> str:
     """Where a message stands on its page: by what it is, and counted where the same stands again."""
     words = (step.method.name.replace("/", "-"), "answer" if step.is_answer else "", *step.carries)
     plain = identifier("-".join(filter(None, words)))
@@ -126,7 +126,7 @@ class _Composer:
             return envelopes.ABSENT
         for value in self._carrying(name, step.carries, DEEPEST):
             names = dict(bound)
-            shared = _shared(value, names)
+            shared = _find_shared(value, names)
             if self.judge.refusal(reference_to(name), shared) is None:
                 bound.update(names)
                 return shared
@@ -182,17 +182,17 @@ class _Composer:
                 return
 
 
-def _shared(value: ir.JSON, names: dict[str, ir.JSON]) -> ir.JSON:
+def _find_shared(value: ir.JSON, names: dict[str, ir.JSON]) -> ir.JSON:
     """A value that speaks of what is bound already; what it names first is bound. Items of arrays keep their names: they are several."""
     match value:
         case dict():
             made: dict[str, ir.JSON] = {}
             for key, inner in value.items():
-                made[key] = names.setdefault(key, inner) if key in SHARED else _shared(inner, names)
+                made[key] = names.setdefault(key, inner) if key in SHARED else _find_shared(inner, names)
             return made
         case list():
             for item in value:
-                _shared(item, names)
+                _find_shared(item, names)
             return value
         case _:
             return value

@@ -37,7 +37,7 @@ Examples = Mapping[str, tuple[ir.JSON, ...]]
 """Examples by definition, each valid."""
 
 
-def refused(judge: ExampleJudge) -> tuple[Fault, ...]:
+def find_refused(judge: ExampleJudge) -> tuple[Fault, ...]:
     """The examples of a bundle that the schema beside them refuses."""
     found: list[Fault] = []
     for keys, schema in judge.given:
@@ -49,7 +49,7 @@ def refused(judge: ExampleJudge) -> tuple[Fault, ...]:
     return tuple(found)
 
 
-def collect(protocol: ir.Protocol, judge: ExampleJudge) -> Examples:
+def collect_examples(protocol: ir.Protocol, judge: ExampleJudge) -> Examples:
     """The examples of each definition: its own that it admits, else the first few that stand inside those of others."""
     gathered: dict[str, dict[str, ir.JSON]] = {name: {} for name in protocol.definitions}
 
@@ -64,7 +64,7 @@ def collect(protocol: ir.Protocol, judge: ExampleJudge) -> Examples:
             return
         if admits(name, value):
             found[key] = value
-            for inner, part in _parts(protocol, protocol.definitions[name], value, admits):
+            for inner, part in _list_parts(protocol, protocol.definitions[name], value, admits):
                 add(inner, part)
 
     own = {
@@ -73,12 +73,12 @@ def collect(protocol: ir.Protocol, judge: ExampleJudge) -> Examples:
     }
     for name, definition in protocol.definitions.items():
         for example in own[name]:
-            for inner, part in _parts(protocol, definition, example, admits):
+            for inner, part in _list_parts(protocol, definition, example, admits):
                 add(inner, part)
     return {name: own[name] or tuple(gathered[name].values()) for name in protocol.definitions}
 
 
-def generate(protocol: ir.Protocol, judge: ExampleJudge, found: Examples) -> Examples:
+def generate_examples(protocol: ir.Protocol, judge: ExampleJudge, found: Examples) -> Examples:
     """For each definition without an example one value made from the schema: with all fields if that holds, else as small as may be."""
     values = Values(protocol.definitions)
 
@@ -136,7 +136,7 @@ class ExampleJudge:
         return reason if len(reason) <= LONGEST_REASON else f"{reason[: LONGEST_REASON - 1]}…"
 
 
-def _parts(
+def _list_parts(
     protocol: ir.Protocol, definition: ir.Definition, value: ir.JSON, admits: Callable[[str, ir.JSON], bool]
 ) -> Iterator[tuple[str, ir.JSON]]:
     """The definitions that parts of a value are of, with those parts."""
@@ -145,19 +145,21 @@ def _parts(
             if isinstance(value, dict):
                 for field in definition.fields:
                     if field.name in value:
-                        yield from _of_type(field.type, value[field.name], admits)
+                        yield from _make_type_examples(field.type, value[field.name], admits)
         case ir.TaggedUnion():
             if isinstance(value, dict):
-                yield from _of_union(protocol, definition, value)
+                yield from _make_union_examples(protocol, definition, value)
         case ir.Alias():
-            yield from _of_type(definition.type, value, admits)
+            yield from _make_type_examples(definition.type, value, admits)
         case ir.Enum():
             pass
         case _:
             assert_never(definition)
 
 
-def _of_union(protocol: ir.Protocol, union: ir.TaggedUnion, value: dict[str, ir.JSON]) -> Iterator[tuple[str, ir.JSON]]:
+def _make_union_examples(
+    protocol: ir.Protocol, union: ir.TaggedUnion, value: dict[str, ir.JSON]
+) -> Iterator[tuple[str, ir.JSON]]:
     for variant in union.variants:
         if value.get(union.tag) == variant.tag:
             yield variant.type, value
@@ -173,22 +175,26 @@ def _of_union(protocol: ir.Protocol, union: ir.TaggedUnion, value: dict[str, ir.
         yield union.fallback, value
 
 
-def _of_type(type_: ir.Type, value: ir.JSON, admits: Callable[[str, ir.JSON], bool]) -> Iterator[tuple[str, ir.JSON]]:
+def _make_type_examples(
+    type_: ir.Type, value: ir.JSON, admits: Callable[[str, ir.JSON], bool]
+) -> Iterator[tuple[str, ir.JSON]]:
     match type_:
         case ir.Ref():
             if admits(type_.name, value):
                 yield type_.name, value
         case ir.Array():
             for item in value if isinstance(value, list) else ():
-                yield from _of_type(type_.items, item, admits)
+                yield from _make_type_examples(type_.items, item, admits)
         case ir.Tuple():
             for index, item in enumerate(value if isinstance(value, list) else ()):
-                yield from _of_type(type_.first[index] if index < len(type_.first) else type_.rest, item, admits)
+                yield from _make_type_examples(
+                    type_.first[index] if index < len(type_.first) else type_.rest, item, admits
+                )
         case ir.Map():
             for item in value.values() if isinstance(value, dict) else ():
-                yield from _of_type(type_.values, item, admits)
+                yield from _make_type_examples(type_.values, item, admits)
         case ir.AnyOf():
             for member in type_.types:
-                yield from _of_type(member, value, admits)
+                yield from _make_type_examples(member, value, admits)
         case _:
             pass

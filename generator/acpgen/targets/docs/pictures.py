@@ -14,7 +14,7 @@ from typing import Final, Literal
 
 from acpgen import ir
 from acpgen.diagnostics.markup import Markdown, html, identifier
-from acpgen.targets.docs.conversations import Conversation, Spoken
+from acpgen.targets.docs.conversations import Conversation, ConversationMessage
 from acpgen.targets.docs.page_paths import Linker
 from acpgen.targets.docs.scenarios import sides
 
@@ -184,7 +184,7 @@ def around(
 def _drawn(
     protocol: ir.Protocol,
     conversation: Conversation,
-    shown: Sequence[Spoken],
+    shown: Sequence[ConversationMessage],
     name: str,
     title: str,
     linker: Linker,
@@ -198,7 +198,7 @@ def _drawn(
     return conversation_svg(name, title, both, arrows) if for_site else sequence_diagram(both, arrows)
 
 
-def _arrow(spoken: Spoken, both: tuple[str, str], href: str) -> Arrow:
+def _arrow(spoken: ConversationMessage, both: tuple[str, str], href: str) -> Arrow:
     to: Literal["left", "right"] = "right" if spoken.receiver == both[1] else "left"
     if not spoken.step.is_answer:
         return Arrow(spoken.step.method.name, to, note=spoken.note, href=href)

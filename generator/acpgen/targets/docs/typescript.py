@@ -14,7 +14,7 @@ from acpgen.targets.docs.page_notes import Origins
 _SIDES: Final = ("agent", "client")
 
 
-def bindings_example(
+def write_bindings_example(
     protocol: ir.Protocol,
     names: Mapping[str, str],
     method: ir.Method,
@@ -33,7 +33,7 @@ def bindings_example(
     lines = [f"import {{ {', '.join(('decode', 'encode', *types))} }} from {dumps(module)};", ""]
     members = [f"{key}: {dumps(value)}" for key, value in request.items() if key != "params"]
     if params_type:
-        lines.append(f"const params: {params_type} = {source(request['params'])};")
+        lines.append(f"const params: {params_type} = {find_source(request['params'])};")
         members.append("params")
     lines += [f"const line = encode({{ {', '.join(members)} }});", ""]
     lines.append(f"const message = decode(line, {{ sender: {dumps(sender)} }});")
@@ -42,13 +42,13 @@ def bindings_example(
     if result_type:
         answer = f'{{ jsonrpc: "2.0", id: {dumps(request["id"])}, result }}'
         options = f"{{ sender: {dumps(method.side)}, method: {dumps(method.name)} }}"
-        lines += ["", f"const result: {result_type} = {source(result)};"]
+        lines += ["", f"const result: {result_type} = {find_source(result)};"]
         lines += [f"const answer = encode({answer});", f"const response = decode(answer, {options});"]
         lines += ['if ("result" in response) {', "  console.log(response.result);", "}"]
     return "\n".join(lines)
 
 
-def sdk_example(protocol: ir.Protocol, method: ir.Method, examples: Examples, origins: Origins) -> str | None:
+def write_sdk_example(protocol: ir.Protocol, method: ir.Method, examples: Examples, origins: Origins) -> str | None:
     """TypeScript with the types of upstream's SDK.
 
     `None` where it has no package, no such method, or no type for what the examples hold.
@@ -59,14 +59,14 @@ def sdk_example(protocol: ir.Protocol, method: ir.Method, examples: Examples, or
         return None
     if any(javascript_key(name) != name for name in (module, *names)):
         return None
-    shown = [_shared_examples(name, examples, origins) for name in names]
+    shown = [_find_shared_examples(name, examples, origins) for name in names]
     if not all(shown) or (method.kind == "request" and method.result is None):
         return None
     peer, context, name = method.side, f"{module}.{senders[0].capitalize()}Context", dumps(method.name)
     lines = [
         f"import type * as {module} from {dumps(origins.typescript)};",
         "",
-        f"const params: {module}.{method.params} = {source(shown[0][0])};",
+        f"const params: {module}.{method.params} = {find_source(shown[0][0])};",
         "",
     ]
     if method.result is None:
@@ -82,24 +82,24 @@ def sdk_example(protocol: ir.Protocol, method: ir.Method, examples: Examples, or
             f"  return {peer}.request({name}, params);",
             "}",
             "",
-            f"export const result: {result} = {source(shown[1][0])};",
+            f"export const result: {result} = {find_source(shown[1][0])};",
         ]
     return "\n".join(lines)
 
 
-def source(value: ir.JSON, indent: int = 0) -> str:
+def find_source(value: ir.JSON, indent: int = 0) -> str:
     """A JSON value as an expression of TypeScript."""
     inner, outer = " " * (indent + 2), " " * indent
     if isinstance(value, Mapping) and value:
-        lines = [f"{inner}{javascript_key(key)}: {source(each, indent + 2)}," for key, each in value.items()]
+        lines = [f"{inner}{javascript_key(key)}: {find_source(each, indent + 2)}," for key, each in value.items()]
         return "\n".join(("{", *lines, f"{outer}}}"))
     if isinstance(value, list) and value:
-        lines = [f"{inner}{source(each, indent + 2)}," for each in value]
+        lines = [f"{inner}{find_source(each, indent + 2)}," for each in value]
         return "\n".join(("[", *lines, f"{outer}]"))
     return dumps(value)
 
 
-def _shared_examples(definition: str, examples: Examples, origins: Origins) -> list[ir.JSON]:
+def _find_shared_examples(definition: str, examples: Examples, origins: Origins) -> list[ir.JSON]:
     """The examples of a definition whose members upstream has, too."""
     added = {
         name

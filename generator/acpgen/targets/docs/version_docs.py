@@ -16,7 +16,7 @@ from acpgen.meaning import envelopes
 from acpgen.meaning.unenforced import unchecked
 from acpgen.naming.identifiers import class_names
 from acpgen.targets.docs.codes import ErrorCode, error_codes, methods_of_codes
-from acpgen.targets.docs.conversations import Conversation, Spoken, find_conversations
+from acpgen.targets.docs.conversations import Conversation, ConversationMessage, find_conversations
 from acpgen.targets.docs.examples import Examples
 from acpgen.targets.docs.leniency import is_told
 from acpgen.targets.docs.page_notes import (
@@ -30,7 +30,7 @@ from acpgen.targets.docs.page_notes import (
 from acpgen.targets.docs.page_paths import CAPABILITIES, ERRORS, INDEX, MESSAGES, METHODS, TYPES, Linker, PagePaths
 from acpgen.targets.docs.templates import lay_out
 from acpgen.targets.docs.type_text import references
-from acpgen.targets.docs.typescript import bindings_example, sdk_example
+from acpgen.targets.docs.typescript import write_bindings_example, write_sdk_example
 from acpgen.targets.docs.usages import Usage, find_capability_usages, find_usages, named_in, reachable_types
 from acpgen.targets.docs.views import metadata
 
@@ -257,9 +257,9 @@ class VersionDocs:
             if source is not None:
                 yield "Python", fenced(source, "python")
         if request is not None and self.module:
-            example = bindings_example(self.protocol, self.class_names, method, request, result, self.module)
+            example = write_bindings_example(self.protocol, self.class_names, method, request, result, self.module)
             yield "TypeScript", fenced(example, "typescript")
-        sdk = sdk_example(self.protocol, method, self.examples, self.origins)
+        sdk = write_sdk_example(self.protocol, method, self.examples, self.origins)
         if sdk is not None:
             yield "TypeScript (official SDK)", fenced(sdk, "typescript")
 
@@ -291,7 +291,7 @@ class VersionDocs:
         """The methods whose params or, without them, result stand in an area."""
         return [m for m in self.protocol.methods if self.paths.area_of.get(m.params or m.result or "") == area]
 
-    def conversations_of(self, methods: Iterable[ir.Method]) -> list[tuple[Conversation, Spoken]]:
+    def conversations_of(self, methods: Iterable[ir.Method]) -> list[tuple[Conversation, ConversationMessage]]:
         """The conversations in which any of these methods takes part, each with the first message of one."""
         found = (
             (each, next(filter(None, (each.first_of(method.name) for method in methods)), None))

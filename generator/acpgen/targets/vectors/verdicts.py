@@ -89,7 +89,7 @@ class Judge:
         """What the value breaks, each rule at each place once; nothing, if it is valid."""
         self._count(name)
         errors = self._strict.errors({self._references[name]: value})
-        return _breaks(errors, self._strict, self._tags)
+        return _find_breaks(errors, self._strict, self._tags)
 
     def _count(self, name: str) -> None:
         """Count what it takes to judge a value."""
@@ -106,7 +106,7 @@ def _is_read_alike(value: Any) -> bool:
     return with_decimals(value) is value
 
 
-def _breaks(
+def _find_breaks(
     errors: Iterable[jsonschema_rs.ValidationError], judge: Validator, tags: Mapping[Path, str]
 ) -> tuple[Break, ...]:
     """What errors say. `tags` has the tag of each tagged union by its place in the schema."""
@@ -114,39 +114,39 @@ def _breaks(
     for error in errors:
         spend(_ERROR)
         is_union = error.kind.name in ("anyOf", "oneOf")
-        for one in _of_union(error, judge, tags) if is_union else (_single(error, judge),):
+        for one in _judge_union(error, judge, tags) if is_union else (_find_single(error, judge),):
             found.setdefault((one.path, one.rule, one.missing), one)
     return tuple(found.values())
 
 
-def _single(error: jsonschema_rs.ValidationError, judge: Validator) -> Break:
+def _find_single(error: jsonschema_rs.ValidationError, judge: Validator) -> Break:
     rule = "false" if error.kind.name == "falseSchema" else error.kind.name
     missing: Any = error.kind.value if rule == "required" else None
-    return Break(_path(error), rule, judge.place(error), missing)
+    return Break(_find_path(error), rule, judge.place(error), missing)
 
 
-def _path(error: jsonschema_rs.ValidationError) -> Path:
+def _find_path(error: jsonschema_rs.ValidationError) -> Path:
     """The path in a value that is validated under the reference to its definition."""
     return tuple(error.instance_path[1:])
 
 
-def _of_union(
+def _judge_union(
     error: jsonschema_rs.ValidationError, judge: Validator, by_place: Mapping[Path, str]
 ) -> tuple[Break, ...]:
     """What the branch that is meant says: the one whose tag fits, or the only one whose type does."""
-    path, place = _path(error), judge.place(error)
+    path, place = _find_path(error), judge.place(error)
     keyword = error.kind.name
     if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.OneOfMultipleValid):
         return (Break(path, keyword, place),)
     assert isinstance(
         error.kind, jsonschema_rs.ValidationErrorKind.AnyOf | jsonschema_rs.ValidationErrorKind.OneOfNotValid
     )
-    branches = [_breaks(branch, judge, by_place) for branch in error.kind.context if not _asks_for_null(branch)]
+    branches = [_find_breaks(branch, judge, by_place) for branch in error.kind.context if not _requires_null(branch)]
     meant = [branch for branch in branches if not any(_is_elsewhere(one, path, by_place.get(place)) for one in branch)]
     if len(branches) == 1 or len(meant) == 1:
         return (meant or branches)[0]
     if meant:
-        missing = _shared([{one.missing for one in branch if one.path == path} for branch in meant])
+        missing = _find_shared([{one.missing for one in branch if one.path == path} for branch in meant])
         if missing is not None and any(len(branch) == 1 for branch in meant):
             return (Break(path, "required", place, missing),)
         return (Break(path, keyword, place, vague=True),)
@@ -162,7 +162,7 @@ def _of_union(
         for branch in branches
         if not any(one.rule == "not" for one in branch)
     ]
-    tag = _shared(tags)
+    tag = _find_shared(tags)
     return (Break((*path, tag), "tag", place) if tag else Break(path, keyword, place, vague=True),)
 
 
@@ -173,14 +173,14 @@ def _is_elsewhere(one: Break, path: Path, tag: str | None) -> bool:
     return one.path[:-1] == path and (one.rule in ("const", "tag") or (one.rule == "enum" and one.path[-1] == tag))
 
 
-def _asks_for_null(branch: Sequence[jsonschema_rs.ValidationError]) -> bool:
+def _requires_null(branch: Sequence[jsonschema_rs.ValidationError]) -> bool:
     if len(branch) != 1 or branch[0].kind.name not in ("type", "const"):
         return False
     given: Any = branch[0].kind.value
     return given is None or given == "null" or (is_array(given) and given == ["null"])
 
 
-def _shared(sets: Sequence[set[str | None]]) -> str | None:
+def _find_shared(sets: Sequence[set[str | None]]) -> str | None:
     """The one text that all sets hold; `None` where there is none or there are several."""
     if not sets:
         return None

@@ -20,7 +20,7 @@ from acpgen.errors import Faults
 from acpgen.input.load import Document, Documents
 from acpgen.input.walk import Schema, is_array, is_object, references
 from acpgen.pointers import pointer, target
-from acpgen.publish.first_releases import published_method, published_type
+from acpgen.publish.first_releases import find_released_method, find_released_type
 from acpgen.publish.release_contents import Kind
 from acpgen.publish.release_verdicts import History
 from acpgen.publish.versions import Version
@@ -38,7 +38,7 @@ _BOUNDS: Final = frozenset(
 _ANY: Final = ("additionalProperties", "unevaluatedProperties")
 
 
-def origins(version: Version, history: History | None, given: Releases | None, root: str) -> Origins:
+def find_origins(version: Version, history: History | None, given: Releases | None, root: str) -> Origins:
     """How everything in a version stands to the newest release, if the index of releases says that they are upstream's.
 
     `given` are the releases that are kept below the folder `root`. Raises `Faults`.
@@ -119,8 +119,10 @@ class _Comparison:
 
     def _differences(self, name: str) -> Iterator[_Difference]:
         ours = self.ours[name]
-        for each in find_differences(_plain(extract_facts(self.theirs[name])), self._written_out(extract_facts(ours))):
-            way, member = _way(each), _member(each)
+        for each in find_differences(
+            _simplify(extract_facts(self.theirs[name])), self._written_out(extract_facts(ours))
+        ):
+            way, member = _find_way(each), _find_member(each)
             inside = self._within(ours, each.at)
             here = [target_ for target_ in dict.fromkeys(references(inside)) if target_ in self.named_here]
             places = (*((f"{name}.{member[1]}",) if member else ()), name, *here)
@@ -137,7 +139,7 @@ class _Comparison:
         if name in self.named_here and name not in inside:
             beside = {key: value for key, value in schema.items() if key != "$ref"}
             return self._written_out({**extract_facts(self.ours[name]), **beside}, inside | {name})
-        return _plain_itself(rebuild(schema, lambda _, child: self._written_out(child, inside)))
+        return _simplify_one(rebuild(schema, lambda _, child: self._written_out(child, inside)))
 
     def _within(self, schema: Schema, at: Parts) -> Any:
         """The member of a definition in which a place lies; the definition where it lies in none."""
@@ -147,7 +149,7 @@ class _Comparison:
 
     def _methods(self) -> Iterator[tuple[str, Divergence]]:
         for method in self.version.protocol.methods:
-            present = [published_method(method, past) is not None for past in self.history]
+            present = [find_released_method(method, past) is not None for past in self.history]
             if not present[-1]:
                 places = tuple(part for part in (method.params, method.result) if part is not None)
                 yield method.name, self._missing(present, places)
@@ -158,7 +160,7 @@ class _Comparison:
         return any(name in (method.params, method.result) for method in known)
 
     def _own(self, name: str) -> Divergence:
-        present = [published_type(self.version, name, past) is not None for past in self.history]
+        present = [find_released_type(self.version, name, past) is not None for past in self.history]
         return self._missing(present, (name,))
 
     def _missing(self, present: Sequence[bool], places: Sequence[str]) -> Divergence:
@@ -182,12 +184,12 @@ class _Comparison:
                 yield name, keys[2]
 
 
-def _plain(schema: Any) -> Any:
+def _simplify(schema: Any) -> Any:
     """Facts without the two ways to write that anything may be added, and with null among the types."""
-    return _plain_itself(rebuild(schema, lambda _, child: _plain(child))) if is_object(schema) else schema
+    return _simplify_one(rebuild(schema, lambda _, child: _simplify(child))) if is_object(schema) else schema
 
 
-def _plain_itself(schema: Schema) -> Schema:
+def _simplify_one(schema: Schema) -> Schema:
     """The same of a schema in which everything below is plain."""
     kept = {key: value for key, value in schema.items() if key not in _ANY or value is not True}
     branches = kept.get("anyOf")
@@ -199,7 +201,7 @@ def _plain_itself(schema: Schema) -> Schema:
     return kept
 
 
-def _way(found: Difference) -> Way:
+def _find_way(found: Difference) -> Way:
     last = found.at[-1] if found.at else ""
     if found.kind == "required":
         return "stricter" if found.old is None else "more lenient"
@@ -212,7 +214,7 @@ def _way(found: Difference) -> Way:
     return "different"
 
 
-def _member(found: Difference) -> tuple[Kind, str] | None:
+def _find_member(found: Difference) -> tuple[Kind, str] | None:
     """The member of a definition in which a difference lies: a field by its name, a branch by its tag or its value."""
     if found.kind == "required" and len(found.at) == 1:
         return "field", str(found.new if found.old is None else found.old)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from acpgen.diagnostics.markup import Markdown
 from acpgen.publish.channels import VersionPaths
-from acpgen.publish.version_comparison import matching_pages, same_method
+from acpgen.publish.version_comparison import find_same_method, match_pages
 from acpgen.publish.versions import Version
 from acpgen.targets.docs.templates import lay_out, relative
 
 
-def name(old: Version, new: Version) -> str:
+def name_page(old: Version, new: Version) -> str:
     """The page of two versions."""
     return old.beside(f"changes-{old.last}-{new.last}.md")
 
 
-def page(old: Version, new: Version, path: str, guide: str, version_paths: VersionPaths) -> str:
+def write_page(old: Version, new: Version, path: str, guide: str, version_paths: VersionPaths) -> str:
     """The methods and types of two versions beside one another; `guide` is the page that says what takes the place of what is gone."""
     before, after = version_paths[old.protocol.name], version_paths[new.protocol.name]
 
@@ -24,12 +24,12 @@ def page(old: Version, new: Version, path: str, guide: str, version_paths: Versi
     def of_new(page: str) -> Markdown:
         return relative(path, new.path(after.address(page)))
 
-    pairs = {there: found for there, found in matching_pages(old, new) if found[0] is not None}
+    pairs = {there: found for there, found in match_pages(old, new) if found[0] is not None}
     methods = [
         (
             method.name,
             of_old(before.methods[method.name]),
-            (other := same_method(method, new.protocol)) and other.name,
+            (other := find_same_method(method, new.protocol)) and other.name,
             other and of_new(after.methods[other.name]),
             bool(pairs.get(before.methods[method.name], (None, ()))[1]),
         )

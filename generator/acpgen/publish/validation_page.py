@@ -34,16 +34,18 @@ _MOST: Final = 3
 """Requests of the example."""
 
 
-def supported(versions: Sequence[Version]) -> list[Version]:
+def find_supported_versions(versions: Sequence[Version]) -> list[Version]:
     """The versions whose messages the browser can judge: frames of JSON-RPC 2.0, between two sides."""
-    return [version for version in versions if version.protocol.envelope == "json-rpc" and len(_sides(version)) == 2]
+    return [
+        version for version in versions if version.protocol.envelope == "json-rpc" and len(_find_sides(version)) == 2
+    ]
 
 
-def page(versions: Sequence[Version], monitored: Mapping[str, str]) -> str:
+def write_page(versions: Sequence[Version], monitored: Mapping[str, str]) -> str:
     """The page for these versions. `monitored` is where the docs tell of each rule of the monitor, as far as they do."""
     known = [
-        {"name": each.protocol.name, "version": each.protocol.version, "script": _script(each)}
-        for each in supported(versions)
+        {"name": each.protocol.name, "version": each.protocol.version, "script": _name_script(each)}
+        for each in find_supported_versions(versions)
     ]
     return lay_out(
         "judge",
@@ -55,35 +57,37 @@ def page(versions: Sequence[Version], monitored: Mapping[str, str]) -> str:
     )
 
 
-def scripts(versions: Sequence[Version]) -> Mapping[str, str]:
+def make_scripts(versions: Sequence[Version]) -> Mapping[str, str]:
     """What the page loads when a protocol is chosen, by its path below the assets of the site."""
     found: dict[str, str] = {}
-    for version in supported(versions):
+    for version in find_supported_versions(versions):
         protocol = version.protocol
         data = {
-            "sides": _sides(version),
+            "sides": _find_sides(version),
             "batch": protocol.batch,
             "partial": version.family == "mcp",  # the schema holds a part of its methods
             "methods": [method_row(method) for method in protocol.methods],
-            "example": "\n".join(json.dumps(line) for line in _example(version)),
+            "example": "\n".join(json.dumps(line) for line in _make_example(version)),
         }
         module = typescript.script(protocol, version.bundle, ("read", "validate"))
         name, rows = json.dumps(protocol.name), json.dumps(data)
-        found[_script(version)] = f"(globalThis.acpProtocols ??= {{}})[{name}] = {{ ...{rows}, module: {module} }};\n"
+        found[_name_script(version)] = (
+            f"(globalThis.acpProtocols ??= {{}})[{name}] = {{ ...{rows}, module: {module} }};\n"
+        )
     return found
 
 
-def _sides(version: Version) -> tuple[str, ...]:
+def _find_sides(version: Version) -> tuple[str, ...]:
     return tuple(side for side in version.protocol.sides if side != "proxy")
 
 
-def _script(version: Version) -> str:
+def _name_script(version: Version) -> str:
     return f"protocols/{re.sub(r'[^A-Za-z0-9.-]', '-', version.protocol.name)}.js"
 
 
-def _example(version: Version) -> Iterator[dict[str, ir.JSON]]:
+def _make_example(version: Version) -> Iterator[dict[str, ir.JSON]]:
     """Lines of a recording: `initialize` and the next requests whose params and result have examples of their own."""
-    sides = _sides(version)
+    sides = _find_sides(version)
     number = 0
     for method in sorted(version.protocol.methods, key=lambda method: method.name != "initialize"):
         params, result = (version.protocol.definitions.get(name or "") for name in (method.params, method.result))

@@ -46,7 +46,7 @@ _OTHER: Final = SITE_NOT_BUILT(
 )
 
 
-def files(found: str) -> Mapping[str, str]:
+def make_files(found: str) -> Mapping[str, str]:
     """The files of the search. Raises `Faults` where what the site generator found has another form."""
     settings = json.loads((resources.templates() / "docs" / "search.json").read_text("utf-8"))
     try:
@@ -54,10 +54,10 @@ def files(found: str) -> Mapping[str, str]:
         locations = [str(item["location"]) for item in items]
         fields = [
             {
-                "title": _plain(item["title"]),
-                "path": " / ".join(map(_plain, item["path"])),
-                "keywords": " ".join(_matching(settings["keywords"], location)),
-                "text": _plain(item["text"]),
+                "title": _remove_markup(item["title"]),
+                "path": " / ".join(map(_remove_markup, item["path"])),
+                "keywords": " ".join(_match(settings["keywords"], location)),
+                "text": _remove_markup(item["text"]),
             }
             for item, location in zip(items, locations, strict=True)
         ]
@@ -74,8 +74,8 @@ def files(found: str) -> Mapping[str, str]:
         "locations": locations,
         "titles": [values["title"] for values in fields],
         "paths": [values["path"] for values in fields],
-        "tags": [_tag(posixpath.dirname(each.partition("#")[0]), versions) for each in locations],
-        "weights": [next(_matching(settings["weights"], each), 1) * (1 if "#" in each else 1.6) for each in locations],
+        "tags": [_find_tag(posixpath.dirname(each.partition("#")[0]), versions) for each in locations],
+        "weights": [next(_match(settings["weights"], each), 1) * (1 if "#" in each else 1.6) for each in locations],
         "terms": " ".join(names),
         "postings": postings,
         "width": terms.width,
@@ -85,8 +85,8 @@ def files(found: str) -> Mapping[str, str]:
         "synonyms": settings["synonyms"],
     }
     return {
-        INDEX: f"var acpSearchIndex = {_dumped(index)}\n",
-        TEXTS: f"var acpSearchTexts = {_dumped([values['text'] for values in fields])}\n",
+        INDEX: f"var acpSearchIndex = {_dump(index)}\n",
+        TEXTS: f"var acpSearchTexts = {_dump([values['text'] for values in fields])}\n",
     }
 
 
@@ -133,19 +133,19 @@ def _stem(word: str) -> str:
     return _END.sub(lambda end: end[1] or ("y" if end[0] == "ies" else ""), word, count=1)
 
 
-def _plain(text: str) -> str:
+def _remove_markup(text: str) -> str:
     return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", re.sub(r"</?(?:code|strong|em)>", "", text))).split())
 
 
-def _matching(patterns: Sequence[tuple[str, Any]], location: str) -> Iterator[Any]:
+def _match(patterns: Sequence[tuple[str, Any]], location: str) -> Iterator[Any]:
     return (value for pattern, value in patterns if re.search(pattern, location))
 
 
-def _dumped(value: object) -> str:
+def _dump(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _tag(folder: str, versions: Collection[str]) -> str:
+def _find_tag(folder: str, versions: Collection[str]) -> str:
     """The tag of the pages in a folder: the protocol version that they are about, otherwise the first folder above them."""
     above = folder
     while above and above not in versions:

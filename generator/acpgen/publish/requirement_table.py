@@ -60,7 +60,7 @@ class NormativeDocument:
     @property
     def page(self) -> str:
         """The name of its page."""
-        return slug(self.area) if self.area else self.id.replace("/", "-")
+        return make_slug(self.area) if self.area else self.id.replace("/", "-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +115,12 @@ class Table:
     rules: tuple[Requirement, ...]
 
 
-def slug(section: str) -> str:
+def make_slug(section: str) -> str:
     """The anchor of a heading, as its site writes it: lower case, words joined by hyphens."""
     return re.sub(r"[^\w-]+", "", re.sub(r"\s+", "-", section.strip().lower()))
 
 
-def parse(value: ir.JSON, at: str) -> Table:
+def parse_table(value: ir.JSON, at: str) -> Table:
     """The table in a file. Raises `Faults`, which name every place where it is not well formed."""
     faults = [*form_faults(_FORM, value, at, "Correct it: schema/README.md describes the table")]
     if faults:
@@ -128,17 +128,17 @@ def parse(value: ir.JSON, at: str) -> Table:
     top = cast("dict[str, list[dict[str, Any]]]", value)
     documents = _FORM.convert(top["documents"], tuple[NormativeDocument, ...])
     known = {document.id: document for document in documents}
-    rules = tuple(_requirement(row, known) for row in top["rules"])
+    rules = tuple(_make_requirement(row, known) for row in top["rules"])
     table = Table(at, documents, rules)
-    wrong = [*_wrong_documents(table), *_wrong_order(table)]
+    wrong = [*_check_documents(table), *_check_order(table)]
     for index, (row, rule) in enumerate(zip(top["rules"], rules, strict=True)):
-        wrong += [(f"/rules/{index}{below}", why, remedy) for below, why, remedy in _wrong_rule(row, rule, known)]
+        wrong += [(f"/rules/{index}{below}", why, remedy) for below, why, remedy in _check_rule(row, rule, known)]
     if wrong:
         raise Faults([BAD_MATERIAL(at=f"{at}#{where}", reason=why, remedy=remedy) for where, why, remedy in wrong])
     return table
 
 
-def _requirement(row: Mapping[str, Any], known: Mapping[str, NormativeDocument]) -> Requirement:
+def _make_requirement(row: Mapping[str, Any], known: Mapping[str, NormativeDocument]) -> Requirement:
     document = known.get(row["document"])
     protocols = () if document is None else document.protocols
     return _FORM.convert({"id": row.get("number", 0), "protocols": protocols, **row}, Requirement)
@@ -150,7 +150,7 @@ Wrong: TypeAlias = tuple[str, str, str]
 """A pointer, what is wrong there, and what to do."""
 
 
-def _wrong_documents(table: Table) -> Iterator[Wrong]:
+def _check_documents(table: Table) -> Iterator[Wrong]:
     documents = table.documents
     if len({document.id for document in documents}) < len(documents):
         yield "/documents", "an id occurs twice", "Give each document its own"
@@ -163,7 +163,7 @@ def _wrong_documents(table: Table) -> Iterator[Wrong]:
             yield f"/documents/{index}", "no rule is from this document", "Add its rules, or remove it"
 
 
-def _wrong_order(table: Table) -> Iterator[Wrong]:
+def _check_order(table: Table) -> Iterator[Wrong]:
     order = {document.id: place for place, document in enumerate(table.documents)}
     for index, (before, rule) in enumerate(pairwise(table.rules), 1):
         if order.get(rule.document, 0) < order.get(before.document, 0):
@@ -177,9 +177,9 @@ def _wrong_order(table: Table) -> Iterator[Wrong]:
             yield f"/rules/{index}/id", f"{shown(id_)} occurs twice", "Give the rule the next place in its section"
 
 
-def _wrong_rule(row: Mapping[str, Any], rule: Requirement, known: Mapping[str, NormativeDocument]) -> Iterator[Wrong]:
+def _check_rule(row: Mapping[str, Any], rule: Requirement, known: Mapping[str, NormativeDocument]) -> Iterator[Wrong]:
     """What is wrong with one rule, by pointers from it."""
-    start = f"{rule.document}/{slug(rule.section)}/"
+    start = f"{rule.document}/{make_slug(rule.section)}/"
     if ("number" in row) == ("id" in row):
         yield "", "a rule has a number or an id", "Write one of 'number' and 'id'"
     elif isinstance(rule.id, str) and re.fullmatch(re.escape(start) + "[1-9][0-9]*", rule.id) is None:

@@ -43,7 +43,7 @@ _TAG: Final = re.compile(r"<[^>]*>|\{[^}]*\}")
 _MARK: Final = re.compile(r"[`*]|\\(?=\W)|(?<!\w)_|_(?!\w)")
 
 
-def laid_out(
+def lay_out_site(
     documents: Files,
     navigation: Sequence[Entry],
     address: SiteSettings,
@@ -55,18 +55,18 @@ def laid_out(
     """The files that the site generator reads; in a draft, pages are not described."""
     source = resources.templates() / "docs" / "site"
     shown = {path: text for path, text in documents.items() if not _is_for_machines(path)}
-    above = heads(shown, address, edited, is_draft=is_draft)
+    above = write_heads(shown, address, edited, is_draft=is_draft)
     laid = {f"{PAGES}/{path}": head + documents[path] for path, head in above.items()}
     files = (path for path in sorted(source.rglob("*")) if path.is_file())
     given = {path.relative_to(source).as_posix(): path.read_text("utf-8") for path in files}
     given |= {f"{PAGES}/assets/{path}": text for path, text in scripts.items()}
     given |= dict.fromkeys(_LEFT_OUT, "")
-    settings = {"INHERIT": "base.yml", "site_name": _name(documents), "nav": _nested(navigation)}
+    settings = {"INHERIT": "base.yml", "site_name": _name_section(documents), "nav": _nest(navigation)}
     settings |= {"site_url": address.url} if address.url else {}
     return {**laid, **given, CONFIGURATION: json.dumps(settings, indent=1)}
 
 
-def as_text(page: str) -> str:
+def name_text_file(page: str) -> str:
     """A page beside its HTML, as Markdown for machines: without the marks for the site."""
     return _MARKS.sub("", page)
 
@@ -75,17 +75,17 @@ def _is_for_machines(path: str) -> bool:
     return path.endswith((".js", ".json")) or path.rpartition("/")[2] in (WHOLE, "llms.txt")
 
 
-def _name(documents: Files) -> str:
+def _name_section(documents: Files) -> str:
     """What the site calls itself: the title of its home page."""
-    return _text(title(documents.get(INDEX, "")) or "Protocols")
+    return _write_page(title(documents.get(INDEX, "")) or "Protocols")
 
 
-def _nested(entries: Sequence[Entry]) -> list[Mapping[str, Any]]:
+def _nest(entries: Sequence[Entry]) -> list[Mapping[str, Any]]:
     """Navigation as the site generator reads it."""
-    return [{_text(head): below if isinstance(below, str) else _nested(below)} for head, below in entries]
+    return [{_write_page(head): below if isinstance(below, str) else _nest(below)} for head, below in entries]
 
 
-def _text(text: str) -> str:
+def _write_page(text: str) -> str:
     """A title as it stands in the site generator's file: text to it, which it puts into HTML unescaped."""
     return html.escape(visible(text))
 
@@ -93,7 +93,7 @@ def _text(text: str) -> str:
 # --- the lines above a page ------------------------------------------------------------------------------------------
 
 
-def heads(
+def write_heads(
     documents: Files, address: SiteSettings, edited: Mapping[str, str], *, is_draft: bool = False
 ) -> Mapping[str, str]:
     """What stands above each page, by its path.
@@ -101,30 +101,30 @@ def heads(
     A draft is described by its path alone: the site generator makes every page again when the description of one differs.
     """
     descriptions = {path: path for path in documents} if is_draft else _find_descriptions(documents)
-    return {path: _head(descriptions[path], address, edited.get(path)) for path in documents}
+    return {path: _write_head(descriptions[path], address, edited.get(path)) for path in documents}
 
 
-def description(text: str) -> str:
+def describe_page(text: str) -> str:
     """What a page is about, in one line of plain text: its title and the beginning of its first paragraph."""
-    head = _plain(title(text) or "")
+    head = _remove_markup(title(text) or "")
     blocks = (" ".join(block.split()) for block in re.split(r"\n\s*\n", _CODE.sub("", text)))
-    said = next((_plain(block) for block in blocks if block and not _NO_PROSE.match(block)), "")
-    return _short(f"{head}: {said}" if head and said else head or said)
+    said = next((_remove_markup(block) for block in blocks if block and not _NO_PROSE.match(block)), "")
+    return _shorten(f"{head}: {said}" if head and said else head or said)
 
 
 def _find_descriptions(documents: Files) -> Mapping[str, str]:
     """The description of each page. Pages that would say the same name themselves."""
-    descriptions = {path: description(text) for path, text in documents.items()}
+    descriptions = {path: describe_page(text) for path, text in documents.items()}
     counts: dict[str, int] = {}
     for each in descriptions.values():
         counts[each] = counts.get(each, 0) + 1
     return {
-        path: each if each and counts[each] == 1 else _short(f"{path.removesuffix('.md')}: {each}".strip(": "))
+        path: each if each and counts[each] == 1 else _shorten(f"{path.removesuffix('.md')}: {each}".strip(": "))
         for path, each in descriptions.items()
     }
 
 
-def _head(said: str, address: SiteSettings, source: str | None) -> str:
+def _write_head(said: str, address: SiteSettings, source: str | None) -> str:
     """The lines above a page. The site generator puts them into HTML as they are."""
     lines = [f"description: {json.dumps(html.escape(said), ensure_ascii=False)}"]
     if address.source and source is not None:
@@ -132,12 +132,12 @@ def _head(said: str, address: SiteSettings, source: str | None) -> str:
     return "\n".join(("---", *lines, "---", "", ""))
 
 
-def _plain(text: str) -> str:
+def _remove_markup(text: str) -> str:
     """Markdown of a line as plain text."""
     return html.unescape(_MARK.sub("", _TAG.sub("", _LINK.sub(r"\1", text)))).strip()
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     """A text of at most `LONGEST` characters: cut between words."""
     if len(text) <= LONGEST:
         return text

@@ -51,7 +51,7 @@ Beside: TypeAlias = Callable[[str], "str | None"]
 
 
 @contextlib.contextmanager
-def served(folder: Path, port: int = 0, beside: Beside | None = None) -> Generator[str]:
+def serve_folder(folder: Path, port: int = 0, beside: Beside | None = None) -> Generator[str]:
     """Serve a folder on the loopback interface alone, on any free port or a given one. What is missing is answered with its `404.html`.
 
     With `beside`, the folder is one that changes: pages load again when they differ. Raises `Faults`.
@@ -116,7 +116,7 @@ class _Handler(SimpleHTTPRequestHandler):
         page = self._page(path)
         text = self._beside(unquote(path).lstrip("/")) if self._beside is not None else None
         if text is not None:
-            self._send(text.encode(), _kind(path), HTTPStatus.OK, with_body=with_body)
+            self._send(text.encode(), _find_content_type(path), HTTPStatus.OK, with_body=with_body)
         elif page is not None:
             self._send_page(page, HTTPStatus.OK, with_body=with_body)
         elif with_body:
@@ -176,7 +176,7 @@ class _Handler(SimpleHTTPRequestHandler):
             self.wfile.write(content)
 
 
-def _kind(path: str) -> str:
+def _find_content_type(path: str) -> str:
     """The media type of a text at a path."""
     suffix = path.rpartition(".")[2]
     return f"{_KINDS.get(suffix, 'text/plain')}; charset=utf-8"
