@@ -1,4 +1,4 @@
-"""What the monitor saw, as findings of the probe: the rules that the program broke, with what the documents demand."""
+"""The violations that the monitor saw, as findings of the probe, with the clauses of the documents."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PASSED_OVER: Final = frozenset({"messages-missed", "request-unanswered", "not-j
 """Rules whose notes say nothing against the program."""
 
 _OWED: Final = frozenset({"cancelled-request-unanswered"})
-"""Rules that speak of a request of the one side and are broken by the other."""
+"""Rules that are about a request of one side and are broken by the other."""
 
 _RPC_RULES: Final = {
     "envelope-malformed": "4 Request object, 5 Response object",
@@ -31,14 +31,14 @@ _RPC_RULES: Final = {
     "batch-empty": "6 Batch",
     "batch-mixed": "6 Batch",
 }
-"""Rules of the monitor that rest on JSON-RPC, with the section."""
+"""Rules of the monitor based on JSON-RPC, with the section."""
 
 _WORDS: Final[Mapping[Strength, tuple[str, ...]]] = {
     "must": ("MUST", "MUST NOT"),
     "should": ("SHOULD", "SHOULD NOT", "RECOMMENDED"),
     "note": (),
 }
-"""The levels of requirements that say what a finding of a level says."""
+"""The RFC 2119 words of each level."""
 
 _SCHEMA_RULES: Final = frozenset(
     {"params-malformed", "result-malformed", "result-null", "method-unknown", "method-misdirected"}
@@ -46,7 +46,7 @@ _SCHEMA_RULES: Final = frozenset(
 
 
 def broken(connection: Connection) -> Iterator[ProbeFinding]:
-    """The findings behind what the monitor saw the program do on a connection that has ended."""
+    """Yield the findings of an ended connection from what the monitor saw."""
     for found in connection.breaches:
         breach = found.breach
         at_fault = connection.own if breach.rule in _OWED else connection.other
@@ -73,19 +73,19 @@ def unjudged(connection: Connection) -> Iterator[SkippedCase]:
 
 
 def merged(findings: Iterable[ProbeFinding]) -> list[ProbeFinding]:
-    """The findings, each once: what says the same of the same place is counted."""
+    """Merge findings that say the same about the same place, with their count."""
     from dataclasses import replace
 
-    found: dict[tuple[str, str, str, str], ProbeFinding] = {}
+    findings_by_key: dict[tuple[str, str, str, str], ProbeFinding] = {}
     for one in findings:
         key = (one.rule, one.version, one.level, one.place)
-        other = found.get(key)
-        found[key] = one if other is None else replace(other, times=other.times + one.times)
-    return sorted(found.values(), key=lambda one: ("must", "should", "note").index(one.level))
+        other = findings_by_key.get(key)
+        findings_by_key[key] = one if other is None else replace(other, times=other.times + one.times)
+    return sorted(findings_by_key.values(), key=lambda one: ("must", "should", "note").index(one.level))
 
 
 def _is_tolerated(connection: Connection, found: CaseBreach) -> bool:
-    """Whether a breach is but an answer to a line that readers take in different ways."""
+    """Whether a violation is only an answer to a line that readers may take in different ways."""
     if found.breach.rule not in ("response-without-request", "envelope-malformed", "session-not-open"):
         return False
     if not 0 <= found.breach.index < len(connection.rows):
@@ -99,7 +99,7 @@ def _is_tolerated(connection: Connection, found: CaseBreach) -> bool:
 
 
 def _find_request(connection: Connection, index: int) -> int | None:
-    """The place of the request that a message answers."""
+    """The index of the request that a message answers."""
     if not 0 <= index < len(connection.rows):
         return None
     value = _read(connection.rows[index].message)
@@ -108,8 +108,8 @@ def _find_request(connection: Connection, index: int) -> int | None:
     for at in range(index - 1, -1, -1):
         other = connection.rows[at]
         if other.sender == connection.own and len(other.message) < 100_000:
-            asked = _read(other.message)
-            if is_object(asked) and "method" in asked and asked.get("id") == value["id"]:
+            request = _read(other.message)
+            if is_object(request) and "method" in request and request.get("id") == value["id"]:
                 return at
     return None
 
@@ -126,7 +126,7 @@ def _where(pointer: str) -> str:
 
 
 def _requirements(breach: Breach, version: int | str | None) -> tuple[int | str, ...]:
-    """The requirements behind a breach in the version in force. Before the handshake has ended, the monitor cites the newest version."""
+    """The requirements behind a violation in the negotiated version. Before the handshake ends, the monitor cites the newest version."""
     own = f"acp/v{version}"
     is_other = all(str(each).startswith("acp/") and not str(each).startswith(f"{own}/") for each in breach.requirements)
     if version is None or not is_other:

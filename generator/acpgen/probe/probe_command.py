@@ -85,13 +85,13 @@ def listed(found: Sequence[ProbeCase]) -> str:
 
 
 def held_against(report: Conformance, baseline: Mapping[str, Any]) -> None:
-    """Take findings that a baseline holds out of the report, and say which of it are gone."""
+    """Move findings that a baseline contains out of the report, and note which of them no longer occur."""
     rows = {str(row["fingerprint"]): row for row in baseline["findings"]}
     report.known = [one for one in report.findings if one.fingerprint in rows]
     report.findings = [one for one in report.findings if one.fingerprint not in rows]
-    seen = {one.fingerprint for one in report.known}
+    known_fingerprints = {one.fingerprint for one in report.known}
     reached = set(report.reached)
-    report.gone = [row for mark, row in rows.items() if mark not in seen and row.get("case") in reached]
+    report.gone = [row for mark, row in rows.items() if mark not in known_fingerprints and row.get("case") in reached]
 
 
 def baseline(report: Conformance) -> str:
@@ -104,7 +104,7 @@ def baseline(report: Conformance) -> str:
 
 
 def read_baseline(path: Path) -> Mapping[str, Any]:
-    """A baseline. Raises `Faults` for a file that is none."""
+    """Read a baseline. Raises `Faults` for an invalid file."""
     try:
         value, _ = validators.read(read_bytes(path))
     except ValueError:
