@@ -129,7 +129,7 @@ def _judge(shape: Shape, record: Any, change: Mapping[str, Any]) -> list[Problem
     """What the schema says of the fields of a record that are changed."""
     names = {shape.by_name.get(wire, wire) for wire in change}
     try:
-        changed = {**readable(record), **change}
+        changed = readable({**readable(record), **change})
     except EncodeError as error:
         return [Problem("", "", str(error))]
     return [one for one in _explained(shape, changed) if one.pointer and steps(one.pointer)[0] in names]
