@@ -372,27 +372,27 @@ class Explainer:
 
     # --- sentences ---
 
-    def sentence(self, rule: str, given: Any, place: Path, value: Any) -> str:
-        """The sentence for a failed keyword; `given` is the value of the keyword, or the part of the value that it rejects."""
+    def sentence(self, rule: str, operand: Any, place: Path, value: Any) -> str:
+        """The sentence for a failed keyword; `operand` is the value of the keyword, or the part of the value that it rejects."""
         match rule:
             case "required":
-                return f"the field {given!r} is required{self._hint(given, place, value)}"
+                return f"the field {operand!r} is required{self._hint(operand, place, value)}"
             case "type":
-                return f"{_alternatives(given)} is expected, not {describe(value)}"
+                return f"{_alternatives(operand)} is expected, not {describe(value)}"
             case "x-integer":
                 return f"an integer without a fraction is expected, not {describe(value)}"
             case "const":
-                return f"{describe(value)} is not {describe(given)}, the only value allowed here"
+                return f"{describe(value)} is not {describe(operand)}, the only value allowed here"
             case "enum":
-                return f"{describe(value)} is not one of {_listed(given)}{_suggest(value, given)}"
+                return f"{describe(value)} is not one of {_listed(operand)}{_suggest(value, operand)}"
             case "additionalProperties" | "unevaluatedProperties":
                 return (
-                    f"{_listed(given)} is not allowed here"
-                    if len(given) == 1
-                    else f"{_listed(given)} are not allowed here"
+                    f"{_listed(operand)} is not allowed here"
+                    if len(operand) == 1
+                    else f"{_listed(operand)} are not allowed here"
                 )
             case "dependentRequired":
-                need, name = given
+                need, name = operand
                 return f"the field {need!r} is required beside {describe(name)}"
             case "not":
                 return EXCLUDED
@@ -402,10 +402,12 @@ class Explainer:
                 format_ = self.at(place[:-1]).get("format")
                 if format_ == "absolute-path":
                     return f"an absolute path is expected, not {describe(value)}"
-                return f"{describe(value)} does not match the pattern {describe(self._engine.own(given))}"
+                return f"{describe(value)} does not match the pattern {describe(self._engine.own(operand))}"
             case _:
                 limit = _LIMITS.get(rule)
-                return limit.format(given) if limit is not None else f"the value does not satisfy the keyword {rule!r}"
+                return (
+                    limit.format(operand) if limit is not None else f"the value does not satisfy the keyword {rule!r}"
+                )
 
     def _hint(self, missing: str, place: Path, value: Any) -> str:
         owner = self.at(place[:-1])

@@ -77,8 +77,8 @@ class Message(Struct, metaclass=MessageMeta, eq=False, kw_only=True, omit_defaul
         notes: Any = self._notes
         if notes.unknown is None:
             notes.unknown = dict[str, Any]()
-        found: dict[str, Any] = notes.unknown
-        return found
+        unknown_fields: dict[str, Any] = notes.unknown
+        return unknown_fields
 
     @extra.setter
     def extra(self, value: dict[str, Any]) -> None:

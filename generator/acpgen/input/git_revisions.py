@@ -273,8 +273,8 @@ class Contents:
 
         folder, files = self._files(place, label)
         root = f"{label}:{folder}"
-        whole, written = extended(files, root, read_folder, parsed)
-        return Source(name, root, whole, self._beside(place, files, label), written)
+        whole, parts_by_path = extended(files, root, read_folder, parsed)
+        return Source(name, root, whole, self._beside(place, files, label), parts_by_path)
 
     def _beside(
         self, place: Location, files: tuple[tuple[str, bytes], ...], label: str

@@ -195,8 +195,8 @@ def read(source: Path, *, name: str | None = None, references: References = NO_R
         folder, content, own = source.parent, read_bytes(source, LARGEST), source.stem
         files = ((source.name, content),)
         beside = siblings(source.name, content, _below(folder, LARGEST - len(content)))
-    whole, written = extended(files, place(folder), lambda other: read_folder(folder / other), parsed)
-    return with_references(Source(name or own, place(folder), whole, beside, written), references)
+    whole, parts_by_path = extended(files, place(folder), lambda other: read_folder(folder / other), parsed)
+    return with_references(Source(name or own, place(folder), whole, beside, parts_by_path), references)
 
 
 def _below(folder: Path, room: int) -> Callable[[str], bytes | None]:

@@ -88,7 +88,7 @@ def extended(
     relative path. Raises `Faults`.
     """
     overlay_folders = {posixpath.dirname(path) for path, content in files if f'"{EXTENDS}"'.encode() in content}
-    whole, written = dict(files), dict[str, Written]()
+    whole, parts_by_path = dict(files), dict[str, Written]()
     for inside in sorted(overlay_folders):
         group = {posixpath.basename(path): content for path, content in files if posixpath.dirname(path) == inside}
 
@@ -97,8 +97,8 @@ def extended(
 
         merged_files, homes = _extended(group, posixpath.join(root, inside) if inside else root, read, parse)
         whole |= {posixpath.join(inside, path): content for path, content in merged_files.items()}
-        written |= {posixpath.join(inside, path): home for path, home in homes.items()}
-    return tuple(sorted(whole.items())), written
+        parts_by_path |= {posixpath.join(inside, path): home for path, home in homes.items()}
+    return tuple(sorted(whole.items())), parts_by_path
 
 
 def _extended(
@@ -119,9 +119,11 @@ def _extended(
         raise Faults(work.faults)
     names = {path: path for path in base if path not in own}
     names |= {path: posixpath.basename(file) for path, file in targets.items()}
-    written = {path: Written(f"{elsewhere}/{name}", base[name], files.get(path, b"")) for path, name in names.items()}
+    parts_by_path = {
+        path: Written(f"{elsewhere}/{name}", base[name], files.get(path, b"")) for path, name in names.items()
+    }
     texts = {path: _text(value) for path, value in work.merged.items()}
-    return {**base, **files, **texts}, written
+    return {**base, **files, **texts}, parts_by_path
 
 
 def folders_of(targets: Mapping[str, Any]) -> set[str]:

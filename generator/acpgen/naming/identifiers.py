@@ -91,7 +91,7 @@ def field_names(properties: Collection[str], inherited: Mapping[str, str] | None
     """
     base_names = inherited or {}
     own = {name: (field_name(name), _spelled_field(name)) for name in properties if name not in base_names}
-    names = {**base_names, **assign(own, taken=base_names.values())}
+    names = {**base_names, **assign(own, used=base_names.values())}
     return {name: names[name] for name in properties}
 
 
@@ -100,8 +100,8 @@ def method_keys(methods: Collection[str]) -> Mapping[str, str]:
     return assign({name: (method_key(name) or "empty", "_".join(_spelled_parts(name))) for name in methods})
 
 
-def method_names(methods: Mapping[str, str], taken: Collection[str]) -> Mapping[str, str]:
-    """The distinct coroutine name of each method, different from those in `taken`: `session/set_mode` becomes `session_set_mode`.
+def method_names(methods: Mapping[str, str], used: Collection[str]) -> Mapping[str, str]:
+    """The distinct coroutine name of each method, different from those in `used`: `session/set_mode` becomes `session_set_mode`.
 
     `methods` has the wire name of each key; a key may include more, such as the kind, to distinguish two methods with one name.
     """
@@ -110,7 +110,7 @@ def method_names(methods: Mapping[str, str], taken: Collection[str]) -> Mapping[
             key: (_coroutine(words(name)), _coroutine(words(key)), _coroutine(_spelled_parts(key)))
             for key, name in methods.items()
         },
-        taken=taken,
+        used=used,
     )
 
 
@@ -178,13 +178,13 @@ def spelled_out(text: str) -> str:
     return " ".join(_spelled_parts(text))
 
 
-def assign(ladders: Mapping[str, Sequence[str]], taken: Collection[str] = ()) -> Mapping[str, str]:
+def assign(ladders: Mapping[str, Sequence[str]], used: Collection[str] = ()) -> Mapping[str, str]:
     """Assign each key the first free name of its candidates, regardless of the order of the keys.
 
     A key equal to its first candidate takes precedence; first candidates take precedence over later ones of other keys. If none is free,
     underscores are appended, then the code points of the key.
     """
-    used_names = set(taken)
+    used_names = set(used)
     names: dict[str, str] = {}
     first_counts = Counter(ladder[0] for ladder in ladders.values())
     order = sorted(ladders, key=lambda key: (key != ladders[key][0], key))

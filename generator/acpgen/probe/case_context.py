@@ -132,9 +132,9 @@ class Trial:
             else max((one for one in KNOWN if self.initialize(one).version == one), default=1)
         )
 
-    def fail_answer(self, found: ReceivedMessage, message: str, **more: Any) -> None:
+    def fail_answer(self, response: ReceivedMessage, message: str, **more: Any) -> None:
         """Report a violation that an answer shows, together with its request; `more` is passed to `fail`."""
-        self.fail(message, found.asked, found.index, **more)
+        self.fail(message, response.asked, response.index, **more)
 
     def require_alive(self, what: str, index: int, clause: Clause | str | None = None) -> bool:
         """Whether the program still answers after what was sent just now; where it does not, that is a breach."""

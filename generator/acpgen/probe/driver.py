@@ -191,13 +191,13 @@ class Probing:
         """The outcome of `initialize` with this version; cached. Connections that no case shares are closed at once."""
         key = repr(wanted)
         if key not in self.handshakes:
-            found = self.handshakes[key] = self._initialize(wanted)
-            self._learn(found)
+            outcome = self.handshakes[key] = self._initialize(wanted)
+            self._learn(outcome)
             if (
-                not (wanted in VERSIONS and type(wanted) is int and found.version == wanted)
-                and found.answer is not None
+                not (wanted in VERSIONS and type(wanted) is int and outcome.version == wanted)
+                and outcome.answer is not None
             ):
-                self._end(found.connection)
+                self._end(outcome.connection)
         return self.handshakes[key]
 
     def _initialize(self, wanted: Any) -> Handshake:

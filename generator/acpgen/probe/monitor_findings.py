@@ -47,19 +47,19 @@ _SCHEMA_RULES: Final = frozenset(
 
 def broken(connection: Connection) -> Iterator[ProbeFinding]:
     """Yield the findings of an ended connection from what the monitor saw."""
-    for found in connection.breaches:
-        breach = found.breach
+    for case_breach in connection.breaches:
+        breach = case_breach.breach
         at_fault = connection.own if breach.rule in _OWED else connection.other
-        if breach.rule in _PASSED_OVER or breach.sender != at_fault or _is_tolerated(connection, found):
+        if breach.rule in _PASSED_OVER or breach.sender != at_fault or _is_tolerated(connection, case_breach):
             continue
         yield ProbeFinding(
             rule=breach.rule,
-            case=found.case,
+            case=case_breach.case,
             clause=_clause(breach.rule, _requirements(breach, connection.version), breach.level, connection.other),
             level=breach.level,
             message=f"{breach.method}: {breach.sentence}{_where(breach.pointer)}" if breach.method else breach.sentence,
             transcript=connection.excerpt(breach.earlier, _find_request(connection, breach.index), breach.index),
-            sent=found.sent,
+            sent=case_breach.sent,
             place=f"{breach.method} {re.sub(r'/[0-9]+', '/*', breach.pointer)}",
             spoken=f"v{connection.version}",
         )
@@ -67,9 +67,9 @@ def broken(connection: Connection) -> Iterator[ProbeFinding]:
 
 def unjudged(connection: Connection) -> Iterator[SkippedCase]:
     """What the monitor did not judge of what the program sent."""
-    for found in connection.breaches:
-        if found.breach.rule == "not-judged" and found.breach.sender == connection.other:
-            yield SkippedCase(found.case or "monitor", found.breach.sentence)
+    for case_breach in connection.breaches:
+        if case_breach.breach.rule == "not-judged" and case_breach.breach.sender == connection.other:
+            yield SkippedCase(case_breach.case or "monitor", case_breach.breach.sentence)
 
 
 def merged(findings: Iterable[ProbeFinding]) -> list[ProbeFinding]:
@@ -84,14 +84,14 @@ def merged(findings: Iterable[ProbeFinding]) -> list[ProbeFinding]:
     return sorted(findings_by_key.values(), key=lambda one: ("must", "should", "note").index(one.level))
 
 
-def _is_tolerated(connection: Connection, found: CaseBreach) -> bool:
+def _is_tolerated(connection: Connection, case_breach: CaseBreach) -> bool:
     """Whether a violation is only an answer to a line that readers may take in different ways."""
-    if found.breach.rule not in ("response-without-request", "envelope-malformed", "session-not-open"):
+    if case_breach.breach.rule not in ("response-without-request", "envelope-malformed", "session-not-open"):
         return False
-    if not 0 <= found.breach.index < len(connection.rows):
+    if not 0 <= case_breach.breach.index < len(connection.rows):
         return False
-    value = _read(connection.rows[found.breach.index].message)
-    if found.breach.rule == "session-not-open":
+    value = _read(connection.rows[case_breach.breach.index].message)
+    if case_breach.breach.rule == "session-not-open":
         params = value.get("params") if is_object(value) else None
         return is_object(params) and id_text(params.get("sessionId")) in connection.tolerated
     items = value if is_array(value) else [value]
@@ -148,8 +148,8 @@ def _clause(rule: str, requirements: tuple[int | str, ...], level: Strength, sid
         nearest = min(binding, key=lambda each: table[each].level not in _WORDS[level])
         row = table[nearest]
         return Clause(row.document, row.section, level, row.says, nearest)
-    found = embedded.monitor.RULES.get(rule)
-    says = " ".join(found.doc.split()) if found is not None else embedded.monitor.REMARKS[rule]
+    monitor_rule = embedded.monitor.RULES.get(rule)
+    says = " ".join(monitor_rule.doc.split()) if monitor_rule is not None else embedded.monitor.REMARKS[rule]
     says = re.split(r"(?<=[.]) ", says)[0]
     if rule in _RPC_RULES:
         return Clause(RPC, _RPC_RULES[rule], level, says)

@@ -22,9 +22,9 @@ from acpgen.probe.registry import ProbeCase
 SEEDS: Final = 1 << 31
 
 
-def seed(given: int | None) -> int:
+def seed(requested: int | None) -> int:
     """The seed of the random part: the one that is given, or a drawn one."""
-    return SystemRandom().randrange(SEEDS) if given is None else given
+    return SystemRandom().randrange(SEEDS) if requested is None else requested
 
 
 def cases(names: Sequence[str], side: str) -> list[ProbeCase]:
@@ -63,16 +63,16 @@ def versions(protocols: Sequence[str]) -> tuple[int, ...]:
     return tuple(dict.fromkeys(known[name] for name in protocols)) or (1, 2)
 
 
-def listed(found: Sequence[ProbeCase]) -> str:
+def listed(table: Sequence[ProbeCase]) -> str:
     """The cases for people: those of MUSTs first, strict ones apart."""
     from acpgen.diagnostics.columns import strip_colours, wrap
 
     lines: list[str] = []
     for heading, is_strict in (("Demanded (MUST)", False), ("Advised, or not said (strict)", True)):
-        chosen = [one for one in found if one.is_strict == is_strict]
-        if chosen:
+        group = [one for one in table if one.is_strict == is_strict]
+        if group:
             lines += ["", heading] if lines else [heading]
-        for one in chosen:
+        for one in group:
             where = "" if one.start == "program" else f"  v{', v'.join(map(str, one.versions))}"
             lines.append(f"  {one.id}{where}")
             lines += wrap(" ".join(one.doc.split()), "      ")

@@ -212,8 +212,8 @@ def _list_files(system: Any, name: str, rows: Mapping[str, Mapping[str, Any]]) -
     files = list[File]()
     for path, row in sorted(rows.items()):
         version = next((str(row[key]) for key in ("ETag", "etag", "md5", "mtime", "last_modified") if row.get(key)), "")
-        shown = str(system.unstrip_protocol(path)) if _URL.match(name) else _shorten(name, path)
-        files.append(File(shown, int(row.get("size") or 0), version))
+        label = str(system.unstrip_protocol(path)) if _URL.match(name) else _shorten(name, path)
+        files.append(File(label, int(row.get("size") or 0), version))
     return files
 
 

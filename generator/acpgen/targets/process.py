@@ -142,9 +142,9 @@ def _ask(name: str, path: str, question: Mapping[str, Any]) -> dict[str, Any]:
     return _parse_answer(name, path, bytes(talk.answer))
 
 
-def _parse_answer(name: str, path: str, said: bytes) -> dict[str, Any]:
+def _parse_answer(name: str, path: str, output: bytes) -> dict[str, Any]:
     try:
-        answer = parse_json(said.decode(), path)
+        answer = parse_json(output.decode(), path)
     except UnicodeDecodeError:
         raise make_failure(path, name, "its answer is not UTF-8") from None
     except Faults as caught:

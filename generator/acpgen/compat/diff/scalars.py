@@ -183,12 +183,16 @@ def booleans(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternat
     if free == (True, True):
         return
     constants = [{v.value for group in side for v in group.values} for side in values]
-    admitted_values = [{True, False} if is_free else found for is_free, found in zip(free, constants, strict=True)]
+    admitted_values = [
+        {True, False} if is_free else limit_changes for is_free, limit_changes in zip(free, constants, strict=True)
+    ]
     before, after = admitted_values
     words = _set(before), _set(after)
     sides: tuple[tuple[Revision, object], ...] = (("old", before - after), ("new", after - before))
-    found = [LimitChange("limit", *words, keyword="enum", admitted_by=by, **work.at()) for by, alone in sides if alone]
-    work.note(*together(found))
+    limit_changes = [
+        LimitChange("limit", *words, keyword="enum", admitted_by=by, **work.at()) for by, alone in sides if alone
+    ]
+    work.note(*together(limit_changes))
 
 
 def scalars(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> None:

@@ -56,8 +56,8 @@ def none_spoken(trial: Trial) -> str:
     )
 
 
-def fail_handshake(trial: Trial, found: Handshake, message: str, level: Strength | None = None) -> None:
+def fail_handshake(trial: Trial, outcome: Handshake, message: str, level: Strength | None = None) -> None:
     """Report a violation that the answer to `initialize` shows."""
-    trial.handshake = found
-    assert found.answer is not None
-    trial.fail_answer(found.answer, message, level=level)
+    trial.handshake = outcome
+    assert outcome.answer is not None
+    trial.fail_answer(outcome.answer, message, level=level)

@@ -56,11 +56,11 @@ def session_or_login(trial: Trial) -> None:
 
 def _initialize(trial: Trial) -> Handshake:
     """`initialize`, answered. Raises `SkipCase` where it is not."""
-    found = trial.initialize("registry")
-    if found.answer is None or "result" not in found.answer.value:
-        raise SkipCase(unspoken(found, 1))
-    trial.handshake = found
-    return found
+    outcome = trial.initialize("registry")
+    if outcome.answer is None or "result" not in outcome.answer.value:
+        raise SkipCase(unspoken(outcome, 1))
+    trial.handshake = outcome
+    return outcome
 
 
 def _methods(outcome: Handshake) -> list[dict[str, Any]]:

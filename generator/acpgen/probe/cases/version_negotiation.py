@@ -97,11 +97,11 @@ def repeated(trial: Trial) -> None:
 
 def _initialize(trial: Trial, wanted: Any, clause: str | None = None) -> Handshake:
     """The outcome of `initialize`; a missing answer is a violation."""
-    found = trial.initialize(wanted)
-    if found.answer is None:
-        trial.handshake = found
-        trial.require_answer(found.id, found.index, "initialize", clause)
-    return found
+    outcome = trial.initialize(wanted)
+    if outcome.answer is None:
+        trial.handshake = outcome
+        trial.require_answer(outcome.id, outcome.index, "initialize", clause)
+    return outcome
 
 
 def _changes_nothing(trial: Trial, requested: str, what: str) -> None:

@@ -100,15 +100,17 @@ def _make_note(step: ScenarioMessage, carried: ir.JSON | envelopes.Absent | None
     return next((name for name in _BRINGS if name in carried), "") if isinstance(carried, dict) else ""
 
 
-def _make_anchor(step: ScenarioMessage, taken: set[str]) -> str:
+def _make_anchor(step: ScenarioMessage, anchors: set[str]) -> str:
     """The unique anchor of a message on its page, made from its method and content. Adds it to the anchors in use."""
     words = (step.method.name.replace("/", "-"), "answer" if step.is_answer else "", *step.carries)
     plain = identifier("-".join(filter(None, words)))
-    found = next(
-        name for number in range(len(taken) + 1) if (name := f"{plain}-{number + 1}" if number else plain) not in taken
+    anchor = next(
+        name
+        for number in range(len(anchors) + 1)
+        if (name := f"{plain}-{number + 1}" if number else plain) not in anchors
     )
-    taken.add(found)
-    return found
+    anchors.add(anchor)
+    return anchor
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,10 +188,10 @@ def _find_shared(value: ir.JSON, names: dict[str, ir.JSON]) -> ir.JSON:
     """Replace the identifiers in a value by those already in `names`, and add new ones to it. Items of arrays keep their own."""
     match value:
         case dict():
-            made: dict[str, ir.JSON] = {}
+            members: dict[str, ir.JSON] = {}
             for key, inner in value.items():
-                made[key] = names.setdefault(key, inner) if key in SHARED else _find_shared(inner, names)
-            return made
+                members[key] = names.setdefault(key, inner) if key in SHARED else _find_shared(inner, names)
+            return members
         case list():
             for item in value:
                 _find_shared(item, names)

@@ -39,31 +39,33 @@ Examples = Mapping[str, tuple[ir.JSON, ...]]
 
 def find_refused(judge: ExampleJudge) -> tuple[Fault, ...]:
     """A fault for each example of a bundle that its own schema rejects."""
-    found: list[Fault] = []
+    faults: list[Fault] = []
     for keys, schema in judge.given:
         place = judge.bundle.origins[keys[0]] + plain_pointer(*keys[1:])
         for index, example in enumerate(schema["examples"]):
             reason = judge.refusal(reference_to(*keys), example)
             if reason is not None:
-                found.append(INVALID_EXAMPLE(at=f"{place}/examples/{index}", reason=reason, otherwise=f", or {REMEDY}"))
-    return tuple(found)
+                faults.append(
+                    INVALID_EXAMPLE(at=f"{place}/examples/{index}", reason=reason, otherwise=f", or {REMEDY}")
+                )
+    return tuple(faults)
 
 
 def collect_examples(protocol: ir.Protocol, judge: ExampleJudge) -> Examples:
     """Collect the examples of each definition: its own valid ones, or else the first few that occur inside the examples of others."""
-    gathered: dict[str, dict[str, ir.JSON]] = {name: {} for name in protocol.definitions}
+    examples_by_name: dict[str, dict[str, ir.JSON]] = {name: {} for name in protocol.definitions}
 
     def admits(name: str, value: ir.JSON) -> bool:
         # What the schema does not define is the fallback of a tolerated union, and takes whatever reaches it.
         return name not in judge.bundle.definitions or judge.refusal(reference_to(name), value) is None
 
     def add(name: str, value: ir.JSON) -> None:
-        found = gathered[name]
+        own_examples = examples_by_name[name]
         key = dumps(value, sort_keys=True)
-        if key in found or len(found) >= FEW:
+        if key in own_examples or len(own_examples) >= FEW:
             return
         if admits(name, value):
-            found[key] = value
+            own_examples[key] = value
             for inner, part in _list_parts(protocol, protocol.definitions[name], value, admits):
                 add(inner, part)
 
@@ -75,10 +77,10 @@ def collect_examples(protocol: ir.Protocol, judge: ExampleJudge) -> Examples:
         for example in own[name]:
             for inner, part in _list_parts(protocol, definition, example, admits):
                 add(inner, part)
-    return {name: own[name] or tuple(gathered[name].values()) for name in protocol.definitions}
+    return {name: own[name] or tuple(examples_by_name[name].values()) for name in protocol.definitions}
 
 
-def generate_examples(protocol: ir.Protocol, judge: ExampleJudge, found: Examples) -> Examples:
+def generate_examples(protocol: ir.Protocol, judge: ExampleJudge, collected_examples: Examples) -> Examples:
     """Generate one value for each definition without an example: with all fields if that is valid, otherwise as small as possible."""
     values = Values(protocol.definitions)
 
@@ -89,7 +91,7 @@ def generate_examples(protocol: ir.Protocol, judge: ExampleJudge, found: Example
 
     return {
         name: (value,)
-        for name, examples in found.items()
+        for name, examples in collected_examples.items()
         if not examples
         for value in islice(
             (

@@ -66,9 +66,9 @@ class _Compiled(BytecodeCache):
         self._cache: Final = cache
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        found = self._cache.find(self._key(bucket))
-        if isinstance(found, str):
-            bucket.bytecode_from_string(base64.b64decode(found))
+        bytecode = self._cache.find(self._key(bucket))
+        if isinstance(bytecode, str):
+            bucket.bytecode_from_string(base64.b64decode(bytecode))
 
     def dump_bytecode(self, bucket: Bucket) -> None:
         self._cache.keep(self._key(bucket), base64.b64encode(bucket.bytecode_to_string()).decode())

@@ -90,8 +90,8 @@ def _named(sides: list[str]) -> dict[str, Peer]:
         for side in sides
         for kind, prefix in (("handler", ""), ("remote", "Remote"))
     }
-    assigned_names = assign(candidates, taken=_OWN)
-    attributes = method_names({side: side for side in sides}, taken={*_SERVING, *_MODULE})
+    assigned_names = assign(candidates, used=_OWN)
+    attributes = method_names({side: side for side in sides}, used={*_SERVING, *_MODULE})
     return {
         side: Peer(
             side, assigned_names[f"handler {side}"], assigned_names[f"remote {side}"], attributes[side], literal(side)
@@ -115,7 +115,7 @@ def _other(side: str, pair: tuple[str, str]) -> str:
 def _view(peer: Peer, other: Peer, protocol: ir.Protocol, names: Names) -> dict[str, Any]:
     methods = {f"{m.name} {m.kind}": m for m in protocol.methods if m.side in EITHER or m.side == peer.name}
     reserved_names = {*_SERVING, other.attribute}
-    python_names = method_names({key: method.name for key, method in methods.items()}, taken=reserved_names)
+    python_names = method_names({key: method.name for key, method in methods.items()}, used=reserved_names)
     return {
         **vars(peer),
         "name": inside_docstring(peer.name, 4),

@@ -111,13 +111,13 @@ def _find_breaks(
     errors: Iterable[jsonschema_rs.ValidationError], judge: Validator, tags: Mapping[Path, str]
 ) -> tuple[Break, ...]:
     """The violations that errors report. `tags` holds the tag of each tagged union by its location in the schema."""
-    found: dict[tuple[Path, str, str | None], Break] = {}
+    breaks: dict[tuple[Path, str, str | None], Break] = {}
     for error in errors:
         spend(_ERROR)
         is_union = error.kind.name in ("anyOf", "oneOf")
         for one in _judge_union(error, judge, tags) if is_union else (_find_single(error, judge),):
-            found.setdefault((one.path, one.rule, one.missing), one)
-    return tuple(found.values())
+            breaks.setdefault((one.path, one.rule, one.missing), one)
+    return tuple(breaks.values())
 
 
 def _find_single(error: jsonschema_rs.ValidationError, judge: Validator) -> Break:
@@ -151,9 +151,9 @@ def _judge_union(
         if missing is not None and any(len(branch) == 1 for branch in meant):
             return (Break(path, "required", place, missing),)
         return (Break(path, keyword, place, vague=True),)
-    for rule, told in (("const", "enum"), ("type", "type")):
+    for rule, stand_in in (("const", "enum"), ("type", "type")):
         if all((path, rule) in {(one.path, one.rule) for one in branch} for branch in branches):
-            return (Break(path, told, place),)
+            return (Break(path, stand_in, place),)
     tags: list[set[str | None]] = [
         {
             str(one.path[-1])
@@ -177,8 +177,8 @@ def _is_elsewhere(one: Break, path: Path, tag: str | None) -> bool:
 def _requires_null(branch: Sequence[jsonschema_rs.ValidationError]) -> bool:
     if len(branch) != 1 or branch[0].kind.name not in ("type", "const"):
         return False
-    given: Any = branch[0].kind.value
-    return given is None or given == "null" or (is_array(given) and given == ["null"])
+    types: Any = branch[0].kind.value
+    return types is None or types == "null" or (is_array(types) and types == ["null"])
 
 
 def _find_shared(sets: Sequence[set[str | None]]) -> str | None:

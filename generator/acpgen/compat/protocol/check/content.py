@@ -290,10 +290,10 @@ def places_of(context: Context, placed: PlacedChange) -> ChangePlaces:
     return {"old_at": first[0] or second[0], "new_at": first[1] or second[1]}
 
 
-def _is_at_declaration(found: PlacedChange) -> bool:
+def _is_at_declaration(placed: PlacedChange) -> bool:
     """Whether a change has no place of its own, and no step to it from the declaration around it has one."""
-    steps = found.steps[found.declaration.depth if found.declaration else 0 :]
-    return not any([found.change.old_at, found.change.new_at, *(each.old_at or each.new_at for each in steps)])
+    steps = placed.steps[placed.declaration.depth if placed.declaration else 0 :]
+    return not any([placed.change.old_at, placed.change.new_at, *(each.old_at or each.new_at for each in steps)])
 
 
 def _declaring(context: Context, placed: PlacedChange) -> tuple[str, str]:
