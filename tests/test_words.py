@@ -163,7 +163,7 @@ NO_VARIABLES: Final = frozenset(
 
 def test_no_variable_is_named_by_a_participle_alone() -> None:
     names = [
-        f"{path.relative_to(ROOT)}:{node.lineno}: {name}"
+        f"{path.relative_to(ROOT)}: {function.name}: {name}"
         for path in sorted((ROOT / "generator").rglob("*.py"))
         for function in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
