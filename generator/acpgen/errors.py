@@ -164,5 +164,5 @@ class Faults(Exception):
 
 
 def distinct(faults: Iterable[Fault]) -> Iterator[Fault]:
-    """The faults without those whose text is repeated."""
+    """The faults without duplicates: one for each text."""
     return iter({str(fault): fault for fault in faults}.values())

@@ -1,8 +1,8 @@
 """Decoding and encoding of the messages of one protocol version.
 
 msgspec reads a line in one call, and writes it again in one; an equal number of colons shows that nothing was lost. What msgspec rejects
-or would lose is validated against the schema, which says what is wrong or what may be dropped; a value that it accepts is built from
-there.
+or would lose is validated against the schema, which says what is wrong or what may be dropped; a value that the schema accepts is built
+by `build`.
 """
 
 from __future__ import annotations

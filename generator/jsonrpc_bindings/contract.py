@@ -32,7 +32,7 @@ class Method(Generic[Params, Result]):
     payloads: names of definitions in a contract, classes or aliases in the method table of the bindings; `None` if the schema does not
     define them. `capability` is the gate: the side that advertises, a colon, and the path in its initialize payload. `batch`: `never`
     forbids the method in batches. `null_result`: a receiver decodes a null result as the empty one, although the schema rejects it.
-    `optional_result`: a response may omit it. `omitted` is what omitted params are decoded as: an empty object or array, null, or
+    `optional_result`: a response may omit its result. `omitted` is what omitted params are decoded as: an empty object or array, null, or
     `nothing` whatever their type; or they are `refused`.
     """
 

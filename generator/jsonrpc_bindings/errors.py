@@ -16,8 +16,8 @@ REQUEST_CANCELLED: Final = -32800
 LIMIT: Final = 100
 """The default limit of problems that are reported for one message."""
 ROOM: Final = 1 << 16
-"""The maximum number of characters of the pointers of these problems together. The first problem is always reported, because a peer may
-choose keys of any length.
+"""The maximum number of characters of the pointers of these problems together: a peer may choose keys of any length. The first problem
+is always reported, however long its pointer is.
 """
 
 

@@ -306,9 +306,8 @@ class Explainer:
                 at = (*path, tag.field)
                 alone = [(*place, own[0]) for own in tag.known.values() if len(own) == 1]
                 wrong = [_count(_problems_of(self._at(one, value, path)), at) for one in alone]
-                is_stray = is_excluded or min(wrong, default=len(first_errors)) < _count(
-                    first_errors, at
-                )  # another tag was meant
+                # another tag was meant
+                is_stray = is_excluded or min(wrong, default=len(first_errors)) < _count(first_errors, at)
                 is_stray = is_stray and isinstance(tag_value, str)
                 yield from (
                     [_tag_error(tag, path, schema_pointer(place), value)] if is_stray else chain(first_errors, errors)

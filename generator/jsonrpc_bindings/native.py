@@ -280,9 +280,8 @@ def _by_tag(type_: Type, tags: Tags) -> Any:
             config = one.cls.__struct_config__
             annotation = _open(one) if (config.tag_field, config.tag) == (tags.field, tag) else None
             classes += [annotation] if is_record(annotation) else []
-    if (
-        classes and len(tags.unknown) == 1 and len(classes) == len(tags.owners)
-    ):  # or a known tag would be read as unknown
+    # otherwise a known tag would be decoded as an unknown one
+    if classes and len(tags.unknown) == 1 and len(classes) == len(tags.owners):
         annotation = _open(tags.unknown[0])
         classes += [annotation] if is_record(annotation) and annotation.__struct_config__.tag == UNKNOWN else []
     return (

@@ -258,7 +258,7 @@ class Receiving:
     # --- leniency ---
 
     def _nearest(self, value: Any, error: SchemaError, edits: Edits) -> tuple[Path, Any] | None:
-        """The nearest lenient location above an error: the path to drop, and its replacement (`None`: nothing). `None` if there is none."""
+        """The nearest lenient location of an error: the path to drop, and its replacement (`None`: nothing). `None` if there is none."""
         path = (*error.path, error.missing) if error.missing else error.path
         for depth in range(len(path), 0, -1):
             where = path[:depth]
@@ -302,7 +302,7 @@ class Receiving:
             waiting += [(*place, "allOf", index) for index in range(len(schema.get("allOf", ())))]
 
     def _is_required(self, trail: Sequence[tuple[Path, Path]], where: Path, value: Any) -> bool:
-        """Whether the object of a field is invalid once the field is dropped."""
+        """Whether the object that contains a field would lack it as a required field once it is dropped."""
         owner = next(place for place, there in trail if there == where[:-1])
         rest = {key: item for key, item in _value_at(value, where[:-1]).items() if key != where[-1]}
         errors = islice(self._engine.problems(owner, rest), MOST)

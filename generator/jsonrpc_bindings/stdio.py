@@ -13,7 +13,7 @@ from .pipes import NEEDS_THREADS, Pipes
 class Own(Pipes):
     """The standard input and output of this process as a transport.
 
-    While it is open, output of `print` goes to standard error, and other code reads no input.
+    While it is open, other output to standard output goes to standard error, and no other code can read the input.
     """
 
     def __init__(self, framing: Framing, grace: float) -> None:

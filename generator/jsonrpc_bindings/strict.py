@@ -146,7 +146,7 @@ class Strict:
         return _first(chain(problems, self._against(definition, instance, (), INVALID_PARAMS)), limit)
 
     def read(self, message: Any, *, values: int = VALUES) -> tuple[Any, tuple[Violation, ...]]:
-        """Parse text, or copy parsed JSON; returns the value and the violations `json`, `size` and `duplicate-key`.
+        """Parse text, or copy parsed JSON; return the value and the violations of the rules `json`, `size` and `duplicate-key`.
 
         The last value of a duplicate key counts.
         """
@@ -192,7 +192,7 @@ class Strict:
     # --- envelopes ---
 
     def _is_right(self, value: Any, sender: str, method: str | None, is_read: bool) -> bool:
-        """Whether a message passes the fast path; `False` says nothing.
+        """Whether a message is valid by the fast path; `False` does not mean that it is invalid.
 
         Unless `is_read`, the value may not be JSON.
         """

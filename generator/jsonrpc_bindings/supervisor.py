@@ -54,7 +54,7 @@ not started yet, and for `kill` the guard's own group.
 
 
 class _Guard:
-    """A process that ends the programs of this process once it has ended, for any reason. It runs while there are programs."""
+    """A process that ends the programs of this process once this process has ended, in whatever way. It runs while there are programs."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None

@@ -130,7 +130,7 @@ def pair(capacity: int = CAPACITY) -> tuple[Memory, Memory]:
 
 
 async def finish(work: asyncio.Future[Any], hurry: Callable[[], object]) -> None:
-    """Wait until work is done. Cancelling this call has it hurry, and takes effect at its end."""
+    """Wait until work is done. Cancelling this call calls `hurry`; the cancellation is raised once the work is done."""
     cancelled: asyncio.CancelledError | None = None
     while not work.done():
         try:

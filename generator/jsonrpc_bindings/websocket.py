@@ -217,8 +217,8 @@ async def accept(
     """Accept WebSockets, and have `handle` serve each until it ends. On exit all are closed, with code 1001.
 
     `port` 0 chooses a free one. `path`: upgrades of another path get 404. `identity`: the response header for a connection id, such as
-    `Acp-Connection-Id`. Web pages may only connect from `origins`; programs other than browsers send no origin. At most this number of
-    `connections` is served at once; more get 503. Access control is up to you: by the host, by `ssl`, or by a server of your own
+    `Acp-Connection-Id`. Web pages may only connect from `origins`; programs other than browsers send no origin. `connections` is the
+    maximum that is served at once; more get 503. Access control is up to you: by the host, by `ssl`, or by a server of your own
     (`Socket`).
     """
     served: set[Any] = set()

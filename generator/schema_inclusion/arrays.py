@@ -49,7 +49,7 @@ def _find_uniform_start(constraints: Constraints) -> int:
 
 
 def _find_limit(prover: Decider, constraints: Constraints) -> int | None:
-    """The length that the array cannot exceed because the next item is impossible; `None` if the size limit already implies it."""
+    """The length that the array cannot exceed because the next item is impossible; `None` if there is none or it is the size limit."""
     _, high = constraints.sizes[Kind.ARRAY]
     for index in range(_find_uniform_start(constraints) + 1):
         if high is not None and index >= high:

@@ -245,7 +245,7 @@ def _concatenate_nodes(*parts: Node | None) -> Node | None:
 
 
 def _alternate_nodes(*parts: Node | None) -> Node | None:
-    """The alternation of nodes: single characters are merged, and two sequences share the same last node. `None` matches nothing."""
+    """The alternation of nodes: single characters are merged, and two sequences share an equal last node. `None` matches nothing."""
     unique_branches: dict[Node, None] = {}
     for part in parts:
         unique_branches.update(

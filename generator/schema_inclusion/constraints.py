@@ -14,7 +14,7 @@ from schema_inclusion.formula import Either, Formula, Kind, Kinds, Opaque, Ref, 
 class Constraints:
     """The constraints of a conjunction, merged by kind of value. Filled by `forms.Forms` and read-only afterwards.
 
-    `None` as an upper limit is no limit, as a set of allowed values any value. `lower` and `upper` of numbers are the limit and whether
+    `None` as an upper limit means no limit, as a set of allowed values any value. `lower` and `upper` of numbers are the limit and whether
     it is strict. `clauses` are the alternatives that are still open.
     """
 

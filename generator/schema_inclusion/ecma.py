@@ -30,7 +30,10 @@ LONGEST_AT_ONCE: Final = 20
 """The maximum length of texts that `re` matches, whatever the pattern."""
 
 MOST_BACKTRACKS: Final = 100_000
-"""The maximum number of backtracks in a text of up to a thousand characters; fewer in a longer one. A tenth of a second to a second."""
+"""The maximum number of backtracks in a text of up to a thousand characters: a tenth of a second to a second.
+
+Fewer in a longer one, but at least some for each character.
+"""
 CHARACTERS_A_STEP: Final = 100_000
 """The number of characters that such a search reads for one step of the validation of a value."""
 

@@ -9,7 +9,7 @@ _FORMATS: Final = (
     *("fqdn", "isoduration", "rfc3339_validator", "rfc3986_validator", "rfc3987"),
     *("rfc3987_syntax", "uri_template", "webcolors"),
 )
-"""Modules that `jsonschema` imports, if installed, to check formats, one taking a second for a grammar.
+"""Modules that `jsonschema` imports, if installed, to check formats; one of them takes a second to load a grammar.
 
 Here `jsonschema-rs` checks them.
 """

@@ -95,7 +95,7 @@ _Made: TypeAlias = Callable[[list[Applied]], Formula]
 
 
 def _choose(forms: Forms, applied: list[Applied], make: _Made) -> Formula:
-    """The disjunction over all sets of conditions that can hold together: each set, and the formula that `make` returns for its schemas."""
+    """The disjunction, over all sets of conditions that can hold together, of each set joined with what `make` returns for its schemas."""
     unconditional = [each for each in applied if each.condition is forms.top]
     groups: dict[Formula, list[Applied]] = {}
     for each in applied:

@@ -92,7 +92,7 @@ def number(text: str) -> int | float:
 
 
 def _is_short(text: str) -> bool:
-    """Whether a number, written without an exponent, has fewer than `MOST_DIGITS` digits before and after its point."""
+    """Whether a number, written without an exponent, has at most `MOST_DIGITS` digits before its point, and fewer after it."""
     try:
         decimal = Decimal(text)
     except InvalidOperation:  # an exponent beyond all limits

@@ -62,7 +62,7 @@ class MemoryBudget:
         self._tables.append(table)
 
     def count_write(self) -> int:
-        """The sequence number of the next written entry."""
+        """Count a written entry, and return its sequence number."""
         self._writes += 1
         return self._writes
 

@@ -67,8 +67,8 @@ def cited(requirements: Sequence[Requirement]) -> str:
 
 
 class Folding(Generic[T]):
-    """Fold repeats with the same mark: report the first ten, then one at each power of ten, and one at the end for the rest. Marks
-    beyond the limit are not folded.
+    """The folding of repeats with the same mark: the first ten are reported, then one at each power of ten, and one at the end for the
+    rest. Repeats of marks beyond `MAX_MARKS` are not folded.
 
         >>> folding = Folding[str]()
         >>> [folding.take("a", "a") for _ in range(12)]

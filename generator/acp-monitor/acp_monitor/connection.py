@@ -23,10 +23,10 @@ READY: Final = "notifications/initialized"
 class Connection:
     """Everything known about one connection.
 
-    `strict` validates by the negotiated version; `None` if that is not one of `protocols`. With `is_fixed`, the given protocols validate
-    whatever the peers negotiate. `is_named`: `initialize` named one of `protocols`; otherwise any of them may be spoken, and `strict` is
-    the first. `is_complete`: every message since the start was seen; otherwise rules that rely on the absence of an earlier message are
-    silent.
+    `strict` validates by the version in force; `None` if the peers negotiated one that is not in `protocols`. With `is_fixed`, the
+    given protocols validate whatever the peers negotiate. `is_named`: `initialize` named one of `protocols`; otherwise any of them may
+    be spoken, and `strict` is the first. `is_complete`: every message since the start was seen; otherwise rules that rely on the
+    absence of an earlier message are silent.
     """
 
     def __init__(self, protocols: Mapping[Any, Strict], *, is_fixed: bool = False) -> None:
@@ -89,7 +89,7 @@ class Connection:
 
     @property
     def version(self) -> int | str | None:
-        """The negotiated protocol version, as far as the monitor knows it."""
+        """The protocol version in force, as far as the monitor knows it."""
         return self.strict.contract.version if self.strict is not None else None
 
     def is_unknown(self, version: object) -> bool:
@@ -123,13 +123,13 @@ class Connection:
         return self.sides[1] if side == self.sides[0] else self.sides[0]
 
     def advertises(self, capability: str) -> bool | None:
-        """Whether a capability was advertised; `None` if its side has not said so yet, or in a malformed way."""
+        """Whether a capability was advertised; `None` if its side has sent no capabilities yet, or this one malformed."""
         side, _, path = capability.partition(":")
         paths = self.advertised.get(side)
         return None if paths is None or path in self.unclear.get(side, ()) else path in paths
 
     def has_read(self, side: str, index: int | None) -> bool:
-        """Whether a side had read a message when it sent its last one: each side reads in order."""
+        """Whether a side had read a message of the other when it sent its own last one: each side reads in order."""
         return index is not None and self.last_read[side] >= index
 
     def open_requests(self, side: str, method: str, session: str | None) -> list[Pending]:

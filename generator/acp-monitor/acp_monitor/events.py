@@ -18,7 +18,7 @@ Kind: TypeAlias = Literal["unreadable", "batch", "malformed", "request", "notifi
 """`unreadable` is text that is not JSON, `malformed` is JSON that is not a message, `end` is the end of the conversation."""
 
 Level: TypeAlias = Literal["must", "should", "note"]
-"""What the documents demand, recommend, or leave open. A note is not a breach."""
+"""What the documents demand, what they recommend, and what is merely worth knowing. A note is not a breach."""
 
 CROSSED: Final = "; the messages may have crossed"
 """The suffix of a sentence if a peer may not have read an earlier message when it sent its own."""

@@ -80,14 +80,14 @@ class Monitor:
 
     @property
     def version(self) -> int | str | None:
-        """The negotiated protocol version; `None` if the monitor does not know it."""
+        """The protocol version in force; `None` if the monitor does not know it."""
         return self._connection.version
 
     def observe(self, sender: str, line: Any, *, index: int | None = None) -> tuple[Breach, ...]:
         """Observe one line of `sender`, as UTF-8 text or parsed JSON, and return its breaches.
 
-        `index` is the number of the line in breaches, such as its number in a file; by default, lines are counted from 0. The content of
-        a line never raises; an unknown sender raises `ValueError`.
+        `index` is the number of the line in breaches, such as its number in a file; by default, lines are counted from 0. Never
+        raises for the content of a line; raises `ValueError` for an unknown sender.
         """
         if sender not in self._connection.sides:
             raise ValueError(f"the sender is one of {self._connection.sides}, not {sender!r}")

@@ -91,7 +91,7 @@ def normalized(path: str) -> str:
 
 
 def distinct(paths: Iterable[str], without: str | None = None) -> tuple[str, ...]:
-    """Normalized paths in order, each once, without one (requirements 16 to 18)."""
+    """Normalized paths in order, each once, except `without` (requirements 16 to 18)."""
     normalized_exclusion = None if without is None else normalized(without)
     return tuple(path for path in dict.fromkeys(map(normalized, paths)) if path != normalized_exclusion)
 

@@ -160,7 +160,7 @@ def _has_unknown_subject(connection: Connection, event: Event) -> bool:
 
 
 def _question(connection: Connection, event: Event) -> Question:
-    """Record what an elicitation asks, and the id of a visit."""
+    """Describe what an elicitation asks, and record the id of its visit."""
     question = Question(event.index, (text(event.body, "mode") or "")[:16])
     visit, form = text(event.body, "elicitationId"), reach(event.body, "requestedSchema")
     if question.mode == "url" and visit is not None:

@@ -29,7 +29,7 @@ class UnstableChannels:
         self._reported: set[tuple[str, str, str | None]] = set()
 
     def look(self, event: Event, strict: Strict | None) -> Iterator[Finding]:
-        """Yield what the channel of a message's version has beyond the version itself."""
+        """Yield the parts of a message that only the unstable channel of its version has."""
         if strict is None or event.kind not in ("request", "notification", "result"):
             return
         if event.route is None:

@@ -1,4 +1,4 @@
-"""The version of a protocol that validates: the one that `initialize` names, or the one given to the monitor."""
+"""The protocol version that validates messages: the one that `initialize` names, or the one given to the monitor."""
 
 from __future__ import annotations
 

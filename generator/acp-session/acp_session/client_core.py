@@ -196,9 +196,8 @@ class ClientCore(peers2.Client):
                 result = await self.request(method, params)
                 transcript = Transcript()
                 early, message_types = self._early.get(result.session_id, ()), v2.UserMessage | v2.UserMessageChunk
-                if source_transcript is not None and not any(
-                    isinstance(update, message_types) for update in early
-                ):  # it replays nothing
+                # without a replay the transcript begins with that of the source
+                if source_transcript is not None and not any(isinstance(update, message_types) for update in early):
                     transcript = source_transcript.fork()
                 session = self._begin(result.session_id, roots, result, transcript)
         finally:

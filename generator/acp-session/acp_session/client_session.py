@@ -234,7 +234,7 @@ class ClientSession:
     async def ask(self, question: Callable[[], Awaitable[T]]) -> T | None:
         """Ask the user and return the decision; `None` if the work or the session ends first, or was cancelled already.
 
-        An exception other than `RequestError` is logged and returns `None`.
+        If asking raises an exception other than `RequestError`, this is logged, and the result is `None`.
         """
         try:
             return await self.scope.run(question)

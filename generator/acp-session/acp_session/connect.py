@@ -58,9 +58,9 @@ async def spawn_agent(
     """Start an agent process and connect a client to it, like `connect_agent`.
 
     At the end the agent's standard input is closed; if it has not exited after `grace` seconds, it is terminated, and after `grace`
-    seconds more killed with all its child processes. `cwd` and `env` are those of the agent. `stderr` is as in `subprocess`: it is not
-    forwarded to the client's; its last lines are in `ConnectionClosed`. `limit` is the maximum size of a message in bytes. Raises
-    `OSError` if the command cannot be started, and what `connect_agent` raises.
+    seconds more killed with all its descendants. `cwd` and `env` are those of the agent. `stderr` is as in `subprocess`: by default it
+    is forwarded to the standard error of this process; its last lines are in `ConnectionClosed`. `limit` is the maximum size of a message
+    in bytes. Raises `OSError` if the command cannot be started, and what `connect_agent` raises.
     """
     known_versions = validate_versions(versions)
     refuse_text(command=command)

@@ -45,7 +45,7 @@ def validate_versions(versions: Collection[int]) -> frozenset[int]:
 
 
 def negotiate_version(requested: int, versions: Collection[int]) -> int | None:
-    """The newest of our versions that is not newer than the requested one; `None` if there is none.
+    """The newest of `versions` that is not newer than the requested one; `None` if there is none.
 
     >>> [negotiate_version(requested, {1, 2}) for requested in (0, 1, 2, 9)]
     [None, 1, 2, 2]

@@ -157,7 +157,7 @@ class OpenPrompts(Generic[E]):
     def completing(self, *, is_cancelled: bool = False) -> list[OpenPrompt[E]]:
         """The prompts that an `idle` received now would end.
 
-        After a cancellation, these include prompts whose messages were not reported.
+        After a cancellation, these include accepted prompts whose messages were not reported yet.
         """
         is_exact = not is_cancelled and (self._has_messages or None in self._ends_of_unknown.values())
         return [

@@ -1,4 +1,4 @@
-"""Commands without input whose output is kept. The bindings' supervisor ends each with all its child processes."""
+"""Commands without input whose output is kept. The bindings' supervisor ends each with all its descendants."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Command:
     # --- ending it
 
     async def kill(self) -> None:
-        """Terminate the command and all its child processes, and kill them after `grace` seconds.
+        """Terminate the command and all its descendants, and kill them after `grace` seconds.
 
         Returns when it has ended, or cannot be ended.
         """
@@ -135,6 +135,6 @@ def start(
 
 
 def discard(program: Program, source: int) -> None:
-    """Kill a program that is no longer needed, with all its child processes."""
+    """Kill a program that is no longer needed, with all its descendants."""
     program.close()
     os.close(source)

@@ -5,7 +5,7 @@
     result = await terminals.create(request.params)              # or `terminals.start(session_id, "ls")`, without a request
 
 A command starts in a directory that provably is in a root of its session, without input; its output and errors are one text. It is not
-confined there: a command may open any file that its user may (`acp_workspace.sandbox`). Its child processes, including daemons, end with
+confined there: a command may open any file that its user may (`acp_workspace.sandbox`). Its descendants, including daemons, end with
 `aclose` or with this program; SECURITY.md lists the exceptions.
 
 Errors are `RequestError`: -32002 for a terminal, program or directory that does not exist, -32001 if roots, policy or user refuse,
@@ -93,7 +93,7 @@ class _Session:
 
 
 class Terminal(Command):
-    """A command that was started, with the end of its output. Its child processes end with it."""
+    """A command that was started, with the end of its output. Its descendants end with it."""
 
     def __init__(
         self,
@@ -211,7 +211,7 @@ class Terminals:
         return await self._with_terminal(params, "wait", work)
 
     async def kill(self, params: v1.KillTerminalRequest) -> v1.KillTerminalResponse:
-        """Handle `terminal/kill`: end the command with all its child processes; the terminal stays. Raises `RequestError`.
+        """Handle `terminal/kill`: end the command with all its descendants; the terminal stays. Raises `RequestError`.
 
         The command is terminated, and killed after `grace` seconds; the response is sent when it has ended.
         """

@@ -334,7 +334,7 @@ def write_lines(outcome: Report) -> Iterator[str]:
 
 
 def write_markdown(outcome: Report) -> str:
-    """Format the report as Markdown for a review, including what is kept different."""
+    """Format the report as Markdown for a review, including what is kept different and the conventions."""
     lines = [f"# Adopted: {code(printable(outcome.protocol))}", "", plain(write_summary(outcome)), ""]
     if outcome.tasks:
         lines += ["## Needs a person", "", *(f"- {plain(task)}" for task in outcome.tasks), ""]

@@ -55,7 +55,7 @@ STRIPPED = ("customTypePath", "customBasePath", "customTypeImport")
 """Keywords by which a schema could make the record emitter import something."""
 
 MIGRATION: Final = "x-migration"
-"""Migration entries on the previous version, which are about schemas and not part of them."""
+"""The keyword of migration entries, which tell about the previous version: about the schemas of a file, and not part of them."""
 
 
 _TOLD: Final = frozenset(row.name for row in TABLE)
@@ -535,10 +535,10 @@ def _is_assertion(member: tuple[str, object]) -> bool:
 
 def _measure(schema: Schema) -> None:
     """Spend steps for the size of a schema's patterns before they are compiled."""
-    by_pattern = schema.get("patternProperties")
+    pattern_properties = schema.get("patternProperties")
     patterns = [
         *([schema["pattern"]] if _is_text(schema, "pattern") else ()),
-        *(by_pattern if is_object(by_pattern) else ()),
+        *(pattern_properties if is_object(pattern_properties) else ()),
     ]
     for pattern in patterns:
         spend(size(pattern))

@@ -7,7 +7,7 @@ from acpgen.input.walk import Schema, is_array, is_object
 
 
 def without_null(node: Node) -> tuple[Schema | None, bool]:
-    """A field's schema without null, and whether it allowed null; `None` if there is no such schema that could be named."""
+    """A field's schema without null, and whether it certainly allowed null; `None` if there is no such schema that could be named."""
     schema = node.says
     if node.union is not None:
         keyword, branches = node.union

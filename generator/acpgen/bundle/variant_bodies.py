@@ -67,15 +67,15 @@ def merge_body(body: Schema, rest: Schema, definitions: Mapping[str, Schema]) ->
     if not is_mergeable(body, rest) or (branches_of(body) is not None and branches_of(rest) is not None):
         return None
     combined = merge(body, rest, definitions)
-    extensions = {
+    annotation_keywords = {
         key: value for key, value in rest.items() if key.startswith("x-") and key != "x-name" and not asserts(key)
     }
-    extensions |= {key: value for key, value in body.items() if not asserts(key)}
-    if is_array(extensions.get("examples")):
-        extensions["examples"] = [
-            whole for one in extensions["examples"] if (whole := _complete(one, combined)) is not None
+    annotation_keywords |= {key: value for key, value in body.items() if not asserts(key)}
+    if is_array(annotation_keywords.get("examples")):
+        annotation_keywords["examples"] = [
+            whole for one in annotation_keywords["examples"] if (whole := _complete(one, combined)) is not None
         ]
-    return {**extensions, **{key: value for key, value in combined.items() if asserts(key)}}
+    return {**annotation_keywords, **{key: value for key, value in combined.items() if asserts(key)}}
 
 
 def _complete(example: Any, schema: Schema) -> Any:

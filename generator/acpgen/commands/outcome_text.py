@@ -19,7 +19,7 @@ _FEW_NOTES: Final = 3
 
 
 FEW: Final = 8
-"""The maximum number of changed files for which they are listed."""
+"""The maximum number of changed files of an output that are listed; if there are more, none is."""
 
 
 LONGEST_DIFFERENCE: Final = 400

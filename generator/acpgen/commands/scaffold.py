@@ -150,7 +150,7 @@ def _beside(references: References, source: Source) -> Mapping[str, Mapping[str,
 
 
 def _profile(methods: str) -> str:
-    """The project's path of its profile."""
+    """The path in the project of the file of its method profile."""
     return f"methods{Path(methods).suffix if Path(methods).suffix == '.toml' else '.json'}"
 
 

@@ -210,7 +210,7 @@ def _checked(
 
 
 def _revisions(old: Side, new: Side) -> tuple[SchemaRevision, SchemaRevision]:
-    """The meaning of both sides. Without methods, definitions with the same name stand for corresponding roots."""
+    """The lowered protocols of both sides. Without methods, definitions with the same name stand for corresponding roots."""
     before, after = old.meaning, new.meaning
     if before.protocol.methods and after.protocol.methods and before.protocol.envelope != after.protocol.envelope:
         kinds = f"the old messages are of the form {before.protocol.envelope!r}, the new ones of {after.protocol.envelope!r}"
@@ -426,7 +426,7 @@ def _bindings(old: Input, new: Input) -> tuple[Bindings, tuple[Note, ...]]:
 
 
 _STEPS: Final = 25_000
-"""The minimum number of steps for one question; a larger budget allows a hundredth of it."""
+"""The step limit of one question; with a larger budget of the run, a hundredth of it."""
 
 
 @dataclass(frozen=True)

@@ -32,11 +32,11 @@ def ignored_keywords(old: Input, new: Input, left_out: tuple[Iterable[Fault], It
         {(note.at, *_content(side, note)): note for note in notes if note.kind in _MEANT}
         for side, notes in zip(positions, left_out, strict=True)
     )
-    removed, come = _without(before, after), _without(after, before)
-    changed_keywords = {each.values["keyword"] for each in come}  # what has changed is reported once
+    removed, added = _without(before, after), _without(after, before)
+    changed_keywords = {each.values["keyword"] for each in added}  # what has changed is reported once
     notes = [
         *(_note("Removed", positions[0], each) for each in removed if each.values["keyword"] not in changed_keywords),
-        *(_note("Added or changed", positions[1], each) for each in come),
+        *(_note("Added or changed", positions[1], each) for each in added),
     ]
     if len(notes) <= _NAMED:
         return tuple(notes)

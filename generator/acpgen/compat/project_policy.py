@@ -61,8 +61,8 @@ class Area:
     """A part of a protocol that a policy entry applies to.
 
     It is a method, such as `session/*`, a place in its messages, such as `session/new params.cwd`, or a place in a schema with
-    everything below it, such as `#/$defs/Tool` or `schema/acp/v2/*#`. `*` matches any text; in a pointer, one segment. `deprecated:
-    true` is everything that the old revision marks as deprecated.
+    everything below it, such as `#/$defs/Tool` or `schema/acp/v2/*#`. `*` matches any text; in a pointer, one segment.
+    `deprecated: true` is everything that the old revision marks as deprecated.
     """
 
     written: str
@@ -265,7 +265,7 @@ def _finding(finding: Finding, policy: Policy, today: date) -> Finding:
 
 
 def _judge(reach: Reach, positions: tuple[SourcePosition | None, ...], policy: Policy, today: date) -> Reach:
-    """A reach with the policy applied; `breaks` is added if the policy makes breaking what the check did not."""
+    """A reach with the policy applied; `breaks` is set if it makes values that only new writers send breaking."""
     severity, reason = _said(reach, positions, policy, today) or (reach.severity, "")
     if severity == reach.severity:
         return reach

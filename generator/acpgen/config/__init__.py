@@ -228,7 +228,7 @@ def references(pairs: Iterable[str], start: Path | None = None) -> References:
 
 
 def read_names(path: Path) -> Mapping[str, str]:
-    """Read class names by place, in the form that `schema.chosen` describes.
+    """Read generated names by place, in the forms that `naming.name_overrides` describes.
 
     The file is TOML if its name ends in `.toml`, else JSON. Raises `Faults`.
     """

@@ -206,7 +206,7 @@ def name_subject(diagnostic: Diagnostic) -> str:
 
 
 def _extent(diagnostic: Diagnostic) -> str:
-    """The number of methods or other places that a diagnostic reaches; empty for a single method."""
+    """The number of methods or other places that a diagnostic reaches; empty for none and for a single method."""
     count, is_method = len(diagnostic.reached), diagnostic.reached_noun == "method"
     if not count or (is_method and count == 1):
         return ""

@@ -1,5 +1,5 @@
 """Read schema files.
 
 In: paths, archives, git revisions. Out: documents with positions, drafts and resolved references, and tagged unions with their tags.
-This room names no class and knows no method.
+This package names no class and knows no method.
 """

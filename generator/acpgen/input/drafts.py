@@ -97,7 +97,7 @@ _VOCABULARIES: Final[Mapping[str, Mapping[str, frozenset[str]]]] = {
 
 
 def address(uri: str) -> str:
-    """Normalize the URI of a meta-schema: no empty fragment, no empty path."""
+    """Normalize a URI so that two that mean the same document are equal: no empty fragment, no empty path."""
     plain = uri.removesuffix("#")
     scheme, colon, rest = plain.partition("://")
     return f"{plain}/" if colon and scheme in ("http", "https") and "/" not in rest and "?" not in rest else plain
@@ -150,7 +150,7 @@ def _named(uri: object, documents: Mapping[str, Any], visited: tuple[str, ...]) 
 
 
 def _declared(meta: Schema) -> Draft | None:
-    """The newest draft whose new keywords a meta-schema declares all, for a meta-schema that is its own `$schema`."""
+    """The newest draft all of whose new keywords a meta-schema declares, for a meta-schema that is its own `$schema`."""
     declared: set[str] = set()
     pending: list[Any] = [meta]
     while pending:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import jsonschema_rs
 
 LONGEST_TRIED: Final = 2_000
-"""The longest pattern with look-around or back references that a validator gets: backtracking takes time per group."""
+"""The maximum number of characters of a pattern with look-around or back references: backtracking takes time per group."""
 
 
 _MOST_WAYS: Final = 100
@@ -111,7 +111,7 @@ def _validator(pattern: str, *, is_long: bool) -> jsonschema_rs.Draft202012Valid
 
 
 def matches(pattern: str, text: str) -> bool:
-    """Whether a text contains a match of a pattern; false if strict validators do not support the pattern."""
+    """Whether a text contains a match of a pattern; false if strict validators do not check all of the pattern."""
     translation = expression(pattern)
     if translation.strict is None or translation.gap:
         return False
@@ -165,7 +165,7 @@ _COUNTS: Final = re.compile(r"(\)?)\{([0-9]{1,9})(?:,([0-9]{0,9}))?\}")
 _LETTERS: Final = re.compile(r"\\[pPwW]")
 
 LARGEST: Final = 32_000
-"""The maximum size of an expression; a larger one is refused before it is compiled."""
+"""The maximum size of an expression, in steps; a larger one is refused before it is compiled."""
 
 
 @cache

@@ -36,11 +36,11 @@ def siblings(name: str, content: bytes, read: Reader) -> tuple[tuple[str, str, b
     """URI, path and bytes of each file that the references of one file reach, sorted by path."""
     contents = {name: content}
     pending = [name]
-    missing: set[str] = set()
+    tried_paths: set[str] = set()
     while pending:
         path = pending.pop()
-        for other in sorted(_named(path, contents[path]) - contents.keys() - missing):
-            missing.add(other)
+        for other in sorted(_named(path, contents[path]) - contents.keys() - tried_paths):
+            tried_paths.add(other)
             sibling = read(other)
             if sibling is not None:
                 contents[other] = sibling

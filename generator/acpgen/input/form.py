@@ -28,7 +28,7 @@ T = TypeVar("T")
 class FormError:
     """A place that the form refuses, and the expected value. For an unknown key, `known` lists the keys that its table may have.
 
-    `reason` is the message of the validator, `description` that of the schema.
+    `reason` is the message of the validator, `description` what the form says of the place.
     """
 
     path: tuple[str, ...]

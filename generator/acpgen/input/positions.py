@@ -1,7 +1,7 @@
 """JSON text: the positions of its values, and what strict JSON refuses in it.
 
 Positions are found by reading only the way to them, in valid JSON. Errors are found by a single walk of the text without recursion,
-which says more than the JSON parser that refused it.
+which says more than the JSON parser that refused it, or should have.
 """
 
 from __future__ import annotations

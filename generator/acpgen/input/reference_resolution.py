@@ -51,7 +51,7 @@ class Resource:
 
 
 class Addresses:
-    """The URIs and anchors of documents. `given` maps URIs to documents, in which meta-schemas are looked up."""
+    """The URIs and anchors of documents. `documents` maps URIs to documents, in which meta-schemas are looked up."""
 
     def __init__(self, documents: Mapping[str, Any]) -> None:
         self._given = documents
@@ -210,9 +210,7 @@ class Addresses:
         if self._graph[0] != size:
             edges: defaultdict[SchemaPlace, set[SchemaPlace]] = defaultdict(set)
             for place, _, ref in self._uses:
-                edges[self.around(place).place].update(
-                    self.around(targets).place for targets in self.targets(place, ref)
-                )
+                edges[self.around(place).place].update(self.around(target).place for target in self.targets(place, ref))
             for place in self._resources:
                 if place.parts:
                     outer = self.around(SchemaPlace(place.path, place.parts[:-1])).place

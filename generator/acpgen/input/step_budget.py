@@ -21,7 +21,7 @@ _MIB: Final = 1 << 20
 
 @dataclass(slots=True)
 class Effort:
-    """The remaining steps, the total, and the place in work."""
+    """The remaining steps, the total, and the place that is worked on."""
 
     left: int
     steps: int

@@ -207,8 +207,8 @@ def _line(text: str, at: int) -> str:
 
 def _margin(text: str, at: int) -> str:
     """The white space at the start of a line."""
-    margin = _BLANK.match(text, _line_start(text, at))
-    return margin.group() if margin else ""
+    match = _BLANK.match(text, _line_start(text, at))
+    return match.group() if match else ""
 
 
 _BLANK: Final = re.compile(r"[ \t]*")

@@ -147,7 +147,7 @@ def demands(schema: Schema) -> Schema:
 
 
 def is_definition(parts: Sequence[str]) -> bool:
-    """Whether keys lead from a document to a member of `$defs` or `definitions`."""
+    """Whether keys lead from a document to a member of `$defs` or `definitions`, where these are keywords and not names."""
     around = "schema"
     for index, part in enumerate(parts):
         if around != "schema":

@@ -101,22 +101,21 @@ def shared_tag(union: ir.AnyOf, definitions: Mapping[str, ir.Definition]) -> Sha
         for index, one in enumerate(union.types)
         if takes_objects(one, definitions) and isinstance(one, ir.Ref)
     }
-    constants_by_index = {
+    fields_by_index = {
         index: _constants(one, definitions) for index, one in definitions_by_index.items() if isinstance(one, ir.Record)
     }
-    if len(constants_by_index) < sum(takes_objects(one, definitions) for one in union.types):
+    if len(fields_by_index) < sum(takes_objects(one, definitions) for one in union.types):
         return None
     candidates = [
         SharedTag(
             name,
             tuple(
-                constants_by_index[index][name][0] if index in constants_by_index else ()
-                for index in range(len(union.types))
+                fields_by_index[index][name][0] if index in fields_by_index else () for index in range(len(union.types))
             ),
-            tuple(index for index, own in constants_by_index.items() if not own[name][1].required),
+            tuple(index for index, own in fields_by_index.items() if not own[name][1].required),
         )
-        for name in next(iter(constants_by_index.values()), ())
-        if all(name in own for own in constants_by_index.values())
+        for name in next(iter(fields_by_index.values()), ())
+        if all(name in own for own in fields_by_index.values())
     ]
     best = max(candidates, key=lambda one: _groups(one.tags), default=None)
     return None if best is None or _groups(best.tags) == 1 else best

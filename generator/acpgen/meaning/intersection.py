@@ -83,10 +83,10 @@ class _Meeting:
     def build(self, node: Node) -> Node | None:
         """The merged schema; `None` if there is none."""
         if "enum" in self.leaf:
-            alternatives = [value for value in self.leaf["enum"] if is_of_type(value, self.leaf)]
-            if any(BY_KIND[kind_of(value)] & self.leaf.keys() for value in alternatives):
+            constants = [value for value in self.leaf["enum"] if is_of_type(value, self.leaf)]
+            if any(BY_KIND[kind_of(value)] & self.leaf.keys() for value in constants):
                 return None
-            self.leaf = {"enum": alternatives}
+            self.leaf = {"enum": constants}
         if self.leaf.get("type") == [] or self.leaf.get("enum") == []:
             return node.make(False)
         if not self.unions:

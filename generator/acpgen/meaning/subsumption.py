@@ -148,7 +148,7 @@ _OF_CONSTANTS: Final = frozenset({"type", "const", "enum", "$ref", "anyOf", "all
 
 
 def are_apart(nodes: list[Node]) -> bool:
-    """Whether no value matches two of these schemas, considering JSON types, and constants and fields of objects."""
+    """Whether no value matches two of these schemas, considering only JSON types, constants, and the fields of objects."""
     objects = [node for node in nodes if node.kinds == OBJECTS]
     if len(objects) > 1 and all(_differ(*pair) for pair in combinations(objects, 2)):
         nodes = [

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from acpgen.bundle.bundle import Bundle
 
 Gaps: TypeAlias = "Mapping[str, Mapping[str, str]]"
-"""By definition: the reason for each keyword that neither decoding nor validation enforces, by its place in the schema files."""
+"""The keywords that neither decoding nor validation enforces, by definition: the reason for each, by its place in the schema files."""
 
 FEW: Final = 8
 """The maximum number of reported places."""

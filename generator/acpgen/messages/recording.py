@@ -124,7 +124,7 @@ def read_lines(stream: BufferedReader, longest: int = LONGEST) -> Iterator[Line]
 
 
 def _make_blank(stream: BufferedReader) -> bytes:
-    """Consume the blank lines at the front of the stream's buffer."""
+    """Read and return the blank lines at the front of the stream's buffer."""
     ahead = stream.peek()
     blank = ahead[: len(ahead) - len(ahead.lstrip(_SPACE))]
     return stream.read(blank.rfind(b"\n") + 1)

@@ -109,7 +109,7 @@ class Tape:
 
 
 def _ours_to_fill(path: Path) -> os.stat_result | None:
-    """An existing device or pipe of this user, which stores nothing and has no content to lose."""
+    """The status of a path that is a device or pipe of this user, which has no content to lose; `None` for any other."""
     try:
         state = path.lstat()
     except OSError:

@@ -192,10 +192,8 @@ class Redactor:
                     self._open[awaited] = method if len(numbers) == 1 else ""
             return self._payload(method, "params", is_request=bool(numbers)), []
         asker = "agent" if sender == "client" else "client"
-        methods_of_requests = {self._open.pop((asker, number), "") for number in numbers}
-        return [], self._payload(methods_of_requests.pop(), "result", is_request=True) if len(
-            methods_of_requests
-        ) == 1 else []
+        request_methods = {self._open.pop((asker, number), "") for number in numbers}
+        return [], self._payload(request_methods.pop(), "result", is_request=True) if len(request_methods) == 1 else []
 
     def _payload(self, method: str, part: str, *, is_request: bool) -> list[_Place]:
         rows = ((one, one.route(method, is_request=is_request)) for one in self._protocols())

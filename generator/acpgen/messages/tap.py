@@ -421,15 +421,15 @@ def _wait(agent: Program, upstream: _Copy, downstream: _Copy, grace: float, stop
     An agent whose client has ended its input, or no longer reads, is asked to end after `grace` seconds, and then killed; so is one that
     ignores a signal to end.
     """
-    end_time: float | None = None
+    grace_start: float | None = None
     reason = ""
     while not agent.wait(0.05):
         # An agent that does not read leaves the copy to it stuck, so that alone its source shows that the client has ended.
-        if end_time is None and (
+        if grace_start is None and (
             stopped.is_set() or downstream.broken or not upstream.thread.is_alive() or _is_torn(upstream.source)
         ):
-            end_time = time.monotonic()
-        if end_time is not None and time.monotonic() - end_time > grace:
+            grace_start = time.monotonic()
+        if grace_start is not None and time.monotonic() - grace_start > grace:
             since = "a signal to end" if stopped.is_set() else "its client's input had ended"
             reason = f"The command still ran {grace:g} seconds after {since}, and was ended (--grace)."
             for pause in agent.ending(PATIENCE):

@@ -21,7 +21,7 @@ MOST_REQUESTS: Final = 4096
 """The maximum number of open requests. Responses to older ones are validated as envelopes only."""
 
 LONGEST_NAME: Final = 256
-"""The maximum number of characters of a method name. No protocol has longer ones."""
+"""The maximum number of stored characters of a method name. No protocol has longer ones."""
 
 _LONG: Final = "the line is too long"
 _DENSE: Final = "the line holds more values than are read"

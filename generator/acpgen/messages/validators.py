@@ -46,8 +46,8 @@ def find(protocol: str, references: References = NO_REFERENCES) -> Documents:
 
 
 def read_strict(documents: Documents, methods: Profile | None = None, cache: Cache = NO_CACHE) -> Strict:
-    """The strict validator of a protocol; `methods` is the profile of its methods, and the `cache` may have its meaning. Raises
-    `Faults`.
+    """The strict validator of a protocol; `methods` is the profile of its methods, and the `cache` may already have its model.
+    Raises `Faults`.
     """
     return make_strict(*understand(documents, methods=methods, cache=cache))
 

@@ -92,11 +92,11 @@ def find_calls(schemas: Schemas, profile: Profile) -> Calls:
     """The methods that the rules of a profile find. Raises `Faults` if a profile that the user wrote or named does not fit."""
     if profile.marked or profile.document is not None:
         return Calls()
-    matches = _Finder(schemas, profile).run()
-    if not matches.calls and profile.how == "named":
+    calls = _Finder(schemas, profile).run()
+    if not calls.calls and profile.how == "named":
         at = next((node.at for node in schemas.values()), "").partition("#")[0]
         raise Faults([NO_METHODS(at=at, profile=profile.name)])
-    return matches
+    return calls
 
 
 def payloads(calls: Calls) -> Mapping[str, tuple[str, ...]]:
@@ -303,10 +303,10 @@ class _Finder:
 
     def _sides(self, senders: Mapping[Node, set[ir.Side]]) -> tuple[ir.Side, ...]:
         """The sides of the profile; for a guess, those that send something, if there are two."""
-        senders_found = set[ir.Side]().union(*senders.values())
-        if self.profile.how != "guessed" or len(senders_found) != 2:
+        all_senders = set[ir.Side]().union(*senders.values())
+        if self.profile.how != "guessed" or len(all_senders) != 2:
             return self.profile.sides
-        return tuple(sorted(senders_found, key=lambda side: (side != "client", side)))
+        return tuple(sorted(all_senders, key=lambda side: (side != "client", side)))
 
     def _call(self, message: Message) -> Call:
         """The call of a message. Its side is the one in the profile, empty if it has none."""

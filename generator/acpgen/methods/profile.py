@@ -139,7 +139,7 @@ def is_document(value: Mapping[str, Any], kind: Document) -> bool:
 
 @cache
 def names() -> tuple[str, ...]:
-    """The names of the built-in profiles, in alphabetical order."""
+    """The names of the built-in profiles, without that of the guess, in alphabetical order."""
     return tuple(sorted(path.stem for path in resources.profiles().glob("*.toml") if path.stem != _GUESS))
 
 

@@ -231,7 +231,7 @@ class _Settling:
         return True
 
     def _is_alike(self, key: str, other: str) -> bool:
-        """Whether two definitions have the same preferred name."""
+        """Whether two definitions have the same last key and the same preferred name."""
         one, two = self.claims[key], self.claims[other]
         return one.parts[-1:] == two.parts[-1:] and one.wanted == two.wanted
 

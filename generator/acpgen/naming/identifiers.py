@@ -26,7 +26,7 @@ ERROR_CODES: Final = "ErrorCode"
 _BUILTINS: Final = {name for name in vars(builtins) if name[0].isupper()} - {"WindowsError"} | {
     "PythonFinalizationError"
 }
-"""Names of builtin classes on every system, which a type of that name would shadow, or be confused with before it is defined."""
+"""Names of built-in classes on every system: an annotation that names a type so before it is defined would mean the built-in one."""
 
 _IN_ANNOTATIONS: Final = frozenset({"ClassVar", "Literal"})
 """Names that records need when their annotations are evaluated from text."""

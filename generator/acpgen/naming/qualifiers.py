@@ -78,7 +78,7 @@ def _parts_of(name: str) -> list[str]:
 
 
 def counted(name: str) -> Iterator[str]:
-    """Yield numbered names for things that nothing else distinguishes from the one with this name."""
+    """Numbered names for things that nothing else distinguishes from the one with this name."""
     return (f"{name}Variant{number}" for number in count(2))
 
 

@@ -119,8 +119,8 @@ class Trial:
 
     @property
     def spoken(self) -> int:
-        """The protocol version of a finding: for a handshake case the negotiated or requested one, else the newest that the program
-        speaks.
+        """The protocol version of a finding. For a handshake case, it is the negotiated or else the requested version; if neither is
+        known, it is the newest that the program speaks.
         """
         if self.case.start != "program" or self.handshake is None:
             return self.version

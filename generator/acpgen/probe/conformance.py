@@ -99,7 +99,7 @@ class Conformance:
 
     @property
     def verdict(self) -> Verdict:
-        """`not judged` if no case was reached: neither good nor bad."""
+        """`not judged` if nothing that could fail was reached: neither good nor bad."""
         if self.failing:
             return "breaks"
         return "passes" if self.reached and self.versions else "not judged"

@@ -230,7 +230,7 @@ class Connection:
 
     @property
     def version(self) -> int | str | None:
-        """The negotiated protocol version."""
+        """The protocol version in force."""
         return self._monitor.version
 
     @property

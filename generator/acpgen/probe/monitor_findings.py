@@ -126,7 +126,7 @@ def _where(pointer: str) -> str:
 
 
 def _requirements(breach: Breach, version: int | str | None) -> tuple[int | str, ...]:
-    """The requirements behind a violation in the negotiated version. Before the handshake ends, the monitor cites the newest version."""
+    """The requirements behind a violation in the version in force. Before the handshake ends, the monitor cites the newest version."""
     own = f"acp/v{version}"
     is_other = all(str(each).startswith("acp/") and not str(each).startswith(f"{own}/") for each in breach.requirements)
     if version is None or not is_other:

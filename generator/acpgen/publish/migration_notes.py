@@ -53,7 +53,7 @@ def require_valid(old: SchemaRevision, new: SchemaRevision) -> None:
 
 
 class _Judge:
-    """Validate the messages of one version with its strict validator."""
+    """Validates the messages of one version with its strict validator."""
 
     def __init__(self, side: SchemaRevision) -> None:
         self.side = side

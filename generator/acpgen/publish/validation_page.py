@@ -58,7 +58,7 @@ def write_page(versions: Sequence[Version], monitored: Mapping[str, str]) -> str
 
 
 def make_scripts(versions: Sequence[Version]) -> Mapping[str, str]:
-    """The script that the page loads when a protocol is chosen, by its path below the assets of the site."""
+    """The scripts of the protocols, loaded by the page when one is chosen, by path below the assets of the site."""
     scripts: dict[str, str] = {}
     for version in find_supported_versions(versions):
         protocol = version.protocol

@@ -105,11 +105,11 @@ def find(names: Iterable[str]) -> FoundRecordings:
         except Exception as error:  # noqa: BLE001 - each store has errors of its own
             faults.append(UNREADABLE(at=name, reason=describe_reason(error)))
             continue
-        recordings = [file for file in entries if not is_listing or _find_ending(file.name) is not None]
-        others += len(entries) - len(recordings)
-        if not recordings:
+        selection = [file for file in entries if not is_listing or _find_ending(file.name) is not None]
+        others += len(entries) - len(selection)
+        if not selection:
             faults.append(NO_RECORDINGS(at=name))
-        files.update((file.name, file) for file in recordings)
+        files.update((file.name, file) for file in selection)
     if faults:
         raise Faults(faults)
     return FoundRecordings(tuple(_join_files(files)), others)

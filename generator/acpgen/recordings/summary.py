@@ -11,7 +11,7 @@ from typing import Any, Final
 from acpgen.recordings.verdict import RuleKey, Verdict
 
 MOST_PROGRAMS: Final = 1000
-"""The maximum number of programs that are counted separately: a recording can claim any name."""
+"""The maximum number of programs that are counted separately; the rest is counted together, since a recording can claim any name."""
 
 MOST_WORST: Final = 20
 """The maximum number of recordings that are named for their wrong lines."""
@@ -81,7 +81,7 @@ class Summary:
         return bool(self.recordings) and not self.not_wholly_judged
 
     def as_json(self) -> dict[str, Any]:
-        """The summary as a JSON object."""
+        """The summary as a JSON object, in a fixed order."""
         rules = [
             {"rule": rule.name, "level": rule.level or None, "times": broken.times, "recordings": broken.recordings}
             for rule, broken in sort_by_count(self)

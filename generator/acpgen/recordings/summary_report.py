@@ -16,7 +16,7 @@ from acpgen.recordings.verdict import Verdict
 from acpgen.recordings.worker_pool import judge_all
 
 TOLD: Final = 3
-"""The maximum number of findings of a recording in the text; JSON has all."""
+"""The maximum number of findings of a recording in the text; JSON has all that are stored."""
 
 _SHARE: Final = 256
 """The number of verdicts that are summarised at a time."""

@@ -88,7 +88,7 @@ def find_misdeclared(options: object) -> str:
 
 
 def _find_unchecked(option: Option) -> tuple[object, object, object, object]:
-    """The attributes of an option, typed as unchecked."""
+    """The attributes of an option, typed as `object`, because nothing has checked them."""
     return option.name, option.about, option.default, option.choices
 
 

@@ -67,7 +67,7 @@ class _OutOfTime(BaseException):
 
 
 def seconds() -> float:
-    """The time limit of a target, in seconds."""
+    """The time limit of a target for one protocol, in seconds."""
     try:
         limit = float(os.environ.get("ACPGEN_TARGET_SECONDS", ""))
     except ValueError:

@@ -30,9 +30,9 @@ def generate(
 ) -> Made:
     """Generate the files of each target from a protocol: text by path, by the name of the target.
 
-    `targets` are names, with settings where one needs them (`{"python": Settings(package="acme.v1")}`). `names` maps locations in the
-    schema to generated names, like `schema.chosen`. With `keep_unknown`, receivers retain unknown tags of closed unions. `methods` is
-    the profile that defines how methods are found (see `acpgen.profile`). Raises `Faults`.
+    `targets` are names, with settings where one needs them (`{"python": Settings(package="acme.v1")}`). `names` maps places in the
+    schema to generated names, in the forms that `naming.name_overrides` describes. With `keep_unknown`, receivers retain unknown tags of
+    closed unions. `methods` is the profile that states where the methods are in the schema (see `acpgen.profile`). Raises `Faults`.
     """
     from acpgen.targets.installed import TARGETS
     from acpgen.targets.interface import Settings

@@ -325,8 +325,8 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
         try:
             asking = self.far.request("session/prompt", request, timeout=math.inf)  # a turn has no limit
             end = to_builtins(await relay_errors(asking))
-        except Exception as found:  # noqa: BLE001 - whatever kept the prompt from being sent ends it
-            error = found if isinstance(found, RequestError) else RequestError(INTERNAL_ERROR, str(found))
+        except Exception as exception:  # noqa: BLE001 - whatever kept the prompt from being sent ends it
+            error = exception if isinstance(exception, RequestError) else RequestError(INTERNAL_ERROR, str(exception))
             if not turn.has_started.is_set() and not turn.is_answered.is_set():
                 turn.failure = error
             error_end = {"stopReason": "error", "error": error.as_json()}

@@ -84,7 +84,7 @@ def _unenforced(work: Comparison, old: Objects, new: Objects, at: ChangePlaces) 
 
 
 def _bases(work: Comparison, old: Objects, new: Objects) -> dict[str | None, set[str]]:
-    """The definitions whose keywords differ, with the pointers of these keywords; `None` if no such definition is in both revisions."""
+    """The definitions whose keywords differ, with the pointers of these keywords; the key is `None` if the definition is not in both."""
     demands = [
         {place: side.demand(place) for place in objects.unenforced}
         for objects, side in ((old, work.both.old), (new, work.both.new))

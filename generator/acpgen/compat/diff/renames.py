@@ -34,7 +34,7 @@ def declared_renames(before: Mapping[_K, Member], after: Mapping[_K, Member]) ->
 
 
 def _is_declared(old: Member, new: Member) -> bool:
-    """Whether a member declares that it is a former member: by its place in the old files, or by its name, tag or value."""
+    """Whether a member declares that it was another member before: by its place in the old files, or by its name, tag or value."""
     place = place_parts(old.at)
     places = (place, (_OTHER.get(place[0], place[0]), *place[1:])) if place else ()
     return any(pointer_parts(unquote(was)) in places if was.startswith("#") else was == name_of(old) for was in new.was)

@@ -91,7 +91,7 @@ def _one_way(
     other_free: Free,
     admitted_by: Revision,
 ) -> Iterator[Change]:
-    """Yield the constants and free types of a sender that the receiver refuses."""
+    """Yield the changes of one direction: what a sender's constants and free types admit and the receiver refuses."""
     at = work.at()
     words = describe(free) if free else _listed(values), describe(other_free) if other_free else _listed(other_values)
     old, new = words if admitted_by == "old" else words[::-1]
@@ -184,7 +184,7 @@ def booleans(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternat
         return
     constants = [{v.value for group in side for v in group.values} for side in values]
     admitted_values = [
-        {True, False} if is_free else limit_changes for is_free, limit_changes in zip(free, constants, strict=True)
+        {True, False} if is_free else side_constants for is_free, side_constants in zip(free, constants, strict=True)
     ]
     before, after = admitted_values
     words = _set(before), _set(after)

@@ -81,7 +81,7 @@ def _is_by_position(work: Comparison) -> bool:
 
 
 def _shared_entries(old: ir.Type, new: ir.Type) -> tuple[ir.Type, ir.Type]:
-    """The entry types that both sides have; both types unchanged if no more than one differs on each side.
+    """The entry types that both sides have; both types unchanged if they are equal or each side has just one of its own.
 
     An entry that only one side has does not change any other entry.
     """
@@ -97,7 +97,7 @@ def _shared_entries(old: ir.Type, new: ir.Type) -> tuple[ir.Type, ir.Type]:
 
 
 def _tuple(work: Comparison, old: Alternative, new: Alternative) -> None:
-    """Compare two tuples entry by entry; a tuple and another array are undecided."""
+    """Compare two tuples of equal length entry by entry; any other pair with a tuple is undecided."""
     if not isinstance(old, ir.Tuple) or not isinstance(new, ir.Tuple) or len(old.first) != len(new.first):
         work.note(Change("undecided", detail=DOUBT, **work.at()))
         return

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from schema_inclusion import Allowance, Comparer, Culprit, Relation
 
 STEPS: Final = 20_000
-"""The step limit of one question: a third of a second. With a larger budget of the run, a hundredth of it."""
+"""The step limit of one question, about a third of a second; with a larger budget of the run, a hundredth of it."""
 
 
 class Acceptance:

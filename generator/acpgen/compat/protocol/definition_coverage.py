@@ -71,7 +71,7 @@ def _reached(revised: SchemaRevision, routes: Iterable[str]) -> tuple[set[str], 
 
 
 def _body(revised: SchemaRevision, name: str, *, tagged: bool) -> str:
-    """The text of a record without its tags; empty if the definition is no record, or if having tags differs from `tagged`."""
+    """The text of a record without its tags; empty if it is no record, or does not have tags exactly if `tagged`."""
     schema = without_prose(revised.bundle.definitions.get(name, {}))
     properties: Schema = schema.get("properties", {})
     untagged_properties = {key: sub for key, sub in properties.items() if constant(sub) is None}
@@ -224,7 +224,7 @@ def _renamed(
             referring.setdefault(below, []).append(name)
     renames: dict[str, str] = {}
     alike: dict[str, list[str]] = {}
-    """What waits until one definition alone is left that says the same, by what it says."""
+    """The definitions that wait until only one candidate with their text is left, by text."""
     pending = list(removed)
     for name in pending:  # which grows
         text = "" if name in renames else _text(old, name, ChainMap({name: ""}, renames, dict(other_renames)))
@@ -244,7 +244,7 @@ def _text(revised: SchemaRevision, name: str, names: Mapping[str, str]) -> str:
 
 
 def _outermost(revised: SchemaRevision, names: AbstractSet[str]) -> tuple[str, ...]:
-    """The definitions that no other of them refers to; of those that refer to each other, the first."""
+    """The definitions among `names` that no other of them refers to; of those that refer to each other, the first."""
     inner = {below for name in names for below in revised.references.get(name, ()) if below in names and below != name}
     outermost: list[str] = []
     covered: set[str] = set()

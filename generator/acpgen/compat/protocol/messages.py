@@ -23,7 +23,7 @@ from acpgen.pointers import plain_pointer, reference_to
 from schema_inclusion import Allowance
 
 MOST_ERRORS = 1_000
-"""The maximum number of errors listed for one validation."""
+"""The maximum number of errors that one reference leads to; further ones are not listed."""
 
 if TYPE_CHECKING:
     from schema_inclusion import Culprit
@@ -282,7 +282,7 @@ def with_readable_texts(
 ) -> Held | None:
     """What `confirm` returns for a value with readable texts in fields of known names; `None` if it confirms none.
 
-    The texts are `field_texts` of a schema, or suggested by the names. All are tried first, then each by itself.
+    The texts are `field_texts` of a schema, or suggested by the names. All are tried first, then one after the other.
     """
     places: list[tuple[Path, str]] = []
     for path, name, was in _texts(value):

@@ -195,9 +195,8 @@ class SchemaRevision:
             return Demand(at)
         together = _READ_TOGETHER.get(keyword, ()) if is_object(holder) else ()
         keywords: Schema = {keyword: node, **{key: holder[key] for key in together if key in holder}}
-        names = self._referred(node) | self._referred(
-            keywords
-        )  # a place may be a schema, or a keyword that holds several
+        # A place may be a schema, or a keyword that holds several.
+        names = self._referred(node) | self._referred(keywords)
         referred = ((name, dumps(without_prose(self.bundle.definitions[name]), sort_keys=True)) for name in names)
         return Demand(f"{keyword} {dumps(without_prose(keywords), sort_keys=True)}", tuple(sorted(referred)))
 
@@ -576,7 +575,7 @@ def _stable(node: Any) -> Any:
 
 
 def _without(node: Any, alone: AbstractSet[str]) -> Any:
-    """A tree without the list items that refer to no other definitions than these."""
+    """A tree without the list items that refer to these definitions and to no others."""
     if is_array(node):
         remaining = (
             item for item in node if not is_object(item) or not (names := set(references(item))) or not names <= alone

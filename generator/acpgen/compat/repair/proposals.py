@@ -91,7 +91,7 @@ class Proposals:
         return None if at is None else self.sides.value(at, self.sides.new)
 
     def _optional(self) -> Iterator[Proposal]:
-        """Propose to make the new field optional, with its old default, or to send new parts only to peers that advertise them."""
+        """Propose to make the new field optional, with its old default, or to gate new parts with a capability."""
         at, demand, gate = self._new, self._demand(), self._gate()
         if at is None or demand is None:
             yield from () if gate is None else (gate,)
@@ -115,7 +115,7 @@ class Proposals:
         return removal(FilePlace(at.path, (*at.keys[:-2], "required", names.index(at.keys[-1]))), at.keys[-1])
 
     def _gate(self) -> Proposal | None:
-        """Gate a field or branch that only the new side has with a capability from the `initialize` exchange."""
+        """Propose to gate a field or branch that only the new side has with a new capability in the `initialize` exchange."""
         at, value, receiver = self._new, self._value(self._new), self.finding.flow.partition("-to-")[2]
         if at is None or not is_object(value) or not receiver or not self._is_new:
             return None

@@ -55,7 +55,7 @@ Beside: TypeAlias = Callable[[str], "str | None"]
 
 @contextlib.contextmanager
 def serve_folder(folder: Path, port: int = 0, beside: Beside | None = None) -> Generator[str]:
-    """Serve a folder on the loopback interface, on the given port or any free one. Missing files are answered with its `404.html`.
+    """Serve a folder on the loopback interface only, on the given port or any free one. Missing files are answered with its `404.html`.
 
     With `beside`, the folder may change: pages reload when they differ. Raises `Faults`.
     """

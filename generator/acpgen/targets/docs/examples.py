@@ -53,19 +53,19 @@ def find_refused(judge: ExampleJudge) -> tuple[Fault, ...]:
 
 def collect_examples(protocol: ir.Protocol, judge: ExampleJudge) -> Examples:
     """Collect the examples of each definition: its own valid ones, or else the first few that occur inside the examples of others."""
-    examples_by_name: dict[str, dict[str, ir.JSON]] = {name: {} for name in protocol.definitions}
+    inner_by_name: dict[str, dict[str, ir.JSON]] = {name: {} for name in protocol.definitions}
 
     def admits(name: str, value: ir.JSON) -> bool:
         # What the schema does not define is the fallback of a tolerated union, and takes whatever reaches it.
         return name not in judge.bundle.definitions or judge.refusal(reference_to(name), value) is None
 
     def add(name: str, value: ir.JSON) -> None:
-        own_examples = examples_by_name[name]
+        inner_examples = inner_by_name[name]
         key = dumps(value, sort_keys=True)
-        if key in own_examples or len(own_examples) >= FEW:
+        if key in inner_examples or len(inner_examples) >= FEW:
             return
         if admits(name, value):
-            own_examples[key] = value
+            inner_examples[key] = value
             for inner, part in _list_parts(protocol, protocol.definitions[name], value, admits):
                 add(inner, part)
 
@@ -77,7 +77,7 @@ def collect_examples(protocol: ir.Protocol, judge: ExampleJudge) -> Examples:
         for example in own[name]:
             for inner, part in _list_parts(protocol, definition, example, admits):
                 add(inner, part)
-    return {name: own[name] or tuple(examples_by_name[name].values()) for name in protocol.definitions}
+    return {name: own[name] or tuple(inner_by_name[name].values()) for name in protocol.definitions}
 
 
 def generate_examples(protocol: ir.Protocol, judge: ExampleJudge, collected_examples: Examples) -> Examples:

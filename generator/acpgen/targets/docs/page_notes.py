@@ -165,9 +165,7 @@ def _sentence(sentence: str, why: str) -> Markdown:
 
 
 def together(origins: Iterable[tuple[str, Divergence]]) -> Iterator[Divergence]:
-    """Merge the divergences of named members into those of their type: one for each kind of difference, without the reasons of the
-    members.
-    """
+    """Yield the divergences of a type merged from those of its named members: one for each kind of difference, without reasons."""
     by_way: dict[Way, list[str]] = {}
     for name, origin in origins:
         by_way.setdefault(origin.way, []).append(name)

@@ -1,7 +1,7 @@
 """Diagrams of the variants of a union and of the messages of a session: SVG in the pages of a site, Mermaid elsewhere, as code hosting
 sites remove SVG from Markdown.
 
-The SVG has one color, that of the surrounding text, so that it suits light and dark themes; fits a phone; and has a description in
+The SVG has one colour, that of the surrounding text, so that it suits light and dark themes; fits a phone; and has a description in
 `title` and `desc`.
 """
 
@@ -162,7 +162,7 @@ def _tag(tag: str | int | float | bool) -> str:
 
 
 def picture(protocol: ir.Protocol, conversation: Conversation, linker: Linker, *, for_site: bool) -> Markdown:
-    """Draw a conversation from top to bottom; each arrow links to its message."""
+    """Draw a conversation from top to bottom; on a site, each arrow links to its message."""
     scenario = conversation.scenario
     return _drawn(
         protocol, conversation, conversation.messages, scenario.name, scenario.title, linker, for_site=for_site

@@ -59,14 +59,14 @@ def write_sdk_example(protocol: ir.Protocol, method: ir.Method, examples: Exampl
         return None
     if any(javascript_key(name) != name for name in (module, *names)):
         return None
-    usable = [_find_shared_examples(name, examples, origins) for name in names]
-    if not all(usable) or (method.kind == "request" and method.result is None):
+    shared_examples = [_find_shared_examples(name, examples, origins) for name in names]
+    if not all(shared_examples) or (method.kind == "request" and method.result is None):
         return None
     peer, context, name = method.side, f"{module}.{senders[0].capitalize()}Context", dumps(method.name)
     lines = [
         f"import type * as {module} from {dumps(origins.typescript)};",
         "",
-        f"const params: {module}.{method.params} = {find_source(usable[0][0])};",
+        f"const params: {module}.{method.params} = {find_source(shared_examples[0][0])};",
         "",
     ]
     if method.result is None:
@@ -82,7 +82,7 @@ def write_sdk_example(protocol: ir.Protocol, method: ir.Method, examples: Exampl
             f"  return {peer}.request({name}, params);",
             "}",
             "",
-            f"export const result: {result} = {find_source(usable[1][0])};",
+            f"export const result: {result} = {find_source(shared_examples[1][0])};",
         ]
     return "\n".join(lines)
 
@@ -103,7 +103,7 @@ def _find_shared_examples(definition: str, examples: Examples, origins: Origins)
     """The examples of a definition that use only members that upstream has."""
     added = {
         name
-        for (owner, _, name), origin_members in origins.members.items()
-        if owner == definition and any(each.way in ("added", "kept") for each in origin_members)
+        for (owner, _, name), divergences in origins.members.items()
+        if owner == definition and any(each.way in ("added", "kept") for each in divergences)
     }
     return [each for each in examples.get(definition, ()) if not isinstance(each, Mapping) or added.isdisjoint(each)]

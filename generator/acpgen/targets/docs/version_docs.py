@@ -290,7 +290,7 @@ class VersionDocs:
         """The types of the protocol or of an area, grouped by kind."""
         heads = {ir.TaggedUnion: "Unions", ir.Enum: "Enumerations", ir.Record: "Objects", ir.Alias: "Other types"}
         every = self.protocol.definitions.items()
-        definitions = [group for name, group in every if area is None or self.paths.area_of[name] == area]
+        definitions = [definition for name, definition in every if area is None or self.paths.area_of[name] == area]
         groups = [(head, [d for d in definitions if type(d) is kind]) for kind, head in heads.items()]
         return [(head, sorted(group, key=lambda d: d.name)) for head, group in groups if group]
 

@@ -20,7 +20,7 @@ def additional_property_definitions(bundle: Bundle) -> frozenset[str]:
 
 
 def pattern_property_definitions(protocol: ir.Protocol, bundle: Bundle) -> list[str]:
-    """The definitions whose only such keyword is `patternProperties`, and that are not the base of another record."""
+    """The definitions whose only keyword for further fields is `patternProperties`, and that are not the base of another record."""
     others = frozenset(_OF_MORE) - {"patternProperties"}
     bases = {one.base for one in protocol.definitions.values() if isinstance(one, ir.Record)}
     return [

@@ -15,7 +15,7 @@ _LINE: Final = 88
 def join_modules(modules: Sequence[str], siblings: Callable[[ast.ImportFrom], bool]) -> str:
     """Join modules into the source of one, with the docstring of the first.
 
-    They must import only names, before all other statements. Imports from `siblings` are dropped.
+    Their only imports must be `from … import` statements before all other statements. Imports from `siblings` are dropped.
     """
     if len(modules) == 1:
         return modules[0]

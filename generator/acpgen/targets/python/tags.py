@@ -10,7 +10,7 @@ from acpgen import ir
 from acpgen.meaning.discriminators import shared_tag, tags_by_type
 
 _LARGEST: Final = 2**63
-"""Integer tags must be below this."""
+"""Integer tags must be below this, and not below its negative."""
 
 
 @dataclass(frozen=True, slots=True)

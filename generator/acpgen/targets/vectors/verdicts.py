@@ -151,9 +151,9 @@ def _judge_union(
         if missing is not None and any(len(branch) == 1 for branch in meant):
             return (Break(path, "required", place, missing),)
         return (Break(path, keyword, place, vague=True),)
-    for rule, stand_in in (("const", "enum"), ("type", "type")):
+    for rule, reported_rule in (("const", "enum"), ("type", "type")):
         if all((path, rule) in {(one.path, one.rule) for one in branch} for branch in branches):
-            return (Break(path, stand_in, place),)
+            return (Break(path, reported_rule, place),)
     tags: list[set[str | None]] = [
         {
             str(one.path[-1])
@@ -177,8 +177,8 @@ def _is_elsewhere(one: Break, path: Path, tag: str | None) -> bool:
 def _requires_null(branch: Sequence[jsonschema_rs.ValidationError]) -> bool:
     if len(branch) != 1 or branch[0].kind.name not in ("type", "const"):
         return False
-    types: Any = branch[0].kind.value
-    return types is None or types == "null" or (is_array(types) and types == ["null"])
+    expected: Any = branch[0].kind.value
+    return expected is None or expected == "null" or (is_array(expected) and expected == ["null"])
 
 
 def _find_shared(sets: Sequence[set[str | None]]) -> str | None:

@@ -20,7 +20,7 @@ from acpgen.compat.protocol.revision import SchemaRevision
 
 
 def check(old: SchemaRevision, new: SchemaRevision, budget: int = BUDGET, formats: bool = False) -> CheckResult:
-    """Compare two revisions within a budget of prover steps; what is not decided when it is spent is undecided.
+    """Compare two revisions within a budget of prover steps; questions that are open when it is spent are undecided.
 
     `formats` is whether `format` is an assertion or only an annotation.
     """

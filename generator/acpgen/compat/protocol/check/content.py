@@ -113,7 +113,7 @@ class Content:
         self._answered.setdefault(placed.pair, set()).update(revisions)
 
     def _tolerant_revisions(self, change: Change, messages: MessagePair) -> tuple[Revision, ...]:
-        """The revision that refuses the values of a change although this breaks nothing.
+        """The revision that refuses the values of a change although this breaks nothing; empty if there is none.
 
         Either its receivers tolerate unknown values, or the sender's object declares no members and is no map, so that nothing is sent
         in it.

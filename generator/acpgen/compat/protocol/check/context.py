@@ -118,7 +118,7 @@ class Context:
     def pairs(self) -> list[MessagePair]:
         """Everything that is compared: what messages contain, and the definitions outside of messages.
 
-        A definition that is already compared inside another is left out.
+        A definition that the sources do not declare and that is already compared inside another is left out.
         """
         alone = [replace(document_pair(one, other, other), alone=True) for one, other in self.cover.alone]
         declared = [each for each in alone if self.walk.is_declared(each.pair)]

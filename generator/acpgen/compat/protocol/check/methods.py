@@ -93,7 +93,7 @@ def _of_positions(context: Context, old: ir.Method, new: ir.Method) -> Iterator[
 def _misread(context: Context, old: ir.Method, new: ir.Method) -> list[ir.JSON] | None:
     """Params that one revision assigns to other names than the other does; `None` if all such params are refused.
 
-    Empty if none were found and that there are none is not proven.
+    Empty if none were found but it is not proven that there are none.
     """
     ours, refuses = schema_of(ir.Ref(old.params or "")), {"not": schema_of(ir.Ref(new.params or ""))}
 

@@ -165,9 +165,7 @@ class Receiver:
         return witness if witness and validator.accepts(sides, opposite(sender), witness.value) else None
 
     def _alternative(self, sender: Revision) -> Reception:
-        """The reception of an alternative all of whose values other alternatives accept: some may have members that these do not
-        declare.
-        """
+        """The reception of an alternative all of whose values other alternatives accept, perhaps without declaring all of them."""
         placed, acceptance = self.found, self.context.acceptance
         one = placed.change.one
         if self.messages.alone and name_of(one) in self.context.messages[sender]:
