@@ -985,7 +985,9 @@ def test_what_is_typed_before_the_index_of_the_search_is_there_is_searched_for(w
     window.page.keyboard.press("Control+k")
     window.page.keyboard.type("session/newx")
     window.page.keyboard.press("Backspace")
-    while not waiting:
+    for _ in range(1000):
+        if waiting:
+            break
         window.page.wait_for_timeout(20)
     waiting[0].continue_()
     box = window.page.get_by_role("combobox", name="Search")

@@ -1,4 +1,4 @@
-"""The command `acpgen`: parse, call, print, exit."""
+"""The entry point of the command `acpgen`: it registers the commands and handles unexpected errors."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def main() -> None:
         sys.exit(2)
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(is_requested: bool) -> None:
+    if is_requested:
         print(f"acpgen {__version__}")
         raise typer.Exit
 
@@ -109,7 +109,7 @@ def _add(
 
 
 def _add_runner(function: Callable[..., None]) -> None:
-    """Add a command whose arguments are those of another program."""
+    """Register a command whose arguments are the command line of another program."""
     app.command(cls=Command, context_settings={"allow_interspersed_args": False})(describe(function))
 
 

@@ -1,4 +1,4 @@
-"""From what the schema accepts to values of types: what msgspec does not read, the schema judges, and this builds."""
+"""Builds typed values from what the schema accepts, where msgspec rejects the input."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Accepts: TypeAlias = Callable[[Type, Any], bool]
 
 
 class Unnamed(Mismatch):
-    """A class takes no fields but its own, where the schema allows for others."""
+    """A class has no place for a field that the schema allows."""
 
     def __init__(self, path: tuple[str | int, ...]) -> None:
         super().__init__()
@@ -28,7 +28,7 @@ class Unnamed(Mismatch):
 
 
 def read(type_: Type, value: Any) -> Any:
-    """A Python value as one of a type; records in it stay what they are. Raises `Mismatch`."""
+    """Convert a Python value to a type; records in it are kept. Raises `Mismatch`."""
     try:
         return convert(type_, value)
     except FAILURES:
@@ -41,7 +41,7 @@ def read(type_: Type, value: Any) -> Any:
 
 
 def as_variant(type_: Type, record: Base) -> Any:
-    """The variant of a type for which a record stands that is the body of one alone; any other record as it is."""
+    """Convert a record to a variant of a type if it is the body of exactly one variant; return any other record unchanged."""
     if type(record) in type_.classes:
         return record
     variants = [cls for cls in type_.classes if issubclass(cls, type(record))]
@@ -49,7 +49,7 @@ def as_variant(type_: Type, record: Base) -> Any:
 
 
 def build(type_: Type, value: Any, accepts: Accepts) -> Any:
-    """The value of a type that the schema accepts: with the classes that it has, and plain JSON where none fits."""
+    """Build the value of a type from a value that the schema accepts: instances of its classes, and plain JSON where none fits."""
     if value.__class__ in _AS_THEY_ARE and type_.takes_texts_as_they_are:
         return value
     if type_.kind == "record":
@@ -85,7 +85,7 @@ _AS_THEY_ARE: Final = frozenset({str, bool, NoneType})
 
 
 def _inside(type_: Type, value: Any, accepts: Accepts, key: str | int) -> Any:
-    """The same, of an item or a field. Raises `Unnamed` with its key."""
+    """Build an item or a field. Raises `Unnamed` with its key."""
     try:
         return build(type_, value, accepts)
     except Unnamed as error:
@@ -93,7 +93,7 @@ def _inside(type_: Type, value: Any, accepts: Accepts, key: str | int) -> Any:
 
 
 def _branch(type_: Type, value: Any, accepts: Accepts) -> Any:
-    """A value as one of the first branch that accepts it, and whose class takes all of its fields."""
+    """Build a value with the first branch that accepts it and whose class has a place for all of its fields."""
     branches: Sequence[Type] = type_.branches
     tags = type_.tags
     if isinstance(value, Base):
@@ -103,28 +103,28 @@ def _branch(type_: Type, value: Any, accepts: Accepts) -> Any:
         if len(own) == 1 and (own[0].kind != "record" or shape_of(own[0].cls).fits(value)):
             return build(own[0], value, accepts)
     drops = any(shape_of(cls).drops for one in branches for cls in one.classes)  # then the one that keeps most
-    found: list[Any] = []
-    refused: Unnamed | None = None
+    candidates: list[Any] = []
+    unnamed: Unnamed | None = None
     for one in branches:
         if (one.kind != "record" or isinstance(value, Base) or shape_of(one.cls).fits(value)) and accepts(one, value):
             try:
-                found.append(build(one, value, accepts))
+                candidates.append(build(one, value, accepts))
             except Unnamed as error:
-                refused = error
-        if found and not drops:
+                unnamed = error
+        if candidates and not drops:
             break
-    if not found and refused is not None:
-        raise refused
-    return max(found, key=_count) if found else value
+    if not candidates and unnamed is not None:
+        raise unnamed
+    return max(candidates, key=_count) if candidates else value
 
 
 def _count(value: Any) -> int:
-    """How many fields a record holds."""
+    """The number of fields that a record holds."""
     return len(values_of(value)) if isinstance(value, Base) else 0
 
 
 def _is_of(cls: Any, record: Any) -> bool:
-    """Whether a record stands for objects of a class: it is of it, and tagged so."""
+    """Whether a record represents objects of a class: it is an instance of it and has the same tag."""
     shape, other = shape_of(cls), shape_of(type(record))
     return isinstance(record, cls) and (other.tag_field, other.tag) == (shape.tag_field, shape.tag)
 

@@ -1,4 +1,4 @@
-"""The logger of this package, and of one session."""
+"""The loggers of this package and of a session."""
 
 from __future__ import annotations
 

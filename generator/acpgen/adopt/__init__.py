@@ -1,7 +1,7 @@
-"""When upstream moves: the facts of a newer upstream schema come into our files, and our words and differences stay.
+"""Adoption of upstream changes: merge the facts of a newer upstream schema into our files; our descriptions and differences stay.
 
-In: a newer upstream schema and the folder that follows an older one. Out: the files as they are to be, conflicts, and a report.
-`adopt` computes, `report` says what it did, `save` writes.
+In: a newer upstream schema and the folder that follows an older one. Out: the new files, conflicts, and a report. `adopt` computes,
+`report` describes the result, `save` writes.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""One step of adopting: our files, the facts they were last adopted from, and upstream's new file become our new files.
+"""One adoption: a three-way merge of our files, the merge base (upstream's facts as last adopted) and upstream's new file.
 
-Nothing is written here. What comes out has been bundled and lowered, so that it can be used as it stands.
+Nothing is written here. The result has been bundled and lowered, so it is known to be usable.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     pass
 
 BASE: Final = ".upstream.json"
-"""The file beside the schema that holds the facts of the upstream revision last adopted. `load` passes over it."""
+"""The file beside the schema that holds the merge base: the facts of the upstream revision last adopted. `load` ignores it."""
 
 _COMMENT: Final = (
     "Facts of the upstream revision that these files were last adopted from; acpgen adopt writes this file."
@@ -57,7 +57,7 @@ _LOCAL: Final = re.compile(r"#/\$defs/[^/]+")
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """An example that its definition does not admit any more: its index, and why."""
+    """An example that its definition no longer admits: its index, and the reason."""
 
     definition: str
     index: int
@@ -66,7 +66,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Adoption:
-    """What adopting a file means for a folder. `written` are texts by path, `removed` the paths of files left empty."""
+    """The effect of adopting a file into a folder. `written` are texts by path, `removed` the paths of files that become empty."""
 
     source: str
     before: Canonical = field(repr=False)
@@ -76,23 +76,23 @@ class Adoption:
     conventions: Conventions = field(repr=False)
     conflicts: tuple[Conflict, ...]
     kept: Mapping[str, tuple[str, ...]]
-    """Definitions that upstream removed and that stay because these refer to them."""
+    """Definitions that upstream removed, with the names of those that still refer to them."""
     examples: tuple[Example, ...]
     written: Mapping[str, str] = field(repr=False)
     removed: tuple[str, ...]
     overlay_faults: tuple[str, ...] = ()
-    """What is wrong then with the folders that extend this one, one sentence each."""
+    """The faults that would result in the folders that extend this one, one sentence each."""
 
     @property
     def is_none(self) -> bool:
-        """Whether the folder stays as it is."""
+        """Whether the folder stays unchanged."""
         return not (self.written or self.removed)
 
 
 def adopt(file: Path, folder: Path, name: str, extending: Mapping[str, Path] = MappingProxyType({})) -> Adoption:
-    """What it takes to carry the facts of upstream's `file` into the protocol `name` in `folder`. Raises `Faults`.
+    """Compute the merge of the facts in upstream's `file` into the protocol `name` in `folder`. Raises `Faults`.
 
-    `extending` are protocols that extend others, with the folder of each; what becomes of those that extend this one is told.
+    `extending` are the protocols that extend others, with the folder of each; those that extend this one are checked against the result.
     """
     base, documents, theirs = read_base(folder, name), load(folder, name=name), read_upstream(file)
     understand(documents)  # faults of our own come first
@@ -101,17 +101,17 @@ def adopt(file: Path, folder: Path, name: str, extending: Mapping[str, Path] = M
     merge = Merge(habits, {**theirs["$defs"], **ours.definitions})
     definitions, still_used, root = _merge(merge, base, ours, theirs)
     heads = ours.heads if ours.root is None else {**ours.heads, ours.root: root}
-    wanted = place_definitions(Canonical(heads, ours.definitions, ours.paths), definitions)
+    merged_files = place_definitions(Canonical(heads, ours.definitions, ours.paths), definitions)
     extends = read_overlay(folder)
-    written, removed = _find_changes(documents, wanted, extends, folder)
-    documents_after = _read_result(file, folder, name, written, removed)
-    after = wanted if extends is None else read_canonical(documents_after)
+    texts, removed_paths = _find_changes(documents, merged_files, extends, folder)
+    documents_after = _read_result(file, folder, name, texts, removed_paths)
+    after = merged_files if extends is None else read_canonical(documents_after)
     stable = "" if extends is None else place(folder / extends.extends)
-    conflicts = (*merge.conflicts, *_find_out_of_reach(wanted, after, stable))
-    above = [each for each in extending.values() if extends_folder(each, folder)] if written or removed else []
+    conflicts = (*merge.conflicts, *_find_out_of_reach(merged_files, after, stable))
+    above = [each for each in extending.values() if extends_folder(each, folder)] if texts or removed_paths else []
     base_text = format_base(theirs)
     if base_text != _read_text(folder / BASE):
-        written[BASE] = base_text
+        texts[BASE] = base_text
     return Adoption(
         source=place(file),
         before=ours,
@@ -122,14 +122,14 @@ def adopt(file: Path, folder: Path, name: str, extending: Mapping[str, Path] = M
         conflicts=conflicts,
         kept=still_used,
         examples=tuple(_find_refused_examples(after, documents_after)),
-        written=written,
-        removed=removed,
+        written=texts,
+        removed=removed_paths,
         overlay_faults=tuple(fault for each in above for fault in _find_overlay_faults(each, documents_after)),
     )
 
 
 def start_following(file: Path, folder: Path, name: str) -> Mapping[str, str]:
-    """The file that says that `folder` follows upstream's `file`; the schema itself stays as it is. Raises `Faults`."""
+    """The merge base file that makes `folder` follow upstream's `file`; the schema itself is unchanged. Raises `Faults`."""
     understand(load(folder, name=name))
     text, path = format_base(read_upstream(file)), folder / BASE
     if path.exists() and _read_text(path) != text:
@@ -148,10 +148,11 @@ def find_nearest(
     extending: Mapping[str, Path] = MappingProxyType({}),
     protocols: Sequence[str] = (),
 ) -> str:
-    """The protocol whose upstream `file` is most like: at least half of it, and half as much again as any other. Raises `Faults`.
+    """The protocol whose merge base is most similar to upstream's `file`. Raises `Faults`.
 
-    `extending` are the protocols that extend others. What upstream marks as unstable goes into none but these, and what has
-    definitions of one of these goes nowhere by itself. Where none follows an upstream, the fault names `protocols`.
+    At least half of the definitions must match, and 1.5 times as many as in any other protocol. `extending` are the protocols that
+    extend others. A file that upstream marks as unstable matches only these, and a file with definitions that one of these adds is
+    ambiguous. Where no protocol follows an upstream, the fault names `protocols`.
     """
     definitions = read_upstream(file)["$defs"]
     is_unstable = _is_unstable(file)
@@ -176,12 +177,12 @@ def find_nearest(
 
 
 def _describe_choices(names: Sequence[str]) -> str:
-    """The options that name one of the protocols."""
+    """The command-line options that select one of the protocols."""
     return " or ".join(f"--into {name}" for name in names) or "--into PROTOCOL"
 
 
 def _is_unstable(file: Path) -> bool:
-    """Whether descriptions of upstream's `file` say that some of it is unstable."""
+    """Whether a description in upstream's `file` marks parts of it as unstable."""
     (document,) = load(file).documents
     words = (one.get("description") for _, one in inside(document.value))
     return any(isinstance(text, str) and _UNSTABLE.search(text) for text in words)
@@ -191,7 +192,7 @@ def _is_unstable(file: Path) -> bool:
 
 
 def read_upstream(file: Path) -> Schema:
-    """The facts of a schema as upstream publishes it. Raises `Faults`."""
+    """The facts of a schema as published upstream. Raises `Faults`."""
     at = place(file)
     documents = load(file).documents
     value = documents[0].value
@@ -230,7 +231,7 @@ def _find_inner_scopes(schema: Any) -> Iterator[str]:
 
 
 def read_base(folder: Path, name: str) -> Schema:
-    """The facts that a folder was last adopted from. Raises `Faults`."""
+    """The merge base: the facts that a folder was last adopted from. Raises `Faults`."""
     path = folder / BASE
     if not path.exists():
         raise Faults([NO_BASE(at=place(path), protocol=name)])
@@ -245,7 +246,7 @@ def read_base(folder: Path, name: str) -> Schema:
 
 
 def format_base(theirs: Schema) -> str:
-    """The text of a base file."""
+    """The text of a merge base file."""
     return layout.format_compact({"$comment": _COMMENT, **theirs})
 
 
@@ -259,9 +260,12 @@ def _read_text(path: Path) -> str:
 def _merge(
     merge: Merge, base: Schema, ours: Canonical, theirs: Schema
 ) -> tuple[dict[str, Schema], dict[str, tuple[str, ...]], Schema]:
-    """All definitions; those that stay because they are referred to, with what does; the root."""
+    """Merge all definitions and the root.
+
+    Returns the definitions; those that upstream removed but that are still referenced, with the names of the referring ones; the root.
+    """
     old, here, now = base["$defs"], ours.definitions, theirs["$defs"]
-    used = {name for schema in (*now.values(), _without_definitions(theirs)) for name in references(schema)}
+    target_names = {name for schema in (*now.values(), _without_definitions(theirs)) for name in references(schema)}
     result: dict[str, Schema] = {}
     for name in dict.fromkeys((*here, *now)):
         at = ("$defs", name)
@@ -270,7 +274,9 @@ def _merge(
         elif name in here:
             if name not in old or merge.is_kept(name, old[name], here[name], at):
                 result[name] = here[name]
-        elif name not in old and (name not in used or "x-method" in now[name]):  # others come with what refers to them
+        elif name not in old and (
+            name not in target_names or "x-method" in now[name]
+        ):  # others come with what refers to them
             result[name] = add_with_placeholder(name, now[name], merge.conventions)
         elif name in old and not state_the_same(old[name], now[name]):
             merge.conflicts.append(Conflict(at, old[name], None, now[name]))
@@ -294,63 +300,71 @@ def _without_definitions(schema: Schema) -> Schema:
 
 
 def _find_missing(definitions: Mapping[str, Schema], root: Schema) -> dict[str, tuple[str, ...]]:
-    """Definitions that are referred to and not there, with the names of those that refer to them."""
+    """Definitions that are referenced but missing, with the names of those that refer to them."""
     users: dict[str, list[str]] = {}
     for name, schema in (*definitions.items(), ("the root", root)):
-        for used in dict.fromkeys(references(schema)):
-            if used not in definitions:
-                users.setdefault(used, []).append(name)
+        for target_name in dict.fromkeys(references(schema)):
+            if target_name not in definitions:
+                users.setdefault(target_name, []).append(name)
     return {name: tuple(names) for name, names in users.items()}
 
 
 def _find_changes(
     documents: Documents, after: Canonical, extending: Overlay | None, folder: Path
 ) -> tuple[dict[str, str], tuple[str, ...]]:
-    """The files that say something else than they did, in the layout that they have, and those that say nothing any more."""
-    said = {document.path: document.value for document in documents.documents}
+    """The files whose content changes, in their existing layout, and the paths of those that become empty."""
+    previous = {document.path: document.value for document in documents.documents}
     values = after.documents()
-    changed = {
+    changed_paths = {
         path
         for path, value in values.items()
-        if path not in said or layout.format_line(said[path]) != layout.format_line(value)
+        if path not in previous or layout.format_line(previous[path]) != layout.format_line(value)
     }
-    removed = [path for path in said if path not in values and (extending is None or extending.is_plain(path))]
-    written: dict[str, Schema] = {path: values[path] for path in values if path in changed}
+    removed_paths = [
+        path for path in previous if path not in values and (extending is None or extending.is_plain(path))
+    ]
+    documents_to_write: dict[str, Schema] = {path: values[path] for path in values if path in changed_paths}
     if extending is not None:
-        gone = [path for path in said if path not in (*values, *removed)]
-        emptied: dict[str, Schema] = {path: {**after.heads.get(path, {}), "$defs": {}} for path in gone}
-        both = {path: extending.document(path, whole) for path, whole in {**written, **emptied}.items()}
-        removed += [path for path, document in both.items() if document is None and path in extending.own]
-        written = {path: document for path, document in both.items() if document is not None}
-    return {path: _format_document(folder / path, document) for path, document in written.items()}, tuple(removed)
+        vacated_paths = [path for path in previous if path not in (*values, *removed_paths)]
+        empty_documents: dict[str, Schema] = {
+            path: {**after.heads.get(path, {}), "$defs": {}} for path in vacated_paths
+        }
+        both = {
+            path: extending.document(path, whole) for path, whole in {**documents_to_write, **empty_documents}.items()
+        }
+        removed_paths += [path for path, document in both.items() if document is None and path in extending.own]
+        documents_to_write = {path: document for path, document in both.items() if document is not None}
+    return {path: _format_document(folder / path, document) for path, document in documents_to_write.items()}, tuple(
+        removed_paths
+    )
 
 
 def _format_document(file: Path, document: Schema) -> str:
-    """A file in the layout that it has: in ours, which a new one has as well, or in that of its author."""
+    """Format a document in the layout of its file: ours, also for a new file, or that of its author."""
     text = _read_text(file) if file.exists() else ""
     before = parse_json(text, place(file)) if text else {}
     is_ours = not is_object(before) or not text or text == layout.format_document(before)
     return layout.format_document(document) if is_ours else rewritten(text, document)
 
 
-def _find_out_of_reach(wanted: Canonical, after: Canonical, extends: str) -> Iterator[Conflict]:
-    """What an overlay cannot say, because the folder that it extends says something else there."""
-    for name in dict.fromkeys((*wanted.definitions, *after.definitions)):
-        for each in find_differences(after.definitions.get(name), wanted.definitions.get(name)):
+def _find_out_of_reach(merged_files: Canonical, after: Canonical, extends: str) -> Iterator[Conflict]:
+    """Yield a conflict for each fact that an overlay cannot express, because the folder that it extends states another one there."""
+    for name in dict.fromkeys((*merged_files.definitions, *after.definitions)):
+        for each in find_differences(after.definitions.get(name), merged_files.definitions.get(name)):
             if each.kind != "order":
                 yield Conflict(("$defs", name, *each.at), None, each.old, each.new, extends)
 
 
 def _find_overlay_faults(folder: Path, base: Documents) -> Iterator[str]:
-    """What is wrong with a folder once the one that it extends holds `base`."""
+    """Yield the faults of a folder that would arise if the folder that it extends held `base`."""
     values = {document.path: document.value for document in base.documents if is_object(document.value)}
     contents = tuple((document.path, document.text.encode()) for document in base.documents)
     try:
         additions = read_overlay(folder)
         assert additions is not None
         yield from (f"{place(folder)}/{at}: this leads to another branch now." for at in additions.moved(values))
-        whole, taken = extended(read_folder(folder), place(folder), lambda _: contents, parsed)
-        understand(parse(Source(folder.name, place(folder), whole, (), taken)))
+        whole, origins = extended(read_folder(folder), place(folder), lambda _: contents, parsed)
+        understand(parse(Source(folder.name, place(folder), whole, (), origins)))
     except Faults as caught:
         yield from map(str, caught.faults)
 
@@ -359,15 +373,15 @@ def _find_overlay_faults(folder: Path, base: Documents) -> Iterator[str]:
 
 
 def _read_result(
-    file: Path, folder: Path, name: str, written: Mapping[str, str], removed: tuple[str, ...]
+    file: Path, folder: Path, name: str, texts: Mapping[str, str], removed_paths: tuple[str, ...]
 ) -> Documents:
-    """What the folder would hold. Raises `Faults` where it could not be used."""
-    own = {path: content for path, content in read_folder(folder) if path not in removed}
-    own |= {path: text.encode() for path, text in written.items()}
+    """The documents that the folder would hold. Raises `Faults` if they would be unusable."""
+    own = {path: content for path, content in read_folder(folder) if path not in removed_paths}
+    own |= {path: text.encode() for path, text in texts.items()}
     at = place(folder)
     try:
-        whole, taken = extended(tuple(sorted(own.items())), at, lambda other: read_folder(folder / other), parsed)
-        documents = parse(Source(name, at, whole, (), taken))
+        whole, origins = extended(tuple(sorted(own.items())), at, lambda other: read_folder(folder / other), parsed)
+        documents = parse(Source(name, at, whole, (), origins))
         understand(documents)
     except Faults as caught:
         raise Faults(ADOPTION_REFUSED(at=place(file), reason=str(fault)) for fault in caught.faults) from None
@@ -377,14 +391,14 @@ def _read_result(
 def _find_refused_examples(after: Canonical, documents: Documents) -> Iterator[Example]:
     from acpgen.bundle.collect import collect
 
-    collected = collect(documents)
-    names = {origin: name for name, origin in collected.origins.items()}
+    collection = collect(documents)
+    names = {origin: name for name, origin in collection.origins.items()}
     for name, schema in after.definitions.items():
         target = names.get(after.paths[name] + pointer("$defs", name))
         examples = schema.get("examples")
         if target is None or not is_array(examples):
             continue
-        reference = {"$ref": reference_to(target), "$defs": collected.definitions}
+        reference = {"$ref": reference_to(target), "$defs": collection.definitions}
         judge = Validator(reference, mask="it")
         for index, example in enumerate(examples):
             error = next(judge.errors(example), None)

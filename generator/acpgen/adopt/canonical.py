@@ -1,6 +1,6 @@
-"""Our files as one set of definitions, and a set of definitions as files: what lies where, and how it is referred to.
+"""Conversion between our files and one set of definitions: which file holds each, and how references are written.
 
-In between, every reference to a definition reads `#/$defs/Name`, as it does in upstream's one file.
+In the set, every reference to a definition is `#/$defs/Name`, as in upstream's single file.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ _REFERENCE: Final = re.compile(r"(?P<file>[^#]*)(?P<place>#/\$defs/.+)")
 
 @dataclass(frozen=True, slots=True)
 class Canonical:
-    """The files of one protocol version: what each says besides its definitions, and all definitions with the file of each."""
+    """The files of one protocol version: the content of each besides its definitions (its head), and all definitions with the file of
+    each.
+    """
 
     heads: Mapping[str, Schema] = field(repr=False)
     definitions: Mapping[str, Schema] = field(repr=False)
@@ -31,12 +33,12 @@ class Canonical:
 
     @property
     def root(self) -> str | None:
-        """The file whose root describes a message; `None` where none does, or several do."""
+        """The file whose root describes a message; `None` if there is none, or several."""
         paths = [path for path, head in self.heads.items() if any(map(asserts, set(head) - {"$schema"}))]
         return paths[0] if len(paths) == 1 else None
 
     def documents(self) -> dict[str, Schema]:
-        """The files by path. One without definitions and without a root is none."""
+        """The files by path, without those that have neither definitions nor the root."""
         result: dict[str, Schema] = {}
         for path, head in self.heads.items():
             inside = {name: schema for name, schema in self.definitions.items() if self.paths[name] == path}
@@ -47,7 +49,7 @@ class Canonical:
 
 
 def read_canonical(documents: Documents) -> Canonical:
-    """The definitions of some files, whose names are unique and whose references lead somewhere: `bundle` has seen to it."""
+    """The definitions of some files. Names must be unique and references must resolve, as `bundle` checks."""
     heads: dict[str, Schema] = {}
     definitions: dict[str, Schema] = {}
     paths: dict[str, str] = {}
@@ -62,7 +64,7 @@ def read_canonical(documents: Documents) -> Canonical:
 
 
 def _make_references_global(schema: Any) -> Any:
-    """A schema of one file with references as if there were one file."""
+    """Rewrite the references in a file's schema as if all definitions were in one file."""
 
     def plain(reference: str) -> str:
         match = _REFERENCE.fullmatch(reference)
@@ -72,7 +74,7 @@ def _make_references_global(schema: Any) -> Any:
 
 
 def _make_references_local(schema: Any, path: str, paths: Mapping[str, str]) -> Any:
-    """A schema with references as they read in the file `path`."""
+    """Rewrite the references in a schema relative to the file `path`."""
 
     def relative(reference: str) -> str:
         home = paths.get(target(reference), path) if reference.startswith("#/$defs/") else path
@@ -93,22 +95,26 @@ def _change_references(schema: Any, change: Callable[[str], str]) -> Any:
 # --- places for what is new ------------------------------------------------------------------------------------------
 
 
-def place_definitions(ours: Canonical, merged: Mapping[str, Schema]) -> Canonical:
-    """The merged definitions in files: ours where they are, new ones beside what refers to them, methods beside their kin."""
-    work = _Placement(ours, merged)
+def place_definitions(ours: Canonical, merged_definitions: Mapping[str, Schema]) -> Canonical:
+    """Assign the merged definitions to files: ours stay, new ones go beside definitions that refer to them, methods beside related
+    methods.
+    """
+    work = _Placement(ours, merged_definitions)
     work.run()
-    definitions = {name: merged[name] for path in work.heads for name in work.order if work.paths[name] == path}
+    definitions = {
+        name: merged_definitions[name] for path in work.heads for name in work.order if work.paths[name] == path
+    }
     return Canonical(work.heads, definitions, work.paths)
 
 
 class _Placement:
-    def __init__(self, ours: Canonical, merged: Mapping[str, Schema]) -> None:
+    def __init__(self, ours: Canonical, merged_definitions: Mapping[str, Schema]) -> None:
         self.ours = ours
-        self.merged = merged
+        self.merged = merged_definitions
         self.heads = dict(ours.heads)
-        self.paths = {name: ours.paths[name] for name in ours.definitions if name in merged}
+        self.paths = {name: ours.paths[name] for name in ours.definitions if name in merged_definitions}
         self.order = list(self.paths)
-        self.new = [name for name in merged if name not in self.paths]
+        self.new = [name for name in merged_definitions if name not in self.paths]
 
     def run(self) -> None:
         for name in sorted(self.new, key=lambda name: name.endswith("Response")):
@@ -122,12 +128,12 @@ class _Placement:
             self._settle(name, home, near[name])
 
     def _housed_users(self, users: Sequence[str]) -> list[str]:
-        """Those of the users of a definition that have a file; envelopes, which refer to everything, only if there is no other."""
+        """The users of a definition that have a file; envelopes, which refer to everything, only if there is no other."""
         housed = [user for user in users if user in self.paths]
         return [user for user in housed if not self.merged[user].get("x-docs-ignore")] or housed
 
     def _beside_kin(self, name: str) -> None:
-        """Put params or a result beside those of the same method, else of methods with the same prefix."""
+        """Place params or a result beside those of the same method, else of methods with the same prefix."""
         method = str(self.merged[name]["x-method"])
         methods = {one: str(self.merged[one]["x-method"]) for one in self.order if "x-method" in self.merged[one]}
         prefix = method.split("/")[0]
@@ -136,7 +142,7 @@ class _Placement:
         self._settle(name, _find_commonest(self.paths[one] for one in kin) if kin else self._area(prefix), kin)
 
     def _area(self, prefix: str) -> str:
-        """The file named after a prefix of methods; a new one, if there is none."""
+        """The file named after a method prefix; created if there is none."""
         stem = re.sub(r"[^a-z0-9]+", "-", prefix.lower()).strip("-") or "methods"
         path = next((path for path in (f"{stem}.json", f"{stem}s.json") if path in self.heads), f"{stem}.json")
         if path not in self.heads:
@@ -145,7 +151,7 @@ class _Placement:
         return path
 
     def _settle(self, name: str, home: str, neighbours: Sequence[str]) -> None:
-        """Put a definition into a file, behind its neighbours there and what has been put behind them already."""
+        """Place a definition in a file, behind its neighbours there and the new definitions that follow them."""
         self.paths[name] = home
         places = [self.order.index(one) for one in neighbours if self.paths[one] == home]
         behind = max(places, default=len(self.order) - 1) + 1
@@ -158,15 +164,15 @@ class _Placement:
 
 
 def _find_users(definitions: Mapping[str, Schema]) -> dict[str, list[str]]:
-    """The definitions that refer to each definition."""
+    """The definitions that refer to each definition, without itself."""
     result: dict[str, list[str]] = {}
     for name, schema in definitions.items():
-        for used in dict.fromkeys(references(schema)):
-            if used != name:
-                result.setdefault(used, []).append(name)
+        for target_name in dict.fromkeys(references(schema)):
+            if target_name != name:
+                result.setdefault(target_name, []).append(name)
     return result
 
 
 def _find_commonest(paths: Iterator[str]) -> str:
-    """The path that comes most often; of several such, the first."""
+    """The most frequent path; of several, the first."""
     return Counter(paths).most_common(1)[0][0]

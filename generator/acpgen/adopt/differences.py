@@ -1,4 +1,4 @@
-"""Where two schemas state different facts, as finely as can be told."""
+"""The differences between the facts of two schemas, as fine-grained as possible."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ LONGEST: Final = 72
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One fact that changed. `None` stands for what is not there."""
+    """One fact that changed. `None` means absent."""
 
     at: Parts
     old: Any
     new: Any
     kind: Literal["keyword", "member", "order", "required"] = "keyword"
-    """Whether it is a keyword of a schema, a whole definition, field or branch, the order of such, or a required name."""
+    """What changed: a keyword; a whole definition, field or branch; the order of these; or a required name."""
 
 
 def find_differences(old: Any, new: Any, at: Parts = ()) -> Iterator[Difference]:
-    """What a schema says that another does not, and the other way round. Fields are compared by name, branches by their mark."""
+    """Yield the differences between the facts of two schemas. Fields are matched by name, branches by `key_branches`."""
     if old is None or new is None:
         if old is not new:
             yield Difference(at, extract_facts(old), extract_facts(new), "member")
@@ -37,17 +37,17 @@ def find_differences(old: Any, new: Any, at: Parts = ()) -> Iterator[Difference]
         yield Difference(at, old, new)
         return
     before, after = extract_facts(old), extract_facts(new)
-    done: set[str] = set()
+    visited_keywords: set[str] = set()
     keywords = find_union_keyword(before), find_union_keyword(after)
     if keywords[0] is not None and keywords[1] is not None:
-        done.update(UNIONS)
+        visited_keywords.update(UNIONS)
         if keywords[0] != keywords[1]:
             yield Difference(at, *keywords)
         yield from _find_member_differences(
             key_branches(before[keywords[0]]), key_branches(after[keywords[1]]), (*at, keywords[1])
         )
     for keyword in dict.fromkeys((*before, *after)):
-        if keyword in done:
+        if keyword in visited_keywords:
             continue
         here = (*at, keyword)
         was, now = before.get(keyword), after.get(keyword)
@@ -66,14 +66,14 @@ def find_differences(old: Any, new: Any, at: Parts = ()) -> Iterator[Difference]
 def _find_member_differences(old: Mapping[Any, Any], new: Mapping[Any, Any], at: Parts) -> Iterator[Difference]:
     for name in dict.fromkeys((*old, *new)):
         yield from find_differences(old.get(name), new.get(name), (*at, name))
-    shared = [name for name in old if name in new]
+    old_order = [name for name in old if name in new]
     order = [name for name in new if name in old]
-    if shared != order:
-        yield Difference(at, [_name_part(name) for name in shared], [_name_part(name) for name in order], "order")
+    if old_order != order:
+        yield Difference(at, [_name_part(name) for name in old_order], [_name_part(name) for name in order], "order")
 
 
 def find_pointer(root: Schema, at: Parts) -> str:
-    """The JSON Pointer of a place in a schema; what is not there any more is named in words after the last place that is."""
+    """The JSON Pointer of a location in a schema; parts that no longer exist are appended in words after the last existing one."""
     plain: list[str] = []
     node: Any = root
     for index, part in enumerate(at):
@@ -95,7 +95,7 @@ def find_pointer(root: Schema, at: Parts) -> str:
 
 
 def _name_part(name: str | Key) -> str:
-    """A field by its name, a branch by what marks it."""
+    """The displayed name of a part: the name of a field, or what identifies a branch."""
     if isinstance(name, str):
         return name
     match name:
@@ -108,7 +108,7 @@ def _name_part(name: str | Key) -> str:
 
 
 def shorten(value: Any) -> str:
-    """A value in few characters."""
+    """A value as JSON, truncated to `LONGEST` characters."""
     if value is None:
         return "nothing"
     text = format_line(value)
@@ -116,6 +116,6 @@ def shorten(value: Any) -> str:
 
 
 def join_names(names: Sequence[str], most: int = 6) -> str:
-    """Names in a sentence, the first few of them."""
+    """Join names for a sentence; at most `most` of them are listed."""
     rest = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + rest

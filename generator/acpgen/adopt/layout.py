@@ -1,4 +1,4 @@
-"""How the canonical files are written: two spaces a level, and on one line whatever fits there."""
+"""The layout of the canonical files: an indentation of two spaces per level; a value that fits on one line is on one line."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ WIDTH: Final = 120
 
 
 def format_document(document: Mapping[str, Any]) -> str:
-    """A schema file. The document itself and its `$defs` are spread over lines even if they would fit on one."""
+    """Format a schema file. The document itself and its `$defs` are spread over lines even if they would fit on one."""
     return _spread(document, 0) + "\n"
 
 
 def format_compact(document: Mapping[str, Any]) -> str:
-    """A file that is compared and seldom read: one line for each member, and for each definition."""
+    """Format a file that is compared but rarely read: one line for each member, and for each definition."""
     members = [
         f"{format_line(key)}: {_format_rows(value) if key == '$defs' else format_line(value, tight=True)}"
         for key, value in document.items()
@@ -31,7 +31,7 @@ def _format_rows(definitions: Mapping[str, Any]) -> str:
 
 
 def _format_value(value: Any, indent: int, before: int, *, spread: bool = False) -> str:
-    """A value at a place of its line, `before` characters from the left."""
+    """Format a value that begins `before` characters from the left of its line."""
     whole = format_line(value)
     if not isinstance(value, dict | list) or not value or (not spread and before + len(whole) + 1 <= WIDTH):
         return whole
@@ -39,7 +39,7 @@ def _format_value(value: Any, indent: int, before: int, *, spread: bool = False)
 
 
 def _spread(value: Any, indent: int) -> str:
-    """An object or array with each member on lines of its own."""
+    """Format an object or array with each member on lines of its own."""
     margin = " " * (indent + 2)
     if is_object(value):
         heads = {key: f"{margin}{format_line(key)}: " for key in value}
@@ -50,5 +50,5 @@ def _spread(value: Any, indent: int) -> str:
 
 
 def format_line(value: Any, *, tight: bool = False) -> str:
-    """A value on one line."""
+    """Format a value on one line."""
     return dumps(value, ensure_ascii=False, separators=(",", ":") if tight else None)

@@ -1,4 +1,4 @@
-"""What is new gets upstream's facts and a placeholder for words: an empty description, which lint asks to be filled."""
+"""New parts get upstream's facts and a placeholder for documentation: an empty description, which lint reports."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ PLACEHOLDER: Final = ""
 
 
 def add_with_placeholder(name: str | Key, theirs: Any, habits: Conventions) -> Any:
-    """A definition or field of upstream's, by name, or a branch, by its mark, as it comes into our files."""
-    written = habits.field(name, theirs) if isinstance(name, str) else theirs
-    return _add_placeholder(add_placeholders(written, habits))
+    """An upstream definition or field, by name, or a branch, by key, in the form in which it enters our files."""
+    schema = habits.field(name, theirs) if isinstance(name, str) else theirs
+    return _add_placeholder(add_placeholders(schema, habits))
 
 
 def add_placeholders(theirs: Any, habits: Conventions) -> Any:
-    """Upstream's facts, with a placeholder for words in every field and branch below."""
+    """Upstream's facts with a placeholder description in every field and branch below."""
     if not is_object(theirs):
         return theirs
 
@@ -40,7 +40,7 @@ def _add_placeholder(schema: Any) -> Any:
 
 
 def remove_needless_placeholders(schema: Any, around: tuple[Schema, ...] = ()) -> Any:
-    """A schema without empty descriptions where lint asks for none: on constants, on `_meta`, on what only adds null."""
+    """A schema without empty descriptions where lint requires none: on constants, on `_meta`, on unions that only add null."""
     if not is_object(schema):
         return schema
     branches = [branch for keyword in UNIONS for branch in schema.get(keyword, ()) if not is_null(branch)]
@@ -56,7 +56,7 @@ def remove_needless_placeholders(schema: Any, around: tuple[Schema, ...] = ()) -
 
 
 def remove_placeholders(schema: Any) -> Any:
-    """A schema without empty descriptions, its own and all below."""
+    """A schema without empty descriptions at any depth."""
     if not is_object(schema):
         return schema
     return _remove_placeholder(rebuild(schema, lambda _, child: remove_placeholders(child)))

@@ -1,4 +1,4 @@
-"""What an adoption did and what it leaves to a person, as text for a terminal and as Markdown."""
+"""The report of an adoption: what it did and what it leaves to the user, as text for a terminal and as Markdown."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _LIKE: Final = 0.6
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of a report: `at` is `file#/pointer`, `what` the rest of the sentence, empty where the kind says all."""
+    """One line of a report: `at` is `file#/pointer`, `what` the rest of the sentence; empty if the kind is enough."""
 
     kind: Kind
     definition: str
@@ -42,7 +42,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All lines, by kind and in the order of the files, and what a person has to do, one sentence each."""
+    """All lines, by kind and in the order of the files, and the tasks for the user, one sentence each."""
 
     protocol: str
     source: str
@@ -57,7 +57,7 @@ class Report:
 
 
 def make_report(adoption: Adoption, protocol: str) -> Report:
-    """What there is to say about an adoption."""
+    """Make the report of an adoption."""
     changes = tuple(_list_changes(adoption))
     return Report(
         protocol=protocol,
@@ -73,7 +73,7 @@ def make_report(adoption: Adoption, protocol: str) -> Report:
 
 
 def _list_changes(adoption: Adoption) -> Iterator[Entry]:
-    """What is not as it was."""
+    """Yield a line for each change."""
     before, after = adoption.before, adoption.after
     for name, schema in after.definitions.items():
         if name not in before.definitions:
@@ -90,7 +90,7 @@ def _list_changes(adoption: Adoption) -> Iterator[Entry]:
 
 
 def _list_kept_different(adoption: Adoption) -> Iterator[Entry]:
-    """What is here on purpose and not as upstream has it, the conventions aside."""
+    """Yield a line for each intentional difference from upstream, except conventions."""
     after, theirs = adoption.after, adoption.theirs["$defs"]
     for name, schema in after.definitions.items():
         if name not in theirs:
@@ -131,8 +131,8 @@ def _list_conflicts(adoption: Adoption) -> Iterator[Entry]:
         elif conflict.ours is None:
             what = f"upstream changed {shorten(conflict.base)} to {shorten(conflict.theirs)}; here it was taken out, and stays so"
         else:
-            changed = f"upstream changed {shorten(conflict.base)} to {shorten(conflict.theirs)}"
-            what = f"{changed}; here is {shorten(conflict.ours)}, and stays"
+            change = f"upstream changed {shorten(conflict.base)} to {shorten(conflict.theirs)}"
+            what = f"{change}; here is {shorten(conflict.ours)}, and stays"
         yield Entry("conflict", name, place, what)
 
 
@@ -158,7 +158,7 @@ def _describe_change(old: Any, new: Any) -> str:
 
 
 def _find_place(files: Canonical, name: str, at: Iterable[Any] = ()) -> str:
-    """`file#/pointer` of something in a definition or in the root."""
+    """The `file#/pointer` of a location in a definition or in the root."""
     at = tuple(at)
     if name == _ROOT:
         assert files.root is not None
@@ -169,7 +169,7 @@ def _find_place(files: Canonical, name: str, at: Iterable[Any] = ()) -> str:
 
 
 def _describe_conventions(adoption: Adoption) -> Iterator[str]:
-    for (name, upstream), written in sorted(adoption.conventions.rewritten.items(), key=lambda item: item[0]):
+    for (name, upstream), our_field in sorted(adoption.conventions.rewritten.items(), key=lambda item: item[0]):
         fields = [
             field
             for schema in adoption.theirs["$defs"].values()
@@ -177,7 +177,7 @@ def _describe_conventions(adoption: Adoption) -> Iterator[str]:
             if field_name == name and fingerprint(field) == upstream
         ]
         if fields:
-            yield f"{name}: upstream has {shorten(fields[0])}, here is {shorten(written)}, {_describe_times(len(fields))}"
+            yield f"{name}: upstream has {shorten(fields[0])}, here is {shorten(our_field)}, {_describe_times(len(fields))}"
 
 
 # --- what is left to do ----------------------------------------------------------------------------------------------
@@ -204,8 +204,10 @@ def _list_tasks(adoption: Adoption, changes: Iterable[Entry]) -> Iterator[str]:
     if empty or heads:
         names = join_names(list(dict.fromkeys((*heads, *empty))))
         yield f"Write {counted(len(empty) + len(heads), 'description')} ({names}); acpgen lint says where."
-    changed = dict.fromkeys(entry.definition for entry in changes if entry.definition in adoption.before.definitions)
-    reread = [name for name in changed if name in after.definitions]
+    changed_names = dict.fromkeys(
+        entry.definition for entry in changes if entry.definition in adoption.before.definitions
+    )
+    reread = [name for name in changed_names if name in after.definitions]
     if reread:
         yield f"Read again the words and examples of {join_names(reread)}: what they describe has changed."
     nullable = list(_find_new_nullable(adoption, changes))
@@ -225,12 +227,12 @@ def _list_tasks(adoption: Adoption, changes: Iterable[Entry]) -> Iterator[str]:
 
 
 def _count_placeholders(schema: Any) -> int:
-    """How many descriptions in a schema are still to be written."""
+    """The number of placeholder descriptions in a schema."""
     return sum(one.get("description") == PLACEHOLDER for _, one in inside(schema))
 
 
 def _find_new_nullable(adoption: Adoption, changes: Iterable[Entry]) -> Iterator[str]:
-    """New fields that null is allowed for."""
+    """Yield new fields that admit null and have no `x-null`."""
     old = {entry.at for entry in changes if entry.kind == "added"}
     for name, schema in adoption.after.definitions.items():
         is_new = name not in adoption.before.definitions
@@ -253,31 +255,34 @@ def _is_root_different(adoption: Adoption) -> bool:
 
 
 def _find_renamings(adoption: Adoption) -> Iterator[str]:
-    """What may have got another name, which no file can say: something new in the shape of what is gone or quite another now."""
+    """Yield possible renames: new definitions or fields similar to one that was removed or has become very different.
+
+    A rename cannot be told from the files alone.
+    """
     old, new = adoption.base["$defs"], adoption.theirs["$defs"]
-    gone = {
+    old_schemas = {
         name: schema for name, schema in old.items() if name not in new or _measure_likeness(schema, new[name]) < _LIKE
     }
-    added = {name: schema for name, schema in new.items() if name not in old}
-    yield from _find_likely(gone, added, "")
+    new_schemas = {name: schema for name, schema in new.items() if name not in old}
+    yield from _find_likely(old_schemas, new_schemas, "")
     for name in old:
         if name in new:
             fields = [side[name].get("properties", {}) for side in (old, new)]
-            gone = {field: schema for field, schema in fields[0].items() if field not in fields[1]}
-            added = {field: schema for field, schema in fields[1].items() if field not in fields[0]}
-            yield from _find_likely(gone, added, f"{name}.")
+            old_schemas = {field: schema for field, schema in fields[0].items() if field not in fields[1]}
+            new_schemas = {field: schema for field, schema in fields[1].items() if field not in fields[0]}
+            yield from _find_likely(old_schemas, new_schemas, f"{name}.")
 
 
-def _find_likely(gone: Mapping[str, Any], added: Mapping[str, Any], prefix: str) -> Iterator[str]:
-    for was, schema in gone.items():
-        likely = [name for name, other in added.items() if _measure_likeness(schema, other) >= _LIKE]
+def _find_likely(old_schemas: Mapping[str, Any], new_schemas: Mapping[str, Any], prefix: str) -> Iterator[str]:
+    for was, schema in old_schemas.items():
+        likely = [name for name, other in new_schemas.items() if _measure_likeness(schema, other) >= _LIKE]
         if likely:
             names = join_names([prefix + name for name in likely])
             yield f"See whether {prefix}{was} is {names} now, which has its shape; then its words serve again."
 
 
 def _measure_likeness(one: Any, other: Any) -> float:
-    """How much of two schemas is the same, from 0 to 1; of objects and lists of constants, the share of common members."""
+    """The similarity of two schemas, from 0 to 1: 1 if they state the same facts, else the share of common fields and branches."""
     if state_the_same(one, other):
         return 1.0
     members = [set(_list_members(schema)) for schema in (one, other)]
@@ -298,7 +303,7 @@ def _list_members(schema: Any) -> Iterator[str]:
 
 
 def write_summary(outcome: Report) -> str:
-    """The report in a line."""
+    """Summarize the report in one line."""
     if not outcome.files:
         return f"{outcome.protocol} has the facts of {outcome.source} already."
     words: Mapping[Kind, str] = {
@@ -308,18 +313,18 @@ def write_summary(outcome: Report) -> str:
         "conflict": "in conflict",
     }
     counts = [f"{len(outcome.of(kind))} {word}" for kind, word in words.items() if outcome.of(kind)]
-    done = ", ".join(counts) if counts else "no facts of ours change"
-    return f"{outcome.protocol} from {outcome.source}: {done}; {len(outcome.of('different'))} kept different."
+    change_summary = ", ".join(counts) if counts else "no facts of ours change"
+    return f"{outcome.protocol} from {outcome.source}: {change_summary}; {len(outcome.of('different'))} kept different."
 
 
 def write_lines(outcome: Report) -> Iterator[str]:
-    """The report line by line: what was done by definition, and what needs a person."""
+    """Yield the lines of the report: the changes by definition, then the tasks for the user."""
     yield printable(write_summary(outcome))
-    done = outcome.of("added", "changed", "removed")
-    for name in dict.fromkeys(entry.definition for entry in done):
+    changes = outcome.of("added", "changed", "removed")
+    for name in dict.fromkeys(entry.definition for entry in changes):
         yield ""
         yield printable(name)
-        for entry in done:
+        for entry in changes:
             if entry.definition == name:
                 yield printable(f"  {entry.kind:<8} {entry.at}{': ' if entry.what else ''}{entry.what}")
     if outcome.tasks:
@@ -329,7 +334,7 @@ def write_lines(outcome: Report) -> Iterator[str]:
 
 
 def write_markdown(outcome: Report) -> str:
-    """The report for a review, with what is kept different and why nobody was asked about it."""
+    """Format the report as Markdown for a review, including what is kept different and the conventions."""
     lines = [f"# Adopted: {code(printable(outcome.protocol))}", "", plain(write_summary(outcome)), ""]
     if outcome.tasks:
         lines += ["## Needs a person", "", *(f"- {plain(task)}" for task in outcome.tasks), ""]

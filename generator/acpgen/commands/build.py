@@ -1,4 +1,4 @@
-"""A whole run: which outputs need work, what they would hold, and the writing of all of them together."""
+"""A run of `generate`: find the outputs that are out of date, render them, and write all of them together."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ if TYPE_CHECKING:
 
 
 Progress: TypeAlias = Callable[[int, int, str], None]
-"""Called before each step, with steps done, steps in all, and what comes next."""
+"""Called before each step, with the number of finished steps, the total number of steps, and the name of the next step."""
 
 Meaning: TypeAlias = "tuple[ir.Protocol, Bundle]"
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a run did, or would have done. `fresh` are the outputs that needed no work.
+    """What a run did, or would have done. `fresh` are the outputs that were up to date.
 
-    `gaps` says of each protocol with bindings what no validator enforces, `notes` what of the schemas means nothing: place
-    and sentence. `methods` says in lines what methods were found where work was done.
+    `gaps` maps each protocol with bindings to the keywords that no validator enforces; `notes` are pairs of a place in a schema and a
+    sentence about what has no effect there. `methods` are lines that describe the methods found in the protocols that this run analyzed.
     """
 
     changes: tuple[Change, ...]
@@ -62,18 +62,18 @@ class Outcome:
         return any(not change.is_none for change in self.changes)
 
     def difference(self) -> Iterator[str]:
-        """Lines of a unified diff of all outputs."""
+        """Yield the lines of a unified diff of all outputs."""
         for tree, change in zip(self.trees, self.changes, strict=True):
             yield from diff_lines(tree, change)
 
 
-def run(work: Work, *, check: bool = False, progress: Progress = lambda done, total, step: None) -> Outcome:
-    """Make every output that needs it. `check` writes nothing. Raises `Faults`; then no output has changed."""
+def run(work: Work, *, check: bool = False, progress: Progress = lambda finished, total, step: None) -> Outcome:
+    """Generate every output that is out of date; with `check`, write nothing. Raises `Faults`; then no output has changed."""
     return _Build(work, progress).run(check=check)
 
 
 class _Build:
-    """One run: what it reads, and the parts that it finds or makes, each with its `files`, `gaps` (`None` without bindings) and `notes`."""
+    """One run: its inputs, and its parts, cached or rendered, each with its `files`, `gaps` (`None` without bindings) and `notes`."""
 
     def __init__(self, work: Work, progress: Progress) -> None:
         self._work, self._progress = work, progress
@@ -129,7 +129,7 @@ class _Build:
     # --- what earlier runs made ---
 
     def _output_inputs(self, output: OutputFolder) -> str | None:
-        """A hash of all that goes into an output; `None` where others write into it, or make a part of it."""
+        """A hash of all inputs of an output; `None` if its folder is shared, or if a target that is not built in renders a part of it."""
         if output.shared or any(part.target not in BUILT_IN for part in output.parts):
             return None
         beside = self._docs_inputs[output.folder].files if output.folder in self._docs_inputs else ()
@@ -137,7 +137,7 @@ class _Build:
         return key_of("inputs", *parts, *(text for file in beside for text in file))
 
     def _part_inputs(self, part: Part) -> str:
-        """A hash of all that one part is made from."""
+        """A hash of all inputs of a part."""
         work, source = self._work, self._sources[part.source]
         options = {
             "part": [part.protocol, part.target, astuple(part.settings), part.options],
@@ -148,13 +148,15 @@ class _Build:
             "keep_unknown": work.keep_unknown,
             "methods": repr(work.methods.get(part.source)),
         }
-        written = json.dumps(options, sort_keys=True, default=repr)
+        options_text = json.dumps(options, sort_keys=True, default=repr)
         counts = f"{len(source.files)} {len(source.references)}"
         contents = (text for file in source.files + source.references for text in file)
-        return key_of("part", self._code.digest, written, counts, *contents)
+        return key_of("part", self._code.digest, options_text, counts, *contents)
 
     def _find_parts(self, outputs: Iterable[OutputFolder]) -> None:
-        """Find the parts whose inputs are those of an earlier run. Docs are about several protocols and are none of them."""
+        """Load the parts whose inputs have not changed from the cache. Documentation parts are skipped: their pages depend on several
+        protocols.
+        """
         for part in (part for output in outputs for part in output.parts):
             if part.target in BUILT_IN and not part.is_documented:
                 entry: Any = self._work.cache.find(place_key(part.folder, part.name), self._inputs[part])
@@ -162,7 +164,7 @@ class _Build:
                     self._parts[part] = entry
 
     def _remarks(self, output: OutputFolder) -> Remarks:
-        """What the bindings in an output do not enforce, by protocol, and what its schemas hold that means nothing."""
+        """The unenforced keywords of an output's bindings, by protocol, and the notes on its schemas."""
         parts = [(part.label, self._parts[part]) for part in output.parts]
         return {
             "gaps": {label: entry["gaps"] for label, entry in parts if entry["gaps"] is not None},
@@ -172,7 +174,9 @@ class _Build:
     # --- what the protocols mean ---
 
     def _meanings(self, outputs: Sequence[OutputFolder]) -> Mapping[Path, Meaning]:
-        """What the protocols mean of which parts are to be made; all where names are chosen for all. Raises `Faults` of all together."""
+        """The meanings of the protocols that have parts to render; of all protocols if names are chosen for all. Raises all `Faults`
+        together.
+        """
         if not outputs:
             return {}
         from acpgen.targets.installed import TARGETS
@@ -182,13 +186,13 @@ class _Build:
         for output in outputs:
             for part in output.parts:
                 self._settings(part, output)
-        wanted = {part.source for part in parts if work.names or part not in self._parts}
+        sources = {part.source for part in parts if work.names or part not in self._parts}
         meanings: dict[Path, Meaning] = {}
         faults: list[Fault] = []
         for part in _protocols(outputs):
             self._step(f"reading {part.label}")
             try:
-                if part.source in wanted:
+                if part.source in sources:
                     meanings[part.source] = self._understand(part)
             except Faults as caught:
                 faults.extend(caught.faults)
@@ -199,7 +203,7 @@ class _Build:
         return meanings
 
     def _understand(self, part: Part) -> Meaning:
-        """What a protocol means. Raises `Faults`, with places as people know them."""
+        """The meaning of a protocol. Raises `Faults`, located in the user's files."""
         work, source = self._work, self._sources[part.source]
         documents = parse(source)
         try:
@@ -215,7 +219,7 @@ class _Build:
             raise Faults(_located(fault, work, source) for fault in caught.faults) from None
 
     def _describe_methods(self, meanings: Mapping[Path, Meaning]) -> Iterator[str]:
-        """What methods were found in each protocol, in lines."""
+        """Yield lines that describe the methods found in each protocol."""
         if not meanings:
             return
         from acpgen.meaning import method_summary
@@ -227,9 +231,9 @@ class _Build:
     # --- what the outputs are to hold ---
 
     def _complete_verdicts(self, outputs: Iterable[OutputFolder], *, check: bool) -> Sequence[tuple[Tree, Change]]:
-        """Give each release of the docs a verdict; the files of verdicts that change. Raises `Faults`.
+        """Complete the verdicts of the releases in the docs; return the files of verdicts that change. Raises `Faults`.
 
-        A check, and a run without results of earlier ones, computes one known verdict again: the schemas draw it.
+        A check, and a run without a cache, also recomputes one existing verdict, selected by the content of the schemas.
         """
         documented = [output for output in outputs if output.folder in self._docs_inputs]
         if self._work.schema is None or not documented:
@@ -246,7 +250,7 @@ class _Build:
         return plan_updates(self._work.schema, pairs)
 
     def _tree(self, output: OutputFolder, meanings: Mapping[Path, Meaning]) -> Tree:
-        """What an output is to hold; the parts that are made now are added to the others. Raises `Faults`."""
+        """The expected files of an output; newly rendered parts are added to `_parts`. Raises `Faults`."""
         files: list[Files] = []
         versions: list[Version] = []
         for part in output.parts:
@@ -277,7 +281,7 @@ class _Build:
         return Tree(output.folder, merge(files, place(output.folder)), output.root, shared=output.shared)
 
     def _part(self, files: Files, part: Part, meaning: Meaning) -> Mapping[str, Any]:
-        """What is known of a part: its files, what its bindings do not enforce, and what of its schema means nothing."""
+        """The record of a part: its files, what its bindings do not enforce, and notes on what has no effect in its schema."""
         from acpgen.meaning import unenforced
 
         at, bundle = self._sources[part.source].at, meaning[1]
@@ -289,7 +293,7 @@ class _Build:
         return {"files": {**files}, "gaps": gaps, "notes": [[at(path), sentence] for path, sentence in notes]}
 
     def _render(self, part: Part, output: OutputFolder, meaning: Meaning) -> Files:
-        """What a target makes. Raises `Faults`, with the file as people know it where the work on its schema was stopped."""
+        """The files that a target renders. Raises `Faults`, located in the user's file if the work on its schema was stopped."""
         from acpgen.targets.installed import TARGETS
 
         at, stopped = self._sources[part.source].at, (TOO_DEEP, TOO_MUCH_WORK)
@@ -301,7 +305,7 @@ class _Build:
             ) from None
 
     def _settings(self, part: Part, output: OutputFolder) -> Settings:
-        """The settings of the target of a part. Raises `Faults` of options that it does not have."""
+        """The settings of a part's target. Raises `Faults` for options that the target does not have."""
         from acpgen.targets.installed import with_options
 
         at = self._work.at if output.key else "--option"
@@ -309,7 +313,7 @@ class _Build:
 
 
 def _read_sources(work: Work) -> Mapping[Path, Source]:
-    """The schema files of every protocol of the work. Raises `Faults`."""
+    """Read the schema files of every protocol of the work. Raises `Faults`."""
     faults: list[Fault] = []
     sources: dict[Path, Source] = {}
     for part in _protocols(work.outputs):
@@ -326,7 +330,7 @@ def _read_sources(work: Work) -> Mapping[Path, Source]:
 
 
 def read_docs_inputs(work: Work) -> dict[Path, docs_inputs.Files]:
-    """What lies beside the schemas for each output that holds docs. Raises `Faults`."""
+    """Read the docs material beside the schemas, for each output that holds docs. Raises `Faults`."""
     if work.schema is None:
         return {}
     return {
@@ -343,7 +347,7 @@ def _missing(at: str, source: Path, protocol: str) -> Fault:
 
 
 def _protocols(outputs: Iterable[OutputFolder]) -> Sequence[Part]:
-    """One part of each protocol, in the order in which they are first named."""
+    """One part of each protocol, in order of first occurrence."""
     first: dict[Path, Part] = {}
     for output in outputs:
         for part in output.parts:
@@ -352,7 +356,7 @@ def _protocols(outputs: Iterable[OutputFolder]) -> Sequence[Part]:
 
 
 def _unused_names(work: Work, meanings: Mapping[Path, Meaning]) -> list[str]:
-    """The names for all protocols whose places are in none of them."""
+    """The names chosen for all protocols whose places no protocol has."""
     unmatched = [bundle.unmatched for _, bundle in meanings.values()]
     return sorted(key for key in work.names if work.protocols and all(key in keys for keys in unmatched))
 

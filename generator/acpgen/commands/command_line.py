@@ -1,8 +1,8 @@
-"""How commands become those of Typer, and how they refuse what they cannot parse.
+"""How commands are registered with Typer, and how parse errors are reported.
 
-The docstring of a command is its help: sentences, and sections whose entries are arguments, options and exit codes. The arguments are the
-positional parameters, in their order; `--fail-on LEVEL: …` describes the parameter `fail_on`, and `--list: …` the parameter `list_`. An
-option that several commands have is described in `shared_options`, with the section in which it stands.
+The docstring of a command is its help: sentences, and sections whose entries are arguments, options and exit codes. The arguments are
+the positional parameters, in their order; `--fail-on LEVEL: …` describes the parameter `fail_on`, and `--list: …` the parameter `list_`.
+An option that several commands have is described in `shared_options`, with the section in which it stands.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from acpgen.commands.shared_options import DESCRIPTIONS, set_display
 from acpgen.errors import Faults
 
 _CANNOT_PARSE: Final[Any] = typer.BadParameter.__mro__[2]
-"""The base class of all that the parser refuses: its module depends on the version of Typer."""
+"""The base class of all parse errors; the module that defines it depends on the version of Typer."""
 
 
 class _Coercion:
-    """Takes texts, paths and defaults as they are, and leaves the rest to Typer, which imports pydantic to look at any value."""
+    """Passes strings, paths and defaults through unchanged; leaves other values to Typer, which imports pydantic to convert any value."""
 
     def __init__(self, annotation: Any) -> None:
-        named = get_args(annotation)[0] if get_origin(annotation) is list else annotation
-        self.kind: Final[type[Any]] = named if isinstance(named, type) else type(None)
+        item_type = get_args(annotation)[0] if get_origin(annotation) is list else annotation
+        self.kind: Final[type[Any]] = item_type if isinstance(item_type, type) else type(None)
 
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
         is_list = param.multiple or param.nargs == -1
@@ -47,7 +47,7 @@ class _Coercion:
 
 
 def _plain(parameters: list[Any]) -> list[Any]:
-    """The parameters of a command, which take what needs no conversion as it is."""
+    """The parameters of a command, changed so that values which need no conversion are passed through."""
     for parameter in parameters:
         if getattr(parameter, "_runtime_param", _Coercion) is None:
             parameter._runtime_param = _Coercion(parameter.type_descriptor.annotation)
@@ -55,7 +55,7 @@ def _plain(parameters: list[Any]) -> list[Any]:
 
 
 def describe(function: Callable[..., None]) -> Callable[..., None]:
-    """A command as Typer takes it: with its parameters as the docstring describes them, and with those that every command has."""
+    """Wrap a command for Typer: add the descriptions of its docstring to its parameters, and the global parameters."""
     signature = inspect.signature(function, eval_str=True)
     sections = read_docstring(function.__doc__ or "").sections
     arguments, own = iter(sections.get(ARGUMENTS, {}).items()), read_options(sections)
@@ -82,7 +82,7 @@ def describe(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def _describe_parameter(parameter: inspect.Parameter, info: Any) -> inspect.Parameter:
-    """A parameter with its description, and with what it carries besides, such as a least value."""
+    """A parameter with its description, and with its extra settings, such as a minimum."""
     annotation = parameter.annotation
     kind, *more = get_args(annotation) if get_origin(annotation) is Annotated else [annotation]
     for key, value in (item for each in more for item in each.items()):
@@ -95,7 +95,7 @@ _GLOBAL_PARAMETERS: Final = (*inspect.signature(set_display, eval_str=True).para
 
 
 class Command(TyperCommand):
-    """A command whose help has the form of this module."""
+    """A command whose help has the layout of `help_page`."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         return _plain(super().get_params(ctx))
@@ -105,7 +105,7 @@ class Command(TyperCommand):
 
 
 class Group(TyperGroup):
-    """A command with others below it. It ends the process: with 2 on faults of the input, and on what it cannot parse."""
+    """A command group. It exits with 2 on faults of the input and on parse errors."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         return _plain(super().get_params(ctx))
@@ -134,18 +134,18 @@ class Group(TyperGroup):
 
 
 _NUMBERS: Final = {"int_parsing": "a whole number", "int_from_float": "a whole number", "float_parsing": "a number"}
-"""What is expected, by the kinds of errors of numbers."""
+"""What is expected instead, by the type of a number error."""
 
 
 def _no_number(error: Any) -> str:
-    """The sentence on a value that is not the number which an option takes; empty for other errors."""
-    refused: list[Any] = getattr(error.__cause__, "errors", list)()
-    kind = _NUMBERS.get(refused[0]["type"]) if refused else None
-    return "" if kind is None else f"{error.param.opts[0]}: {refused[0]['input']!r} is not {kind}."
+    """The message for a value that is not the number an option requires; empty for other errors."""
+    details: list[Any] = getattr(error.__cause__, "errors", list)()
+    kind = _NUMBERS.get(details[0]["type"]) if details else None
+    return "" if kind is None else f"{error.param.opts[0]}: {details[0]['input']!r} is not {kind}."
 
 
 def _refusal(error: Any) -> tuple[str, str]:
-    """What the parser refuses, and what to do."""
+    """The message and the hint of a parse error."""
     message_text = _no_number(error) or re.sub(r"^Invalid value: ", "", error.format_message())
     message, _, near = message_text.partition(" Did you mean ")
     options = getattr(error, "possibilities", None)

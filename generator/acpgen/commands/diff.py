@@ -89,33 +89,33 @@ def diff(
         raise typer.BadParameter("--dry-run needs --fix.")
     if fix and not dry_run and protocols.is_canonical(new):
         raise typer.BadParameter("--fix edits files, and NEW is a protocol that comes with acpgen. Add --dry-run.")
-    chosen = command.options(mode, format_, fail_on, fail_on_bindings, output or (), report_url)
-    require_places(each.file for each in chosen.outputs)
-    compared = command.run_diff(
+    diff_options = command.options(mode, format_, fail_on, fail_on_bindings, output or (), report_url)
+    require_places(each.file for each in diff_options.outputs)
+    comparison = command.run_diff(
         old,
         new,
-        chosen,
+        diff_options,
         waivers,
         unstable=unstable,
         merge_base=merge_base,
         allow_new=allow_new,
-        taken=decision(waive or (), reason, until, date.today()),
+        new_waivers=decision(waive or (), reason, until, date.today()),
         references=references_of(ref),
         methods=methods,
         budget=budget,
         repairing="dry" if dry_run else "fix" if fix else "tell" if repair else "no",
         cache=cache_of(no_cache),
     )
-    if compared is None:
+    if comparison is None:
         terminal.say(f"{old} does not exist: {new} is new, and there is nothing to compare it with.")
         return
-    if compared.fixed is not None and fix:
-        save(Path(), compared.targets)
-        for line in compared.fixed.tell(is_written=bool(compared.targets)):
+    if comparison.fixed is not None and fix:
+        save(Path(), comparison.targets)
+        for line in comparison.fixed.tell(is_written=bool(comparison.targets)):
             terminal.say(line)
-    if compared.fixed is not None and dry_run:
-        print_report(compared.fixed.difference)
-        raise typer.Exit(1 if compared.fixed.difference or command.stops(compared.report, chosen) else 0)
-    deliver(command.render(compared, chosen, coloured=terminal.is_coloured()))
-    if command.stops(compared.report, chosen):
+    if comparison.fixed is not None and dry_run:
+        print_report(comparison.fixed.difference)
+        raise typer.Exit(1 if comparison.fixed.difference or command.stops(comparison.report, diff_options) else 0)
+    deliver(command.render(comparison, diff_options, coloured=terminal.is_coloured()))
+    if command.stops(comparison.report, diff_options):
         raise typer.Exit(1)

@@ -1,4 +1,4 @@
-"""What a docstring says of a command: sentences, and sections whose entries are arguments, options and exit codes."""
+"""The parts of a command's docstring: sentences, and sections whose entries are arguments, options and exit codes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ENTRY: Final = re.compile(r" {4}(\S.*?): (.*)")
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What a docstring says: a summary, paragraphs, and sections, whose entries stand by their names."""
+    """A parsed docstring: a summary, paragraphs, and the entries of each section by name."""
 
     summary: str
     paragraphs: Sequence[str]
@@ -27,7 +27,7 @@ class Description:
 
 
 def read_docstring(text: str) -> Description:
-    """Take a docstring apart."""
+    """Parse a docstring."""
     paragraphs: list[str] = []
     sections: dict[str, dict[str, str]] = {}
     for block in filter(None, re.split(r"\n\s*\n", inspect.cleandoc(text))):
@@ -55,7 +55,7 @@ class OptionText:
 
     @property
     def flags(self) -> list[str]:
-        """How it is written on the command line: `-q`, `--quiet`."""
+        """Its spellings on the command line: `-q`, `--quiet`."""
         return [word.rstrip(",") for word in self.spelling.split() if word.startswith("-")]
 
     @property
@@ -64,7 +64,7 @@ class OptionText:
         return self.flags[-1].removeprefix("--").replace("-", "_")
 
     def declare(self) -> Any:
-        """The same for Typer."""
+        """The option as Typer declares it."""
         metavar = self.spelling.rpartition(self.flags[-1])[2].strip() or None
         return typer.Option(*self.flags, metavar=metavar, help=self.text, rich_help_panel=self.heading)
 

@@ -41,19 +41,19 @@ def errors(
         raise Faults(UNKNOWN_NAME("ERROR", kind="error", name=name, hint=did_you_mean(name, kinds)) for name in unknown)
     rows = {name: kinds[name].example() for name in error or kinds}
     if format_ == "json":
-        listed = [{"id": name, "error": said, "hint": hint} for name, (said, hint) in rows.items()]
-        print_report(json.dumps({"errors": listed}, indent=2, ensure_ascii=False) + "\n")
+        entries_json = [{"id": name, "error": message, "hint": hint} for name, (message, hint) in rows.items()]
+        print_report(json.dumps({"errors": entries_json}, indent=2, ensure_ascii=False) + "\n")
         return
     indent = " " * 4
     entries = (
-        f"{name}\n{fill(f'{said} {hint}', terminal.WIDEST, initial_indent=indent, subsequent_indent=indent)}\n"
-        for name, (said, hint) in rows.items()
+        f"{name}\n{fill(f'{message} {hint}', terminal.WIDEST, initial_indent=indent, subsequent_indent=indent)}\n"
+        for name, (message, hint) in rows.items()
     )
     print_report("\n".join(entries))
 
 
 def fault_kinds() -> Mapping[str, FaultKind]:
-    """Every kind of fault by its id: those of the module `faults` of each room."""
+    """Every kind of fault by its id, from the `faults` module of each package."""
     from importlib import import_module
     from pathlib import Path
 

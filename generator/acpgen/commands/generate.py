@@ -125,7 +125,7 @@ def generate(
 
 
 def _watched(files: Sequence[str | Path], ref: Sequence[str] | None, *, is_project: bool) -> list[Path]:
-    """The files and folders whose changes lead to another run: those that are named, those of the project, and those of acpgen."""
+    """The files and folders that are watched: those that are named, those of the project, and those of acpgen."""
     from acpgen import config, embedded, resources
     from acpgen.input.keywords import DRAFTS
 
@@ -140,15 +140,15 @@ def _watched(files: Sequence[str | Path], ref: Sequence[str] | None, *, is_proje
 
 
 def run_outputs(work: Work, *, check: bool = False) -> Outcome:
-    """Make the outputs, or with `check` look at them, and say what came of it."""
+    """Generate the outputs, or with `check` compare them, and print the outcome."""
     from acpgen import config
     from acpgen.commands import build, outcome_text
 
     with terminal.progress() as progress:
         outcome = build.run(work, check=check, progress=progress)
-    counted = config.by_position(work.names)
-    if counted:
-        entries = "1 entry names" if counted == 1 else f"{counted} entries name"
+    position_count = config.by_position(work.names)
+    if position_count:
+        entries = "1 entry names" if position_count == 1 else f"{position_count} entries name"
         terminal.say(f"{work.names_at}: {entries} by position. Check them again when the schema has changed.")
     if not check:
         outcome_text.show_outcome(outcome)
@@ -161,7 +161,9 @@ def run_outputs(work: Work, *, check: bool = False) -> Outcome:
 
 
 def _watch(work: Callable[[], Work], inputs: Callable[[], list[Path]]) -> None:
-    """Make the outputs now and after every change; faults are shown and waited out, but for those of the first look."""
+    """Generate the outputs now and after every change. Faults are printed and the watch continues, except for faults of the first
+    reading.
+    """
     from acpgen.files.watch import rounds
     from acpgen.input.step_budget import account
 
@@ -187,7 +189,7 @@ def _options(arguments: Sequence[str], targets: Sequence[str]) -> Mapping[str, o
 
 
 def _require_places(schema: Path, package: str, targets: Sequence[str], out: Path | None) -> tuple[Path, Path]:
-    """Where the schema lies, and the folder to write. Raises `Faults`."""
+    """The locations of the schema and of the output folder. Raises `Faults`."""
     from acpgen import config
     from acpgen.config import protocols
 

@@ -1,4 +1,4 @@
-"""The help of a command as a page of 80 columns."""
+"""The help of a command, laid out in 80 columns."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ _GLOBAL: Final = "Global options"
 _ENVIRONMENT: Final = "Environment"
 
 _TERM: Final = 24
-"""The width of a name, after which its description begins on the next line."""
+"""The maximum width of a name; the description of a longer one begins on the next line."""
 
 
 def write_page(command: Any, ctx: Any, commands: Sequence[tuple[str, str]]) -> str:
-    """What a command does, how it is called, its arguments and options, and its exit codes."""
+    """The help page of a command: summary, usage, description, arguments and options, exit codes."""
     described = read_docstring(command.help or "")
-    shown = [param for param in command.get_params(ctx) if not getattr(param, "hidden", False)]
-    arguments = [param for param in shown if param.param_type_name == "argument"]
+    params = [param for param in command.get_params(ctx) if not getattr(param, "hidden", False)]
+    arguments = [param for param in params if param.param_type_name == "argument"]
     usage = " ".join((ctx.command_path, "[OPTIONS]", *map(_usage, arguments), *(["COMMAND"] if commands else [])))
     sections: dict[str, list[tuple[str, str]]] = {"Commands": [*commands]}
     sections |= {heading: [] for heading in (*described.sections, _OPTIONS) if heading not in (CODES, _ENVIRONMENT)}
-    for param in shown:
+    for param in params:
         if param.param_type_name == "argument":
             sections[ARGUMENTS].append((_metavar(param), _help(param, ctx)))
         else:
@@ -53,14 +53,14 @@ def _metavar(argument: Any) -> str:
 
 
 def _help(param: Any, ctx: Any) -> str:
-    """What an argument or option means, with its default and its least value as sentences."""
+    """The help of an argument or option, with its default and its minimum as sentences."""
     text, _, extra = str(param.get_help_record(ctx)[1]).replace("[required]", "").strip().partition("  [")
     parts = [part.replace("x>=", "at least ") for part in extra.rstrip("]").split("; ") if part]
     return " ".join([text, *(f"{part[:1].upper()}{part[1:]}." for part in parts)])
 
 
 def _table(rows: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Names to the left, descriptions to the right, or below a long name."""
+    """Yield a table: names on the left, descriptions on the right, or below a long name."""
     rows = list(rows)
     width = min(max(len(name) for name, _ in rows), _TERM)
     indent = " " * (width + 4)

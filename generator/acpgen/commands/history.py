@@ -18,10 +18,10 @@ from acpgen.commands.shared_options import (
 
 
 class WithPath(Command):
-    """A command that knows the path after `--`. Options may stand behind it too."""
+    """A command that takes a path after `--`. Options may follow the path."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Take the arguments in, and leave the path in the context; empty, if nothing stands there."""
+        """Parse the arguments, and store the path in the context: `None` without `--`, empty if nothing follows it."""
         at = args.index("--") if "--" in args else None
         ctx.meta["path"] = None if at is None else "".join(args[at + 1 : at + 2])
         return super().parse_args(ctx, args if at is None else [*args[:at], *args[at + 2 :]])

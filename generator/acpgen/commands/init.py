@@ -50,8 +50,8 @@ def init(
                 f"{visible(argument)!r} must be PROTOCOL=PATH, such as acme/v1=schema.json, each protocol once."
             )
         paths[protocol] = Path(path)
-    named = {protocol: protocols.locate(path) for protocol, path in paths.items()}
-    begun = scaffold.start(folder, named, config.references(ref or ()), methods)
+    schema_paths = {protocol: protocols.locate(path) for protocol, path in paths.items()}
+    begun = scaffold.start(folder, schema_paths, config.references(ref or ()), methods)
     try:
         with create_folder(folder, begun.files):
             run_outputs(project.configured(config.find(folder.resolve()), (), ()))

@@ -35,20 +35,18 @@ def lint(
     from acpgen.lint import Finding, lint_paths, require_rules
     from acpgen.lint.lint_report import lint_report
 
-    wanted = [protocols.locate(each) for each in path or ()] or [_schema_folder()]
-    destinations = report_destinations(
-        output, format_, [*wanted, *(file for each in wanted for file in each.rglob("*"))]
-    )
-    projects = {each: project_around for each in wanted if (project_around := config.around(each)) is not None}
+    paths = [protocols.locate(each) for each in path or ()] or [_schema_folder()]
+    destinations = report_destinations(output, format_, [*paths, *(file for each in paths for file in each.rglob("*"))])
+    projects = {each: project_around for each in paths if (project_around := config.around(each)) is not None}
     folders = {project_around.root / project_around.schema for project_around in projects.values()}
     for project_around in projects.values():
         require_rules(project_around.lint, place(project_around.file))
     levels: dict[Finding, config.Level] = {}
-    for each in wanted:
+    for each in paths:
         project = projects.get(each)
         for finding in lint_paths([each], folders, config.references(ref or (), each.resolve())):
             levels[finding] = "error" if project is None else project.lint.get(finding.rule, "error")
-    finish(lint_report(levels, ", ".join(map(place, wanted))), destinations)
+    finish(lint_report(levels, ", ".join(map(place, paths))), destinations)
 
 
 def _schema_folder() -> Path:

@@ -1,4 +1,4 @@
-"""What a run of `generate` did, would have done, and found, for people."""
+"""The outcome of a run of `generate`, as text on standard error and diffs on standard output."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from acpgen.files import Change
 
 _FEW_NOTES: Final = 3
-"""As many places are named at which one thing means nothing."""
+"""The maximum number of places that are listed for one kind of note."""
 
 
 FEW: Final = 8
-"""As many changed files of one output are named."""
+"""The maximum number of changed files of an output that are listed; if there are more, none is."""
 
 
 LONGEST_DIFFERENCE: Final = 400
-"""Lines of a difference that are printed."""
+"""The maximum number of diff lines that are printed."""
 
 
 def show_outcome(outcome: Outcome) -> None:
@@ -39,7 +39,7 @@ def show_outcome(outcome: Outcome) -> None:
 
 
 def show_remarks(outcome: Outcome) -> None:
-    """Say what of the schemas means nothing, the first few places of each kind, what methods were found, and what no validator enforces."""
+    """Print the notes on the schemas (the first few places of each kind), the methods found, and what no validator enforces."""
     places: dict[str, list[str]] = {}
     for at, sentence in outcome.notes:
         places.setdefault(sentence, []).append(at)
@@ -59,7 +59,7 @@ def show_remarks(outcome: Outcome) -> None:
 
 
 def show_difference(outcome: Outcome) -> None:
-    """Print, on standard output, what a run would change, and for people how much that is."""
+    """Print the diff of a run on standard output, and the number of changed files on standard error."""
     from acpgen.config.docs_inputs import VERDICTS
 
     lines = outcome.difference()
@@ -76,7 +76,7 @@ def show_difference(outcome: Outcome) -> None:
 
 
 def _of_outputs(outcome: Outcome) -> Iterator[tuple[str, Sequence[str]]]:
-    """What a run did to each output, as rows of a table."""
+    """Yield the changes of each output as rows of a table."""
     rows = {
         change.folder: (len(change.written), len(change.unchanged), len(change.removed)) for change in outcome.changes
     }

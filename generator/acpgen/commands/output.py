@@ -1,4 +1,4 @@
-"""Where reports go."""
+"""Delivery of reports to files and standard output."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def print_report(text: str) -> None:
-    """Print a report. Where nobody reads it any more, the exit code still tells what was found. Raises `Faults`."""
+    """Print a report. A closed pipe is ignored, so that the exit code still states the result. Raises `Faults`."""
     from acpgen.files.faults import UNWRITABLE
 
     try:
@@ -36,8 +36,9 @@ def print_report(text: str) -> None:
 def report_destinations(
     output: Sequence[str] | None, output_format: str | None, read: Iterable[str | os.PathLike[str] | None] = ()
 ) -> tuple[Destination, ...]:
-    """Where `--output` and `--format` send reports. Raises `Faults`, before the work begins, where they cannot be written, or would be
-    written over a file that is read.
+    """The destinations of `--output` and `--format`.
+
+    Raises `Faults`, before the work begins, if one cannot be written or is a file that is read.
     """
     from acpgen.diagnostics.outputs import parse_destinations, require_apart
 
@@ -48,14 +49,14 @@ def report_destinations(
 
 
 def require_places(files: Iterable[Path | None]) -> None:
-    """Raise `Faults` where `deliver` could not write these files, before the work for them begins."""
+    """Check, before the work begins, that `deliver` can write these files. Raises `Faults`."""
     from acpgen.files import require_files
 
     require_files(file for file in files if file is not None)
 
 
 def deliver(texts: Mapping[Path | None, str]) -> None:
-    """Write the text of every file, all of them or none, then print that of standard output, `None`. Raises `Faults`."""
+    """Write all files or none, then print the text of `None` on standard output. Raises `Faults`."""
     from acpgen.files import write_reports
 
     write_reports({file: text for file, text in texts.items() if file is not None})
@@ -64,7 +65,7 @@ def deliver(texts: Mapping[Path | None, str]) -> None:
 
 
 def finish(report: DiagnosticReport, destinations: Sequence[Destination]) -> NoReturn:
-    """Write a report to where it goes, and end with its exit code. Raises `Faults`."""
+    """Deliver a report to its destinations, and exit with its exit code. Raises `Faults`."""
     from acpgen.diagnostics.outputs import render_reports
 
     deliver(render_reports(report, destinations, coloured=terminal.is_coloured()))

@@ -78,9 +78,9 @@ def probe(
     if registry and (case or client):
         raise typer.BadParameter(f"--registry and {'--case' if case else '--client'} exclude each other.")
     names = OF_REGISTRIES if registry else tuple(case or ())
-    chosen = work.cases(names, "client" if client else "agent")
+    selection = work.cases(names, "client" if client else "agent")
     if list_:
-        print_report(work.listed(chosen))
+        print_report(work.listed(selection))
         return
     if not command:
         raise typer.BadParameter("missing argument 'COMMAND'.")

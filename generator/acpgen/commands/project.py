@@ -1,4 +1,4 @@
-"""What a run is to make: the outputs of a project, or one output from one schema."""
+"""The work of a run: the outputs of a project, or one output of one schema."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NO_OPTIONS: Final[Mapping[str, object]] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one target makes of one protocol in an output folder."""
+    """One protocol in an output folder, rendered by one target."""
 
     folder: Path
     source: Path
@@ -33,7 +33,7 @@ class Part:
     target: str
     settings: Settings
     options: Mapping[str, object] = field(default_factory=dict[str, object], hash=False)
-    """Those that people gave; the target declares which there are."""
+    """The options that the user set; the target declares which exist."""
 
     @property
     def label(self) -> str:
@@ -41,20 +41,20 @@ class Part:
 
     @property
     def name(self) -> str:
-        """What tells it from the other parts of its folder."""
+        """A key that is unique among the parts of a folder."""
         return f"{self.target} {self.settings.prefix} {self.settings.package} {self.label}"
 
     @property
     def is_documented(self) -> bool:
-        """Whether it is the docs of a protocol of a project, which are made together with those of others."""
+        """Whether this is the documentation of a project's protocol, which is rendered together with that of other protocols."""
         return self.target == "docs" and bool(self.settings.prefix)
 
 
 @dataclass(frozen=True, slots=True)
 class OutputFolder:
-    """A folder and the parts that fill it. `root`, where there is one, is the project that the folder must lie in.
+    """A folder and its parts. `root`, if not `None`, is the project that must contain the folder.
 
-    Where `shared`, other files lie in it too. `key` is where the options of its targets are given.
+    If `shared`, the folder holds other files too. `key` is the configuration key of its target options.
     """
 
     folder: Path
@@ -65,18 +65,18 @@ class OutputFolder:
 
     @property
     def documented(self) -> tuple[str, ...]:
-        """The protocols whose docs it holds, as those of a project."""
+        """The protocols of the project that it documents."""
         return tuple(part.label for part in self.parts if part.is_documented)
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a run is to make. `at` is where its targets and protocols are named; faults of them point there. `methods` are the profiles
-    that say where methods stand, by source.
+    """The outputs of a run, and its settings.
 
-    `names` are chosen for all protocols, `names_of` for one of them; `protocols` are all that there are.
-    `schema` is the folder beside whose protocols the material of their docs lies; `None` outside a project. `references` say what
-    addresses mean. `cache` is where results of earlier runs are found and kept.
+    `at` is the place where its targets and protocols are named; faults about them point there. `methods` are the method profiles, by
+    source. `names` apply to all protocols, `names_of` to one; `protocols` are all protocols of the project. `schema` is the folder of
+    the schemas and the docs material; `None` outside a project. `references` maps URIs to files. `cache` holds the results of earlier
+    runs.
     """
 
     at: str
@@ -100,9 +100,9 @@ def configured(
     *,
     cache: Cache | None = None,
 ) -> Work:
-    """The outputs of a project that hold any of `protocols` (all, if empty) and come from any of `targets` (likewise).
+    """The outputs of a project that hold any of `protocols` and use any of `targets`; an empty sequence does not filter.
 
-    An output that holds one of the protocols is made whole. `references` stand for those of the project, `cache` for the user's.
+    An output that holds one of the protocols is generated completely. `references` replace those of the project, `cache` the user's.
     Raises `Faults`.
     """
     if not config.outputs:
@@ -114,8 +114,8 @@ def configured(
         for name in protocols
         if name not in config.protocols
     ]
-    known = {output.target for output in config.outputs.values()}
-    faults += [_without_output(name, config) for name in targets if name not in known]
+    target_names = {output.target for output in config.outputs.values()}
+    faults += [_without_output(name, config) for name in targets if name not in target_names]
     if faults:
         raise Faults(faults)
     outputs = tuple(
@@ -165,7 +165,7 @@ def _part(config: Config, name: str, output: Output, member: Member) -> Part:
 
 
 def _without_output(target: str, config: Config) -> Fault:
-    """The fault of a target that no output of a project has: it exists, or it does not."""
+    """The fault for a target that no output of the project uses: an existing target, or an unknown one."""
     from acpgen.targets.installed import TARGETS
 
     if target in TARGETS:
@@ -188,8 +188,10 @@ def single(
     options: Mapping[str, object] = NO_OPTIONS,
     protocol: str | None = None,
 ) -> Work:
-    """One output made from one schema, which belongs to no project. `cache` stands for the user's, `options` are those of the
-    targets, `protocol` is the name of the schema; without it, the file or folder lends its own. Raises `Faults`.
+    """One output of one schema outside a project.
+
+    `cache` replaces the user's, `options` are those of the targets, `protocol` is the name of the schema; without it, the name of the
+    file or folder is used. Raises `Faults`.
     """
     folder, settings = Path(os.path.abspath(out)), Settings(package)
     parts = tuple(Part(folder, schema, protocol, target, settings, options) for target in dict.fromkeys(targets))

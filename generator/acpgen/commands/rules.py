@@ -37,19 +37,19 @@ def rules(
 
 
 def _as_text(text: str) -> str:
-    """Markdown of ours as text for a terminal: headings, paragraphs that are wrapped, and code that is indented."""
-    shown: list[str] = []
+    """Convert Markdown written by acpgen to text for a terminal: headings, wrapped paragraphs, and indented code."""
+    lines: list[str] = []
     fence = ""
     for line in text.splitlines():
         if line.startswith("```"):
             fence = "" if fence else line[3:] or "text"
         elif fence:
-            shown.append(f"    {terminal.styled_difference(line) if fence == 'diff' else line}")
+            lines.append(f"    {terminal.styled_difference(line) if fence == 'diff' else line}")
         elif line.startswith("#"):
-            shown.append(terminal.styled(line.lstrip("# "), 1))
+            lines.append(terminal.styled(line.lstrip("# "), 1))
         else:
-            shown.append(_paragraph(line))
-    return "\n".join(shown) + "\n"
+            lines.append(_paragraph(line))
+    return "\n".join(lines) + "\n"
 
 
 def _paragraph(line: str) -> str:

@@ -1,4 +1,4 @@
-"""The options that several commands have, and what parameters of commands carry besides their description."""
+"""Options that several commands have, and extra settings of command parameters."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ if TYPE_CHECKING:
     from acpgen.input.load import References
 
 Extra: TypeAlias = Mapping[str, Any]
-"""What Typer is told of a parameter beside its description: `field: Annotated[str, extra]`."""
+"""Settings of a Typer parameter beside its description: `field: Annotated[str, extra]`."""
 
 
 def completed(names: Callable[[str], list[str]]) -> Extra:
-    """What completes a value in a shell."""
+    """The setting that completes a value in a shell."""
     return {"autocompletion": names}
 
 
 def at_least(least: float) -> Extra:
-    """The least value of a number."""
+    """The setting for the minimum of a number."""
     return {"min": least}
 
 
 def one_of(kind: str, *values: str) -> Extra:
-    """The values that an option may have; others are faults that list them."""
+    """The setting that restricts an option to these values; another value raises `Faults` that list them."""
 
     def require(param: typer.CallbackParam, value: str) -> str:
         from acpgen.input.faults import UNKNOWN_NAME
@@ -51,21 +51,21 @@ def _beginning(text: str, names: Sequence[str]) -> list[str]:
 
 
 def protocol_names(incomplete: str) -> list[str]:
-    """What completes the name of a protocol."""
+    """The names of protocols that complete a text."""
     from acpgen.config import protocols
 
     return _beginning(incomplete, [*protocols.names()])
 
 
 def profile_names(incomplete: str) -> list[str]:
-    """What completes the name of a profile that comes with acpgen."""
+    """The names of built-in profiles that complete a text."""
     from acpgen.methods.profile import names
 
     return _beginning(incomplete, names())
 
 
 def target_names(incomplete: str) -> list[str]:
-    """What completes the name of a target that is installed."""
+    """The names of installed targets that complete a text."""
     from acpgen.targets.installed import TARGETS
 
     return _beginning(incomplete, [*TARGETS])
@@ -97,7 +97,7 @@ DESCRIPTIONS: Final = """
         -q, --quiet: Print reports and errors alone: no progress and no summary.
         --color WHEN: auto (on a terminal, unless NO_COLOR is set), always or never.
 """
-"""What the docstring of a command need not say of its options."""
+"""The descriptions of shared options, which command docstrings omit."""
 
 PROTOCOL: Final = completed(protocol_names)
 TARGET: Final = completed(target_names)
@@ -115,14 +115,14 @@ def set_display(
 
 
 def references_of(pairs: Sequence[str] | None) -> References:
-    """What addresses mean: to the project, if there is one, and as given. Raises `Faults`."""
+    """The files or drafts by URI: those of the project, if there is one, and those of the command line. Raises `Faults`."""
     from acpgen import config
 
     return config.references(pairs or (), current_folder())
 
 
 def current_folder() -> Path:
-    """The current folder. Raises `Faults` where it has been removed."""
+    """The current folder. Raises `Faults` if it was removed."""
     from acpgen.input.faults import NOT_FOUND
 
     try:
@@ -132,7 +132,7 @@ def current_folder() -> Path:
 
 
 def cache_of(no_cache: bool) -> Cache:
-    """Where results of earlier runs lie: in the cache of the user, or nowhere."""
+    """The user's cache, or `NO_CACHE`."""
     from acpgen.files.cache import NO_CACHE, user_cache
 
     return NO_CACHE if no_cache else user_cache()

@@ -1,4 +1,4 @@
-"""What `validate` found, in numbers for people."""
+"""The results of `validate`, as counts on standard error."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from acpgen.recordings import Summary
 
 MOST_ROWS: Final = 10
-"""Agents, and recordings with wrong lines, that a summary names."""
+"""The maximum number of agents, and of recordings with wrong lines, in a summary."""
 
 
 def show_counts(summary: Counts) -> None:
-    """Print how many messages of each method were right, wrong and not judged, and which rules they broke."""
+    """Print how many messages of each method were valid, invalid and not judged, and the rules that they broke."""
     right, wrong, unjudged = summary.sums
     if not wrong and not unjudged:
         terminal.say(f"{counted(right, 'line')}, nothing wrong." if right else "There was no line: nothing was judged.")
@@ -25,22 +25,22 @@ def show_counts(summary: Counts) -> None:
         if notes:
             terminal.say(f"Notes: {notes}.")
         return
-    shown = 3 if unjudged else 2
+    column_count = 3 if unjudged else 2
     _show_counts(
         "method",
-        ("right", "wrong", "not judged")[:shown],
+        ("right", "wrong", "not judged")[:column_count],
         [
-            (name, (summary.valid[name], summary.invalid[name], summary.unjudged[name])[:shown])
+            (name, (summary.valid[name], summary.invalid[name], summary.unjudged[name])[:column_count])
             for name in _names(summary)
         ],
     )
     _show_counts("rule", ("times",), [(rule, (count,)) for rule, count in summary.rules.most_common()])
-    said = f"{counted(wrong, 'line')} of {right + wrong + unjudged} wrong" if wrong else f"{right} right"
-    terminal.say(f"{said}, {unjudged} not judged." if unjudged else f"{said}.")
+    text = f"{counted(wrong, 'line')} of {right + wrong + unjudged} wrong" if wrong else f"{right} right"
+    terminal.say(f"{text}, {unjudged} not judged." if unjudged else f"{text}.")
 
 
 def show_summary(summary: Summary, others: int) -> None:
-    """Print what many recordings say together. `others` files of their folders are no recordings."""
+    """Print the summary of many recordings. `others` is the number of files in their folders that are not recordings."""
     from acpgen.recordings.summary import sort_by_count, sort_by_wrong
 
     if summary.rules:
@@ -69,13 +69,13 @@ def show_summary(summary: Summary, others: int) -> None:
 
 
 def _show_counts(heading: str, columns: Sequence[str], rows: Iterable[tuple[str, Sequence[int]]]) -> None:
-    """Print a table of counts; those that are 0 stay empty."""
+    """Print a table of counts; zeros are left empty."""
     terminal.show_table(
         heading, columns, ((name, tuple(str(count or "") for count in counts)) for name, counts in rows)
     )
 
 
 def _names(summary: Counts) -> list[str]:
-    """The methods, those with most wrong messages first."""
+    """The methods, by descending number of invalid messages."""
     names = {*summary.valid, *summary.invalid, *summary.unjudged}
     return sorted(names, key=lambda name: (-summary.invalid[name], -summary.unjudged[name], -summary.valid[name], name))

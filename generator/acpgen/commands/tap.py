@@ -148,7 +148,7 @@ def tap(
 
 
 def _bytes(text: str) -> int:
-    """A number of bytes, with k, M or G behind it (1,000, 1,000,000, 1,000,000,000)."""
+    """Parse a number of bytes with an optional suffix k, M or G (1,000, 1,000,000, 1,000,000,000)."""
     match = re.fullmatch(r"([1-9]\d{0,17})\s*([kKMG]?)B?", text.strip())
     if match is None:
         raise typer.BadParameter(f"{visible(text)!r} is not a size: write 500k, 100M or 1G")

@@ -51,7 +51,7 @@ def targets(name: Annotated[str | None, TARGET] = None, *, ir_schema: bool = Fal
 
 
 def _show_target(name: str, targets: Mapping[str, Target]) -> bool:
-    """Print what a target is and which options it has; false, and the faults, where it cannot be used."""
+    """Print a target and its options; return false, and print the faults, if it cannot be used."""
     try:
         target = targets[name]
     except Faults as faults:
@@ -61,13 +61,15 @@ def _show_target(name: str, targets: Mapping[str, Target]) -> bool:
     _put_item(f"{name}{place}: {target.about or 'says nothing of itself.'}", "")
     for option in target.options:
         default = ",".join(option.default) if isinstance(option.default, tuple) else option.default
-        shown = str(default).lower() if isinstance(default, bool) else repr(default)
-        _put_item(f"{option.name}: {option.about.rstrip('.')}. Value: {option.expected}. Default: {shown}.", "  ")
+        default_text = str(default).lower() if isinstance(default, bool) else repr(default)
+        _put_item(
+            f"{option.name}: {option.about.rstrip('.')}. Value: {option.expected}. Default: {default_text}.", "  "
+        )
     return True
 
 
 def _put_item(text: str, indent: str) -> None:
-    """Print an item of a list on standard output, wrapped."""
+    """Print a wrapped list item on standard output."""
     from textwrap import wrap
 
     for line in wrap(

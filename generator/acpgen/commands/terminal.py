@@ -1,4 +1,4 @@
-"""How people see things on a terminal: errors, lines, tables, colours, a progress bar. Text of schemas is shown, never obeyed."""
+"""Output on a terminal: errors, lines, tables, colours, a progress bar. Control characters of schemas are escaped."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
 WIDEST: Final = 80
 SPELLINGS: Final = {"$defs": "definitions", "definitions": "$defs"}
-"""Keys that have another name in older drafts."""
+"""Keywords that have another name in other drafts."""
 
 
 _OFTEN: Final = 0.05
-"""Seconds between two changes of the progress bar."""
+"""The minimum number of seconds between two updates of the progress bar."""
 
 
 @dataclass
 class _Display:
-    """What the options of every command say."""
+    """The display options of every command."""
 
     is_quiet: bool = False
     color: str = "auto"
@@ -42,12 +42,12 @@ _display: Final = _Display()
 
 
 def configure(*, is_quiet: bool, color: str) -> None:
-    """Print what people asked for: no summaries and no progress, and `auto`, `always` or `never` colours."""
+    """Set whether summaries and progress are printed, and `auto`, `always` or `never` for colours."""
     _display.is_quiet, _display.color = is_quiet, color
 
 
 def show_faults(faults: Faults) -> None:
-    """Print each fault: what is wrong, and what to do."""
+    """Print each fault, with its hint."""
     positions = cache(_positions)  # for this run alone: files differ later
     for fault in distinct(faults.faults):
         error, hint = fault.error_and_hint()
@@ -55,7 +55,7 @@ def show_faults(faults: Faults) -> None:
 
 
 def _where(fault: Fault, positions: Callable[[str], Positions | None]) -> str:
-    """The place of a fault as `file:line:column#/pointer`, or as it stands where no file of JSON here has it."""
+    """The place of a fault as `file:line:column#/pointer`; unchanged if no JSON file here contains it."""
     from acpgen.pointers import pointer_parts
 
     path, mark, fragment = fault.at.partition("#")
@@ -64,13 +64,13 @@ def _where(fault: Fault, positions: Callable[[str], Positions | None]) -> str:
         return fault.at
     parts = pointer_parts(fragment)
     keyword = [str(fault.values["keyword"])] if "keyword" in fault.values else []
-    offset, passed = file.nearest([*parts, *keyword], SPELLINGS)
+    offset, resolved_keys = file.nearest([*parts, *keyword], SPELLINGS)
     line, column = file.line_and_column(offset)
-    return f"{path}:{line}:{column}{mark}{fragment}".removesuffix("#") if len(passed) >= len(parts) else fault.at
+    return f"{path}:{line}:{column}{mark}{fragment}".removesuffix("#") if len(resolved_keys) >= len(parts) else fault.at
 
 
 def _positions(path: str) -> Positions | None:
-    """The positions in a file of JSON; `None` where it is none, or cannot be read here."""
+    """The positions in a JSON file; `None` if it is not JSON, or cannot be read."""
     from acpgen.input.load import decode, read_bytes
     from acpgen.input.positions import Positions, problems
 
@@ -82,15 +82,15 @@ def _positions(path: str) -> Positions | None:
 
 
 def show_error(error: str, hint: str = "") -> None:
-    """Print what is wrong, and what to do: the form of all errors."""
+    """Print an error and its hint, in the format of all errors."""
     for label, text, colour in (("error", error, 31), ("hint", hint, 36)):
         if text:
-            shown = f"\x1b[1;{colour}m{label}\x1b[0m" if _is_coloured(sys.stderr) else label
-            print(_wrapped(f"{label}: {printable(text)}").replace(label, shown, 1), file=sys.stderr)
+            styled_label = f"\x1b[1;{colour}m{label}\x1b[0m" if _is_coloured(sys.stderr) else label
+            print(_wrapped(f"{label}: {printable(text)}").replace(label, styled_label, 1), file=sys.stderr)
 
 
 def _wrapped(line: str) -> str:
-    """A line for people: on a terminal it breaks between words."""
+    """A line of text, wrapped between words if standard error is a terminal."""
     if not sys.stderr.isatty():
         return line
     from textwrap import fill
@@ -100,7 +100,7 @@ def _wrapped(line: str) -> str:
 
 
 def show_defect(error: Exception) -> None:
-    """Say that acpgen itself has failed, and where, so that it can be reported."""
+    """Report an internal error of acpgen with its traceback."""
     import traceback
 
     print("".join(traceback.format_exception(error)), end="", file=sys.stderr)
@@ -110,12 +110,12 @@ def show_defect(error: Exception) -> None:
 
 
 def show_out_of_memory() -> None:
-    """Say that the work ended because this process may not have more memory."""
+    """Report that the memory limit of this process was reached."""
     show_error("the memory that this process may have is used up.", "Give it more, or a smaller input.")
 
 
 def put(line: str) -> None:
-    """Print one line on standard output. Raises `Faults` where it cannot be written, `BrokenPipeError` where nobody reads it any more."""
+    """Print a line on standard output. Raises `Faults` if it cannot be written, `BrokenPipeError` if the pipe is closed."""
     from acpgen.messages.faults import NOT_CREATED
 
     try:
@@ -127,7 +127,7 @@ def put(line: str) -> None:
 
 
 def is_coloured() -> bool:
-    """Whether standard output shows colours: a terminal, and nobody has said no (https://no-color.org)."""
+    """Whether standard output is coloured: it is a terminal, and NO_COLOR is not set (https://no-color.org)."""
     return _is_coloured(sys.stdout)
 
 
@@ -138,35 +138,35 @@ def _is_coloured(stream: TextIO) -> bool:
 
 
 def styled_difference(line: str) -> str:
-    """A line of a unified diff."""
+    """Style a line of a unified diff."""
     colour = {"+": 32, "-": 31, "@": 36}.get(line[:1], 0)
     return styled(line, colour) if colour else line
 
 
 def styled(text: str, code: int) -> str:
-    """Text in a colour or weight of ANSI, where standard output shows it."""
+    """Text with an ANSI colour or weight, if standard output is coloured."""
     return f"\x1b[{code}m{text}\x1b[0m" if is_coloured() else text
 
 
 def say(sentence: str) -> None:
-    """Print one line for people, unless they want quiet."""
+    """Print a line on standard error, unless quiet."""
     if not _display.is_quiet:
         warn(sentence)
 
 
 def warn(sentence: str) -> None:
-    """Print one line for people, whatever they want."""
+    """Print a line on standard error, even if quiet."""
     print(_wrapped(printable(sentence)), file=sys.stderr)
 
 
 @contextlib.contextmanager
 def progress() -> Generator[Progress]:
-    """What is done now and for how long, after a second, if standard error is a terminal. A total of 0 is not known.
+    """Show the current step and the elapsed time, after one second, if standard error is a terminal. A total of 0 means unknown.
 
-    What is printed meanwhile goes where it always goes.
+    Other output meanwhile still goes to its stream.
     """
     if _display.is_quiet or not sys.stderr.isatty():
-        yield lambda done, total, step: None
+        yield lambda finished, total, step: None
         return
     from threading import Timer
 
@@ -176,26 +176,26 @@ def progress() -> Generator[Progress]:
     from rich.table import Column
 
     # Redirected, text for standard output would land on standard error. On one terminal that is one place, and keeps both readable.
-    console, shared = Console(stderr=True), sys.stdout.isatty()
+    console, is_shared = Console(stderr=True), sys.stdout.isatty()
     columns = (
         SpinnerColumn(),
         BarColumn(bar_width=20),
         TimeElapsedColumn(),
         TextColumn("{task.description}", table_column=Column(no_wrap=True, overflow="ellipsis"), markup=False),
     )
-    bar = Bar(*columns, console=console, transient=True, redirect_stdout=shared, redirect_stderr=True)
+    bar = Bar(*columns, console=console, transient=True, redirect_stdout=is_shared, redirect_stderr=True)
     task = bar.add_task("", total=None)
     timer = Timer(1.0, bar.start)
     timer.daemon = True
     timer.start()
-    shown = 0.0
+    last_update = 0.0
 
-    def show(done: int, total: int, step: str) -> None:
-        nonlocal shown
+    def show(finished: int, total: int, step: str) -> None:
+        nonlocal last_update
         now = monotonic()
-        if now - shown > _OFTEN:
-            shown = now
-            bar.update(task, completed=done, total=total or None, description=printable(step))
+        if now - last_update > _OFTEN:
+            last_update = now
+            bar.update(task, completed=finished, total=total or None, description=printable(step))
 
     try:
         yield show
@@ -206,13 +206,13 @@ def progress() -> Generator[Progress]:
 
 
 def show_table(heading: str, columns: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]]) -> None:
-    """Print a table for people: names to the left, over several lines where they are long, and figures to the right."""
+    """Print a table on standard error: names on the left, over several lines if long, and figures on the right."""
     if _display.is_quiet:
         return
-    named = [(printable(name), cells) for name, cells in rows]
-    widths = [max(map(len, column)) for column in zip(columns, *(cells for _, cells in named), strict=True)]
+    printable_rows = [(printable(name), cells) for name, cells in rows]
+    widths = [max(map(len, column)) for column in zip(columns, *(cells for _, cells in printable_rows), strict=True)]
     rest = min(get_terminal_size().columns, WIDEST) - sum(2 + width for width in widths)
-    width = max(len(heading), min(rest, max((len(name) for name, _ in named), default=0)))
+    width = max(len(heading), min(rest, max((len(name) for name, _ in printable_rows), default=0)))
 
     def shown(name: str, cells: Sequence[str]) -> str:
         figures = (cell.rjust(each) for cell, each in zip(cells, widths, strict=True))
@@ -220,7 +220,7 @@ def show_table(heading: str, columns: Sequence[str], rows: Iterable[tuple[str, S
 
     first = shown(heading, columns)
     print(f"\x1b[1m{first}\x1b[0m" if _is_coloured(sys.stderr) else first, file=sys.stderr)
-    for name, cells in named:
+    for name, cells in printable_rows:
         print(shown(name[:width], cells), file=sys.stderr)
         for start in range(width, len(name), width):
             print(name[start : start + width], file=sys.stderr)

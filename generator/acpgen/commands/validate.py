@@ -154,5 +154,5 @@ def _validate_many(
     finish(diagnostics.report(names, *sums, is_judged=summary.is_judged), reports)
 
 
-def _no_progress(done: int, total: int, step: str) -> None:
-    """Show nothing."""
+def _no_progress(finished: int, total: int, step: str) -> None:
+    """Ignore progress."""

@@ -1,9 +1,8 @@
-"""What `[tool.acpgen]` of the nearest pyproject.toml says, and what a file given to `--names` says.
+"""The settings of `[tool.acpgen]` in the nearest pyproject.toml, and the names of a file given to `--names`.
 
-In: TOML. Out: a frozen `Config`, or faults with file and key. `protocols` finds protocols by name, `docs_inputs` what the docs take in.
-
-`config.schema.json` says what each setting means and may be; `Config` has a field of the same name for each. `input.form` judges by the
-one and fills the other.
+In: TOML. Out: a frozen `Config`, or faults with file and key. `protocols` finds protocols by name, `docs_inputs` reads what a project
+adds to its docs. `config.schema.json` describes each setting; `Config` has a field of the same name for each. `input.form` validates the
+settings by the former and converts them to the latter.
 """
 
 from __future__ import annotations
@@ -36,10 +35,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Table: TypeAlias = Mapping[str, T]
-"""A table of TOML."""
+"""A TOML table."""
 
 Level: TypeAlias = Literal["error", "warning", "off"]
-"""What a finding of a rule of lint does: it makes the exit code 1, is told, or neither."""
+"""The effect of a lint finding: it makes the exit code 1, is only reported, or is ignored."""
 
 _COUNTED: Final = re.compile(r"/(?:allOf|anyOf|oneOf|prefixItems|items)/\d+(?=/|$)")
 _TOML_PLACE: Final = re.compile(r"(.*) \(at line (\d+), column (\d+)\)", re.DOTALL)
@@ -48,7 +47,7 @@ _ADDRESS: Final = re.compile(r"[^#\s]+#?")
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One protocol in an output. `prefix` is its folder there, `package` its dotted import package; one of them is set."""
+    """A protocol in an output. `prefix` is its folder there, `package` its dotted import package; exactly one of them is set."""
 
     protocol: str
     package: str = ""
@@ -56,7 +55,7 @@ class Member:
 
 
 class Output(Struct, frozen=True):
-    """One folder that a target fills. The target declares which `options` there are."""
+    """An output folder of a target. The target declares the allowed `options`."""
 
     target: str
     packages: Table[str] = {}
@@ -69,13 +68,13 @@ class Output(Struct, frozen=True):
 
     @property
     def members(self) -> tuple[Member, ...]:
-        """The protocols in it, in the order of the file."""
+        """Its protocols, in the order of the file."""
         packages = (Member(protocol, package=package) for protocol, package in self.packages.items())
         return (*packages, *(Member(protocol, prefix=protocol) for protocol in dict.fromkeys(self.protocols)))
 
 
 class SiteSettings(Struct, frozen=True):
-    """The site. Both addresses end in a slash or are empty. The first page of a section stands for the section."""
+    """The settings of the docs site. `url` and `source` end in a slash or are empty. The first page of a section represents it."""
 
     url: str = ""
     source: str = ""
@@ -89,9 +88,10 @@ class SiteSettings(Struct, frozen=True):
 
 
 class Config(Struct, frozen=True):
-    """A project: `root` holds pyproject.toml, and every other field is the setting of its name, which `config.schema.json` describes.
+    """The configuration of a project: `root` is the folder of pyproject.toml; every other field is the setting of that name in
+    `config.schema.json`.
 
-    `compat.policy_settings` reads `compat`.
+    `compat.policy_settings` parses `compat`.
     """
 
     root: Path
@@ -110,45 +110,45 @@ class Config(Struct, frozen=True):
 
     @property
     def reference_files(self) -> References:
-        """A file, or the name of a draft, by the address that means it."""
+        """A file, or the name of a draft, by the URI that refers to it."""
         return {url: file if file in DRAFTS else self.root / file for url, file in self.references.items()}
 
     @property
     def protocols(self) -> tuple[str, ...]:
-        """Every protocol that an output holds, in the order of the file."""
+        """Every protocol of the outputs, in the order of the file."""
         return tuple(dict.fromkeys(member.protocol for output in self.outputs.values() for member in output.members))
 
     @property
     def shared_names(self) -> Table[str]:
-        """The chosen names for all protocols, by place."""
+        """The names chosen for all protocols, by place."""
         return {place: name for place, name in self.names.items() if isinstance(name, str)}
 
     @property
     def own_names(self) -> Table[Table[str]]:
-        """The chosen names of each protocol that has a table of its own."""
+        """The chosen names of each protocol that has its own table."""
         return {protocol: names for protocol, names in self.names.items() if not isinstance(names, str)}
 
     def chosen_names(self, protocol: str) -> Table[str]:
-        """The names that hold for a protocol, by place."""
+        """The chosen names that apply to a protocol, by place."""
         return {**self.shared_names, **self.own_names.get(protocol, {})}
 
     @property
     def profile_files(self) -> Sequence[Path]:
-        """The files of the profiles that `methods` names; those that come with acpgen are none."""
-        named = [self.methods] if isinstance(self.methods, str) else self.methods.values()
-        return [path for name in named if (path := self.root / name).is_file()]
+        """The profile files that `methods` names, without the built-in profiles."""
+        profiles = [self.methods] if isinstance(self.methods, str) else self.methods.values()
+        return [path for name in profiles if (path := self.root / name).is_file()]
 
     def profile(self, protocol: str) -> Profile | None:
-        """The profile that says where a protocol keeps its methods; `None` where the project names none. Raises `Faults`."""
-        named = self.methods if isinstance(self.methods, str) else self.methods.get(protocol)
-        return None if named is None else find_profile(named, self.root, place(self.file))
+        """The method profile of a protocol; `None` if the project names none. Raises `Faults`."""
+        profile_name = self.methods if isinstance(self.methods, str) else self.methods.get(protocol)
+        return None if profile_name is None else find_profile(profile_name, self.root, place(self.file))
 
     def package(self, protocol: str) -> str:
-        """The Python package that an output makes of a protocol with the names of the house; empty if none does."""
+        """The Python package of a protocol in the first Python output without options; empty if there is none."""
         return next((package for _, package in self._find_packages("python", protocol)), "")
 
     def module(self, protocol: str) -> str:
-        """The npm module that an output makes of a protocol; empty if none does."""
+        """The npm module of a protocol in the first TypeScript output without options that has a distribution; empty if there is none."""
         modules = (
             f"{name}/{package.replace('.', '/')}"
             for name, package in self._find_packages("typescript", protocol)
@@ -157,14 +157,14 @@ class Config(Struct, frozen=True):
         return next(modules, "")
 
     def _find_packages(self, target: str, protocol: str) -> Iterator[tuple[str | None, str]]:
-        """The distribution and the package of each output without options that a target makes of a protocol."""
+        """Yield the distribution and the package of a protocol in each output of a target that has no options."""
         for output in self.outputs.values():
             if output.target == target and not output.options and protocol in output.packages:
                 yield output.distribution, output.packages[protocol]
 
 
 def find(start: Path) -> Config:
-    """The configuration of the nearest pyproject.toml with `[tool.acpgen]`, from `start` upwards. Raises `Faults`."""
+    """Find the configuration: the nearest pyproject.toml with `[tool.acpgen]`, from `start` upwards. Raises `Faults`."""
     for folder in (start, *start.parents):
         if (folder / "pyproject.toml").is_file():
             config = read(folder)
@@ -174,7 +174,7 @@ def find(start: Path) -> Config:
 
 
 def around(path: Path) -> Config | None:
-    """The configuration of the project that a path lies in; `None` where it lies in none. Raises `Faults`."""
+    """The configuration of the project that contains a path; `None` if there is none. Raises `Faults`."""
     try:
         return find(path.resolve())
     except Faults as caught:
@@ -184,7 +184,7 @@ def around(path: Path) -> Config | None:
 
 
 def read(root: Path) -> Config | None:
-    """The configuration in `root`; `None` where its pyproject.toml has no `[tool.acpgen]`. Raises `Faults`."""
+    """The configuration in `root`; `None` if its pyproject.toml has no `[tool.acpgen]`. Raises `Faults`."""
     at = place(root / "pyproject.toml")
     tool: Any = parse_toml(decode(read_bytes(root / "pyproject.toml"), at), at).get("tool")
     table: Any = cast("dict[str, Any]", tool).get("acpgen") if isinstance(tool, dict) else None
@@ -194,7 +194,7 @@ def read(root: Path) -> Config | None:
 
 
 def parse_settings(root: Path, table: Any) -> Config:
-    """The project in `root`, whose pyproject.toml has this `[tool.acpgen]`. Raises `Faults`."""
+    """The configuration of the project in `root` with this `[tool.acpgen]` table. Raises `Faults`."""
     at = place(root / "pyproject.toml")
     faults = [setting_fault(error, at, *_TABLE) for error in _FORM.errors(table)]
     if not faults:
@@ -206,7 +206,9 @@ def parse_settings(root: Path, table: Any) -> Config:
 
 
 def references(pairs: Iterable[str], start: Path | None = None) -> References:
-    """What addresses mean: what the project around `start` says, and `URL=FILE` as given on the command line. Raises `Faults`."""
+    """The files or drafts by URI: those of the project around `start`, overridden by `URL=FILE` pairs of the command line. Raises
+    `Faults`.
+    """
     faults: list[Fault] = []
     files: dict[str, str | os.PathLike[str]] = {}
     try:
@@ -226,7 +228,7 @@ def references(pairs: Iterable[str], start: Path | None = None) -> References:
 
 
 def read_names(path: Path) -> Mapping[str, str]:
-    """Generated names by place, as `schema.chosen` says.
+    """Read generated names by place, in the forms that `naming.name_overrides` describes.
 
     The file is TOML if its name ends in `.toml`, else JSON. Raises `Faults`.
     """
@@ -246,9 +248,9 @@ def read_names(path: Path) -> Mapping[str, str]:
 
 
 def find_profile(named: str, root: Path | None = None, at: str = "--methods") -> Profile:
-    """The profile of methods that a person names: one that comes with acpgen, or a file, TOML if its name ends in `.toml`, else JSON.
+    """Find a method profile: a built-in one, or a file, which is TOML if its name ends in `.toml`, else JSON.
 
-    A relative path starts at `root`, else at the current folder. Raises `Faults`.
+    A relative path is resolved against `root`, else against the current folder. Raises `Faults`.
     """
     from acpgen.methods.profile import built_in, profile
     from acpgen.methods.profile import names as profile_names
@@ -263,49 +265,49 @@ def find_profile(named: str, root: Path | None = None, at: str = "--methods") ->
 
 
 def _read_value(path: Path) -> object:
-    """What a file of TOML or JSON holds, as its name tells. Raises `Faults`."""
+    """The value of a TOML or JSON file, according to its suffix. Raises `Faults`."""
     text = decode(read_bytes(path), place(path))
     return parse_toml(text, place(path)) if path.suffix == ".toml" else parse_json(text, place(path))
 
 
 def by_position(names: Mapping[str, str]) -> int:
-    """How many of these places count branches or items, so that they would be others after an insertion."""
+    """The number of places that contain the index of a branch or item, and so change if one is inserted before it."""
     return sum(_COUNTED.search(key) is not None for key in names)
 
 
 def is_package(name: str) -> bool:
-    """Whether `name` can be imported: Python identifiers with dots between them."""
+    """Whether `name` is a valid dotted Python package name."""
     return all(part.isascii() and part.isidentifier() and not keyword.iskeyword(part) for part in name.split("."))
 
 
 def move_site(project: Config, *, url: str, source: str) -> Config:
-    """A project with the addresses that the command line gives in place of its own; an empty one gives none. Raises `Faults`."""
-    given = {"url": url, "source": source}
+    """A project with the site addresses of the command line; an empty one leaves the project's unchanged. Raises `Faults`."""
+    options = {"url": url, "source": source}
     faults = [
         BAD_SETTING(
             at=f"--{key}", key=shown(address), expected=error.expected, hint=f"Correct it, or leave --{key} out."
         )
-        for key, address in given.items()
+        for key, address in options.items()
         for error in _FORM.part("address").errors(address)
     ]
     if faults:
         raise Faults(faults)
-    return replace(project, site=replace(project.site, **{key: address for key, address in given.items() if address}))
+    return replace(project, site=replace(project.site, **{key: address for key, address in options.items() if address}))
 
 
 def is_protocol(name: str) -> bool:
-    """Whether `name` is a plain relative path, as `acp/v1` is."""
+    """Whether `name` is a plain relative path, such as `acp/v1`."""
     return all(re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*", part) for part in name.split("/"))
 
 
 @lru_cache(maxsize=8)
 def _loaded(text: str) -> dict[str, object]:
-    """The tables of a file, which a command reads again and again: 10 % of the time of a comparison that is kept."""
+    """Parse TOML. Cached, because a command parses the same file repeatedly: 10 % of the time of a cached comparison."""
     return tomllib.loads(text)
 
 
 def parse_toml(text: str, at: str) -> dict[str, object]:
-    """The tables of the text of a file. Raises `Faults`, with the line and column."""
+    """Parse the text of a TOML file. Raises `Faults` with line and column."""
     try:
         return _loaded(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -315,7 +317,7 @@ def parse_toml(text: str, at: str) -> dict[str, object]:
 
 
 def _is_folder(text: str) -> bool:
-    """Whether `text` is a folder or file below another one: relative, with `/`."""
+    """Whether `text` is a relative path, with `/`, that stays below its base folder."""
     path = PurePosixPath(text)
     return not (path.is_absolute() or not path.parts or ".." in path.parts or "\\" in text or "\0" in text)
 
@@ -329,7 +331,7 @@ _TABLE: Final = ("tool", "acpgen")
 
 
 def setting_fault(error: FormError, at: str, *above: str) -> Fault:
-    """The fault of a setting in the file `at`, below the tables that are named first."""
+    """The fault of a setting in the file `at`, inside the tables `above`."""
     key = ".".join((*above, *map(quoted, error.path)))
     if error.known is not None:
         return UNKNOWN_KEY(at=at, key=key, hint=did_you_mean(error.path[-1], error.known))
@@ -337,7 +339,7 @@ def setting_fault(error: FormError, at: str, *above: str) -> Fault:
 
 
 def _contradictions(config: Config, at: str) -> Iterator[Fault]:
-    """What the form of the settings allows, and their meaning does not."""
+    """Yield faults of settings that are valid by the form, but contradict each other."""
 
     def wrong(expected: str, *path: str) -> Fault:
         return setting_fault(FormError(path, expected), at, *_TABLE)
@@ -361,5 +363,5 @@ def _contradictions(config: Config, at: str) -> Iterator[Fault]:
 
 
 def quoted(key: str) -> str:
-    """A key as TOML writes it."""
+    """A key in TOML syntax."""
     return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else f'"{key}"'

@@ -23,15 +23,15 @@ FORMATS: Final = {
     "junit": "junit.write_junit",
     "badge": "badge.make_badge",
 }
-"""The function that makes the text or the JSON of each format, imported when it is asked for."""
+"""The writer of each format, which returns text or JSON; imported on first use."""
 
 _WRITERS: Final = {**FORMATS, "coloured": "text.write_coloured"}
 
 
 def write_report(report: DiagnosticReport, name: str) -> str:
-    """The report in one format, or as `coloured` text."""
+    """Write a report in one format, or as `coloured` text."""
     from acpgen.input.numbers import dumps  # commands list the formats and start without it
 
     module, _, function = _WRITERS[name].partition(".")
-    made = cast("Writer", getattr(import_module(f"acpgen.diagnostics.{module}"), function))(report)
-    return made if isinstance(made, str) else dumps(made, indent=2, ensure_ascii=False) + "\n"
+    output = cast("Writer", getattr(import_module(f"acpgen.diagnostics.{module}"), function))(report)
+    return output if isinstance(output, str) else dumps(output, indent=2, ensure_ascii=False) + "\n"

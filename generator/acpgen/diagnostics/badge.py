@@ -1,4 +1,4 @@
-"""The formats that are JSON alone: the whole report, and a badge with its verdict as badge services read it (https://shields.io/endpoint)."""
+"""The formats that are pure JSON: the whole report, and a badge with its verdict for badge services (https://shields.io/endpoint)."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _COLOURS: Final[dict[Tone, str]] = {
 
 
 def make_json(report: DiagnosticReport) -> JSON:
-    """All that was found."""
+    """The whole report."""
     return report.data()
 
 
 def make_badge(report: DiagnosticReport) -> JSON:
-    """The verdict as a badge, which says no more than was judged."""
+    """The verdict as a badge."""
     return {
         "schemaVersion": 1,
         "label": report.label,

@@ -17,12 +17,12 @@ _SEVERITIES: Final = {"error": "critical", "warning": "minor", "note": "info"}
 
 
 def make_code_quality(report: DiagnosticReport) -> JSON:
-    """One entry a diagnostic; what nobody need look at is left out."""
+    """One entry per diagnostic; those that need no attention are omitted."""
     return [*_entries(report)]
 
 
 def _entries(report: DiagnosticReport) -> Iterator[JSON]:
-    taken: set[str] = set()
+    used_fingerprints: set[str] = set()
     for each in report.diagnostics:
         if each.level == "none":
             continue
@@ -30,7 +30,7 @@ def _entries(report: DiagnosticReport) -> Iterator[JSON]:
         yield {
             "description": _describe(each),
             "check_name": each.rule,
-            "fingerprint": _unique(each, taken),
+            "fingerprint": _unique(each, used_fingerprints),
             "severity": "info" if each.waived else "major" if each.severity == "undecided" else _SEVERITIES[each.level],
             "location": {"path": path, "lines": {"begin": line or 1}},
         }
@@ -42,16 +42,16 @@ def _describe(diagnostic: Diagnostic) -> str:
     return " ".join(filter(None, parts))
 
 
-def _unique(diagnostic: Diagnostic, taken: set[str]) -> str:
-    """The fingerprint, with a number where another entry has it: of two with one fingerprint GitLab shows one."""
+def _unique(diagnostic: Diagnostic, used_fingerprints: set[str]) -> str:
+    """The fingerprint, with a number if another entry has it: GitLab shows only one entry per fingerprint."""
     places = (
         f"{place.file}#{place.pointer}" for place in diagnostic.locations
     )  # without lines, which other edits move
-    known = " ".join((diagnostic.rule, diagnostic.message, *places))
-    first = diagnostic.fingerprint or hashlib.sha256(known.encode(errors="replace")).hexdigest()[:16]
+    identity = " ".join((diagnostic.rule, diagnostic.message, *places))
+    first = diagnostic.fingerprint or hashlib.sha256(identity.encode(errors="replace")).hexdigest()[:16]
     name, number = first, 1
-    while name in taken:
+    while name in used_fingerprints:
         number += 1
         name = f"{first}-{number}"
-    taken.add(name)
+    used_fingerprints.add(name)
     return name

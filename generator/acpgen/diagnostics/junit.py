@@ -1,4 +1,4 @@
-"""The report as JUnit XML: a suite for each group, a case for each test or diagnostic; what makes the exit code 1 is a failure."""
+"""The report as JUnit XML: a suite per group, a case per test or diagnostic; what causes exit code 1 is a failure."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from acpgen.diagnostics.model import Diagnostic, DiagnosticReport
 
 
 def write_junit(report: DiagnosticReport) -> str:
-    """The report as JUnit XML. Where the exit code is 1 and no diagnostic says why, one case is an error."""
-    found: dict[tuple[str, str], list[Diagnostic]] = {_split(name): [] for name in report.passed}
+    """The report as JUnit XML. If the exit code is 1 without a failing diagnostic, one case is an error."""
+    diagnostics_by_case: dict[tuple[str, str], list[Diagnostic]] = {_split(name): [] for name in report.passed}
     for each in report.diagnostics:
         name = each.case or f"{each.rule} {each.context or each.subject} [{each.fingerprint}]".removesuffix(" []")
-        found.setdefault((each.group or report.label, name), []).append(each)
+        diagnostics_by_case.setdefault((each.group or report.label, name), []).append(each)
     root = Element("testsuites", name=_allowed(f"acpgen {report.command} {report.title}"))
     suites: dict[str, Element] = {}
 
@@ -23,10 +23,10 @@ def write_junit(report: DiagnosticReport) -> str:
             suites[suite] = SubElement(root, "testsuite", name=_allowed(suite))
         return SubElement(suites[suite], "testcase", classname=_allowed(suite), name=_allowed(name), time="0")
 
-    for (suite, name), diagnostics in found.items():
+    for (suite, name), diagnostics in diagnostics_by_case.items():
         _add_outcome(add_case(suite, name), diagnostics)
     for name, reason in report.skipped:
-        if _split(name) not in found:
+        if _split(name) not in diagnostics_by_case:
             SubElement(add_case(*_split(name)), "skipped", message=_allowed(reason))
     if not suites or (report.code and not report.failing):
         case = add_case(report.label, report.verdict)
@@ -38,21 +38,21 @@ def write_junit(report: DiagnosticReport) -> str:
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, encoding="unicode")}\n'
 
 
-def _add_outcome(case: Element, found: Sequence[Diagnostic]) -> None:
-    """Say in a case what became of it."""
-    failing = [each for each in found if each.fails]
-    text = _allowed("\n\n".join("\n".join(filter(None, _describe(each))) for each in failing or found))
+def _add_outcome(case: Element, diagnostics: Sequence[Diagnostic]) -> None:
+    """Add the outcome to a case."""
+    failing = [each for each in diagnostics if each.fails]
+    text = _allowed("\n\n".join("\n".join(filter(None, _describe(each))) for each in failing or diagnostics))
     if failing:
         message = _allowed("; ".join(each.message for each in failing))
         SubElement(case, "failure", message=message, type=failing[0].severity).text = text
-    elif found and all(each.waived for each in found):
-        SubElement(case, "skipped", message=_allowed(found[0].waived))
-    elif any(each.is_heavy for each in found):
+    elif diagnostics and all(each.waived for each in diagnostics):
+        SubElement(case, "skipped", message=_allowed(diagnostics[0].waived))
+    elif any(each.is_heavy for each in diagnostics):
         SubElement(case, "system-out").text = text
 
 
 def _count(element: Element) -> None:
-    """Write on suites how many cases they hold, and how many failed, ended in an error or were skipped."""
+    """Set the numbers of cases, failures, errors and skipped cases on a suite."""
     element.set("tests", str(len([*element.iter("testcase")])))
     for key, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
         element.set(key, str(len([*element.iter(tag)])))
@@ -72,7 +72,7 @@ def _split(name: str) -> tuple[str, str]:
 
 
 def _allowed(value: str) -> str:
-    """Characters that XML 1.0 cannot hold are written as escapes."""
+    """A text in which characters that XML 1.0 does not allow are escaped."""
     return "".join(
         each
         if each in "\t\n\r" or " " <= each <= "\ud7ff" or "\ue000" <= each <= "\ufffd" or each >= "\U00010000"

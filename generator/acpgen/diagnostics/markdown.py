@@ -1,4 +1,4 @@
-"""The report for a comment on a pull request. Text of others never becomes markup."""
+"""The report as Markdown for a comment on a pull request. Text from schemas never becomes markup."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from acpgen.diagnostics.outline import CodeSpan, Item, Line, RuleGroup
 from acpgen.errors import visible
 
 LONGEST: Final = 5_800
-"""Characters. A report that fits shows every diagnostic with its evidence; a longer one names them, as far as there is room."""
+"""The maximum number of characters of a report that shows every diagnostic with its evidence; a longer one names as many as fit."""
 
 LONGEST_WITH_REPAIRS: Final = 40_000
-"""Characters of a report that suggests edits."""
+"""The same limit for a report that suggests edits."""
 
 COMMENT: Final = 65_000
-"""Characters that no report exceeds, whatever a schema holds: a comment on GitHub has 65,536."""
+"""The maximum number of characters of any report: a comment on GitHub has at most 65,536."""
 
 LONGEST_EDIT: Final = 60
-"""Lines of a suggestion that is shown."""
+"""The maximum number of lines of a suggestion that is shown."""
 
 _ROOM: Final = 400
-"""Characters of a list of names."""
+"""The maximum number of characters of a list of names."""
 
 _LINE: Final = 10
-"""Characters that tell of a diagnostic, at least."""
+"""The minimum number of characters for one diagnostic."""
 
 _Form: TypeAlias = "Callable[[RuleGroup], Iterator[Line]]"
 
 
 def write_markdown(report: DiagnosticReport) -> str:
-    """The report as Markdown, in the fullest form that fits."""
+    """Write the report as Markdown, in the fullest form that fits."""
     heavy, light = (outline.group_by_rule(report.diagnostics, heavy=each) for each in (True, False))
     longest = LONGEST_WITH_REPAIRS if any(each.replacements for each in report.diagnostics) else LONGEST
     text = ""
@@ -54,19 +54,19 @@ def write_markdown(report: DiagnosticReport) -> str:
 
 
 def _cut_to_comment(text: str, report: DiagnosticReport) -> str:
-    """The text, cut after a line where it would be longer than a comment."""
+    """The text, cut after a line if it is longer than a comment may be."""
     rest = "The rest does not fit into a comment: "
     rest += f"[the whole report]({report.whole})." if report.whole else f"see `acpgen {report.command} --format html`."
     if len(text) <= COMMENT:
         return text
-    kept = text[: COMMENT - len(rest) - 40]
-    kept = kept[: kept.rfind("\n") + 1]
+    head = text[: COMMENT - len(rest) - 40]
+    head = head[: head.rfind("\n") + 1]
     fence = ""
-    for line in re.findall(r"^ *(`{3,})", kept, re.MULTILINE):
+    for line in re.findall(r"^ *(`{3,})", head, re.MULTILINE):
         fence = "" if line == fence else fence or line
-    opened = kept.count("<details>") - kept.count("</details>")
+    opened = head.count("<details>") - head.count("</details>")
     closed = (f"{fence}\n" if fence else "") + "\n</details>\n" * opened
-    return f"{kept}{closed}\n_{rest}_\n"
+    return f"{head}{closed}\n_{rest}_\n"
 
 
 def _list_some_subjects(group: RuleGroup) -> Iterator[Line]:
@@ -78,7 +78,9 @@ def _list_few_subjects(group: RuleGroup) -> Iterator[Line]:
 
 
 def _choose_forms(groups: Sequence[RuleGroup], longest: int) -> Iterator[Sequence[_Form]]:
-    """How to tell each rule, the fullest first: all alike, then the first ones at length and the others by some names."""
+    """Yield combinations of forms of the rules, fullest first: the same form for all, then the first ones in more detail than the
+    others.
+    """
     count = len(groups)
     if sum(len(group.diagnostics) for group in groups) < longest // _LINE:
         yield from ([form] * count for form in (outline.describe_fully, outline.describe_briefly))
@@ -116,9 +118,9 @@ def _write_parts(
     if light:
         yield f"\n<details><summary>{sum(group.count for group in light)} more, none of which breaks a peer</summary>\n"
         for group in light:
-            found = [Diagnostic("", "note", "", file) for file in group.by_file]
+            file_diagnostics = [Diagnostic("", "note", "", file) for file in group.by_file]
             names = (
-                outline.join_subjects(found, _ROOM // 4)
+                outline.join_subjects(file_diagnostics, _ROOM // 4)
                 if group.severity == "editorial"
                 else outline.join_subjects(group.diagnostics, _ROOM)
             )
@@ -145,7 +147,7 @@ def _write_table(table: ReportTable) -> Iterator[str]:
 
 
 def _render_line(line: Line) -> Iterator[str]:
-    """A line of a list, evidence that is folded, or an edit that can be applied."""
+    """Render a list item, collapsed evidence, or an edit that can be applied."""
     match line:
         case Item(level, parts):
             yield f"{'  ' * level}- {_write_line(parts)}"
@@ -171,5 +173,7 @@ def _write_line(parts: Sequence[str]) -> str:
 
 
 def _escape(text: str) -> str:
-    """Text of others as it stands. GitHub looks for names to notify after it has resolved references, so they are taken apart."""
+    """A text escaped as plain text, with a zero-width space after `@`, since GitHub looks for names to notify after resolving character
+    references.
+    """
     return plain(text).replace("&#64;", "@\u200b")

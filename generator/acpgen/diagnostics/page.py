@@ -1,4 +1,4 @@
-"""The report as one HTML page for people: summary, filter, old beside new, evidence to copy. It needs nothing from anywhere."""
+"""The report as one self-contained HTML page: summary, filter, old beside new, evidence to copy."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 LONGEST: Final = 30_000
-"""Characters. A page that fits shows the evidence and both schemas with each diagnostic, a longer one the evidence of those that say the
-same once.
+"""The maximum number of characters of a page that shows the evidence and both schemas with each diagnostic. A longer one shows the
+evidence once for those with the same statement.
 """
 
 LONGEST_EXCERPT: Final = 24
-"""Lines of a source that a diagnostic shows."""
+"""The maximum number of lines of a schema in a diagnostic."""
 
 
 def write_page(report: DiagnosticReport) -> str:
-    """The report as a page, in the fullest form that fits."""
+    """Write the report as a page, in the fullest form that fits."""
     environment = _environment()
     assert environment.loader is not None
     style, script = (environment.loader.get_source(environment, name)[0] for name in ("page.css", "page.js"))
@@ -82,7 +82,7 @@ def _list_evidence(snippet: Snippet) -> Sequence[str]:
 
 
 def _find_shortest_evidence(diagnostics: Sequence[Diagnostic]) -> Diagnostic:
-    """The one whose evidence is shown for all; one without evidence only where none has any."""
+    """The diagnostic whose evidence is shown for all: the one with the shortest, and one without evidence only if none has any."""
     return min(
         diagnostics,
         key=lambda each: sum(len(line) for one in each.evidence for line in _list_evidence(one)) or float("inf"),
@@ -90,14 +90,14 @@ def _find_shortest_evidence(diagnostics: Sequence[Diagnostic]) -> Diagnostic:
 
 
 def _pre(lines: Sequence[str]) -> Markup:
-    """Lines that stand as they are."""
+    """Preformatted lines."""
     from markupsafe import Markup
 
     return Markup("<pre>{}</pre>").format("\n".join(map(visible, lines)))
 
 
 def _locations_by_label(diagnostic: Diagnostic) -> Mapping[str, SourceLocation]:
-    """The old and the new place, as far as what stands there is known."""
+    """The locations by label (old and new) whose value is known."""
     return {each.label: each for each in diagnostic.locations if each.value is not None}
 
 

@@ -1,4 +1,4 @@
-"""The report as SARIF 2.1.0 (OASIS), which code scanning services read."""
+"""The report as SARIF 2.1.0 (OASIS) for code scanning services."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _result(diagnostic: Diagnostic, index: dict[str, int]) -> JSON:
 
 
 def _fix(diagnostic: Diagnostic) -> JSON:
-    """Lines that are deleted, and the text in their place."""
+    """The repair as deleted regions and the text that replaces them."""
     changes: dict[str, list[JSON]] = {}
     for each in diagnostic.replacements:
         deleted: JSON = {"startLine": each.first, "startColumn": 1, "endLine": each.last + 1, "endColumn": 1}

@@ -1,4 +1,4 @@
-"""The report for a terminal of 80 columns, worst first. Text of others is shown, never obeyed."""
+"""The report for a terminal of 80 columns, worst first. Control characters in text from schemas are made visible."""
 
 from __future__ import annotations
 
@@ -13,16 +13,18 @@ from acpgen.diagnostics.outline import CodeSpan, Item, Line, RuleGroup
 from acpgen.errors import printable, visible
 
 SCREEN: Final = 60
-"""Lines. A report that fits shows every diagnostic with its places and its evidence; a longer one tells each in a line, or names it."""
+"""The maximum number of lines of a report that shows every diagnostic with places and evidence; a longer one has a line or just a name
+for each.
+"""
 
 _LISTED: Final = 3 * WIDTH
-"""Characters of a list of names."""
+"""The maximum number of characters of a list of names."""
 
 _CELL: Final = 22
-"""Columns of the widest cell of a table."""
+"""The maximum number of columns of a cell of a table."""
 
 _FORMS: Final = (outline.describe_fully, outline.describe_briefly, outline.list_subjects)
-"""How to tell the diagnostics of one rule, fullest first."""
+"""The forms of a rule's diagnostics, fullest first."""
 
 
 def write_text(report: DiagnosticReport) -> str:
@@ -36,7 +38,9 @@ def write_coloured(report: DiagnosticReport) -> str:
 
 
 def _write_one_a_line(report: DiagnosticReport) -> Iterator[str]:
-    """Each diagnostic as `file:line:column#/pointer: rule: message`, a place as errors have it, and the counts at the end."""
+    """Yield each diagnostic as `file:line:column#/pointer: rule: message`, with the place in the format of errors, and the counts at the
+    end.
+    """
     for each in report.diagnostics:
         where = [f"{place}{place.pointer}".removesuffix("#") for place in each.locations[:1]]
         line = ": ".join(filter(None, (*where, each.rule, f"{each.message}{outline.describe_count(each)}")))
@@ -46,7 +50,7 @@ def _write_one_a_line(report: DiagnosticReport) -> Iterator[str]:
 
 
 def _write_lines(report: DiagnosticReport) -> Iterator[str]:
-    """The report in the fullest form that fits on a screen, or in the shortest."""
+    """Yield the report in the fullest form that fits on a screen, or in the shortest."""
     tables = [line for table in report.tables for line in ("", *_write_table(table))]
     for form in _FORMS:
         head = _write_head(report, with_summary=form is not outline.describe_fully)
@@ -60,7 +64,7 @@ def _write_lines(report: DiagnosticReport) -> Iterator[str]:
 
 
 def _write_head(report: DiagnosticReport, *, with_summary: bool) -> Iterator[str]:
-    """The verdict, and the rules that found something where the rest does not fit on a screen."""
+    """Yield the verdict and, `with_summary`, the counts by rule, for reports that do not fit on a screen."""
     yield from wrap(report.title, "", COLOURS["heading"])
     first, *more = [*fold(visible(report.summary), WIDTH - len(report.verdict) - 2)] or [""]
     yield from (f"{paint(report.verdict.upper(), tone(report.verdict))}  {first}".rstrip(), *more)
@@ -70,13 +74,13 @@ def _write_head(report: DiagnosticReport, *, with_summary: bool) -> Iterator[str
     yield from (line for remark in report.remarks for line in wrap(remark))
     if with_summary:
         yield ""
-        for severity, found in groupby(outline.group_by_rule(report.diagnostics), lambda group: group.severity):
-            counts = ", ".join(f"{each.rule} {each.count}" for each in found)
+        for severity, groups in groupby(outline.group_by_rule(report.diagnostics), lambda group: group.severity):
+            counts = ", ".join(f"{each.rule} {each.count}" for each in groups)
             yield from wrap(counts, f"{severity:10} ", COLOURS[tone(severity)])
 
 
 def _write_body(report: DiagnosticReport, form: Callable[[RuleGroup], Iterator[Line]]) -> Iterator[str]:
-    """The diagnostics by rule. The shortest form leaves what breaks nobody to the summary."""
+    """Yield the diagnostics by rule. The shortest form omits those that break nobody, if there are others; they are in the summary."""
     heavy = outline.group_by_rule(report.diagnostics, heavy=True)
     above = ""
     for group in heavy:
@@ -98,7 +102,7 @@ def _write_body(report: DiagnosticReport, form: Callable[[RuleGroup], Iterator[L
             lines = (
                 outline.describe_briefly(group) if one else [Item(1, outline.join_subjects(group.diagnostics, _LISTED))]
             )
-            yield from (shown for line in lines for shown in _render_line(line))
+            yield from (text for line in lines for text in _render_line(line))
 
 
 def _write_title(group: RuleGroup) -> str:
@@ -106,16 +110,16 @@ def _write_title(group: RuleGroup) -> str:
 
 
 def _render_line(line: Line) -> Iterator[str]:
-    """A line on a terminal. Text is folded; a JSON value, of which every line has a meaning, is cut, and so is a place at its left."""
+    """Render a line for the terminal. Text is wrapped; lines of JSON are cut at the right, places at the left."""
     match line:
         case Item(level, parts, is_quiet):
-            told, indent = "".join(parts), "  " * level
+            text, indent = "".join(parts), "  " * level
             if is_quiet:
                 label = "".join((indent, *parts[:-1]))
                 yield paint(f"{label}{cut_left(parts[-1], WIDTH - len(label))}", "quiet")
             else:
-                hangs = isinstance(parts[0], CodeSpan) or told.startswith("→")
-                yield from wrap(told, indent, below=f"{indent}  " if hangs else indent)
+                hangs = isinstance(parts[0], CodeSpan) or text.startswith("→")
+                yield from wrap(text, indent, below=f"{indent}  " if hangs else indent)
         case Snippet(caption, _, lines, brief):
             yield from wrap(caption, "    ")
             for each in brief or outline.split_snippet(line, WIDTH - 6):
@@ -126,10 +130,10 @@ def _render_line(line: Line) -> Iterator[str]:
 
 def _write_table(table: ReportTable) -> Iterator[str]:
     below = [index for index, column in enumerate(table.columns) if column.in_terminal == "below"]
-    shown = [index for index, column in enumerate(table.columns) if column.in_terminal == "cell"]
+    cell_indices = [index for index, column in enumerate(table.columns) if column.in_terminal == "cell"]
     names = tuple(column.name for column in table.columns)
-    cells = [[cut(row[index], _CELL) for index in shown] for row in (names, *table.rows)]
-    widths = [max(count_columns(row[index]) for row in cells) for index in range(len(shown))]
+    cells = [[cut(row[index], _CELL) for index in cell_indices] for row in (names, *table.rows)]
+    widths = [max(count_columns(row[index]) for row in cells) for index in range(len(cell_indices))]
     for whole, row in zip((names, *table.rows), cells, strict=True):
         padded = [cell + " " * (width - count_columns(cell)) for cell, width in zip(row, widths, strict=True)]
         if whole is names:
@@ -141,10 +145,10 @@ def _write_table(table: ReportTable) -> Iterator[str]:
 
 
 def _write_skipped(report: DiagnosticReport) -> Iterator[str]:
-    """The tests that were skipped, by the reason."""
+    """Yield the skipped tests, by reason."""
     if report.skipped:
         yield from ("", paint("Skipped", "heading"))
     for reason, names in report.reasons.items():
         yield from wrap(reason, "  ")
-        found = [Diagnostic("", "note", "", each) for each in names]
-        yield from wrap("".join(outline.join_subjects(found, _LISTED)), "    ", COLOURS["quiet"])
+        diagnostics = [Diagnostic("", "note", "", each) for each in names]
+        yield from wrap("".join(outline.join_subjects(diagnostics, _LISTED)), "    ", COLOURS["quiet"])

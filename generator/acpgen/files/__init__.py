@@ -1,7 +1,7 @@
-"""Files: the one writer of what acpgen makes, and the one cache.
+"""File output: the only code that writes the files of acpgen, and the only cache.
 
-In: text by path. Out: files that are replaced together or not at all (`atomic_write`), folders that hold just what they are to hold
-(`tree`), results of earlier runs (`cache`, `serialization`), and rounds that follow changes of files (`watch`).
+In: text by path. Out: files replaced together or not at all (`atomic_write`), folders that contain exactly the given files (`tree`),
+cached results of earlier runs (`cache`, `serialization`), and rounds that follow changes of files (`watch`).
 """
 
 from acpgen.files.atomic_write import create_folder as create_folder

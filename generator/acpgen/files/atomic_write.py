@@ -1,7 +1,8 @@
-"""Files are replaced together or not at all.
+"""Replace files together or not at all.
 
-The new content of every file is on the disk beside its place before the first file changes; then each takes its place by a rename. A
-failure puts back what was there. Killed at any moment, each file is the old one or the new one as a whole.
+The new content of every file is written to disk beside its target before the first file changes; then each is renamed to its target. On
+failure, the previous files are restored. If the process is killed at any moment, each file is either the old one or the new one,
+complete.
 """
 
 from __future__ import annotations
@@ -20,17 +21,17 @@ from acpgen.input.load import place
 
 
 def replace_files(contents: Mapping[Path, bytes | None]) -> None:
-    """Replace files in this order, or remove those of `None`; where that fails, all are as they were. A link is replaced and not followed.
+    """Replace files in this order, and remove those whose content is `None`; on failure, restore all of them.
 
-    Raises `Faults`.
+    A symbolic link is replaced, not followed. Raises `Faults`.
     """
     folders: list[Path] = []
     aside: list[Path] = []
-    lost: list[Path] = []
+    unrestored_paths: list[Path] = []
     at = Path()
 
     def put_back() -> None:
-        lost.extend(each for each in reversed(aside) if not _is_put_back(each))
+        unrestored_paths.extend(each for each in reversed(aside) if not _is_put_back(each))
         _discard(contents, "new")
         for folder in reversed(folders):
             with contextlib.suppress(OSError):
@@ -60,25 +61,25 @@ def replace_files(contents: Mapping[Path, bytes | None]) -> None:
                     at.unlink(missing_ok=True)
             undo.pop_all()
     except OSError as error:
-        left = ", ".join(shown(place(_path_beside(each, "old"))) for each in lost)
-        fault = NOT_RESTORED(place(at), reason=str(error.strerror), left=left) if left else None
+        backups = ", ".join(shown(place(_path_beside(each, "old"))) for each in unrestored_paths)
+        fault = NOT_RESTORED(place(at), reason=str(error.strerror), left=backups) if backups else None
         raise Faults([fault or UNWRITABLE(place(at), reason=str(error.strerror))]) from None
     finally:
         _discard(contents, "new")
-        _discard((each for each in contents if each not in lost), "old")
+        _discard((each for each in contents if each not in unrestored_paths), "old")
 
 
 def remove_leftovers(folders: Iterable[Path]) -> None:
-    """Remove what runs that were killed left beside the files of folders."""
+    """Remove the temporary files that killed runs left in folders."""
     for folder in folders:
         with contextlib.suppress(OSError):
-            for left in folder.glob(".*.acpgen-*"):
-                if is_leftover(left.name) and left.is_file() and not left.is_symlink():
-                    left.unlink()
+            for leftover in folder.glob(".*.acpgen-*"):
+                if is_leftover(leftover.name) and leftover.is_file() and not leftover.is_symlink():
+                    leftover.unlink()
 
 
 def is_leftover(name: str) -> bool:
-    """Whether a name is one under which content waits beside its place."""
+    """Whether a name is that of a temporary file beside a target."""
     return name.startswith(".") and name.endswith((".acpgen-new", ".acpgen-old"))
 
 
@@ -93,7 +94,7 @@ def _discard(paths: Iterable[Path], kind: str) -> None:
 
 
 def _stage(path: Path, content: bytes, kind: str = "new") -> None:
-    """Bring content to the disk beside its place, with the mode of what stands there."""
+    """Write content to disk beside its target, with the mode of the existing file."""
     beside = _path_beside(path, kind)
     beside.unlink(missing_ok=True)
     with beside.open("xb") as file:
@@ -105,7 +106,7 @@ def _stage(path: Path, content: bytes, kind: str = "new") -> None:
 
 
 def _put_aside(path: Path) -> None:
-    """Keep what stands at a place under another name, from which it comes back without room on the disk."""
+    """Keep the existing file under another name, from which it can be restored without disk space."""
     aside = _path_beside(path, "old")
     aside.unlink(missing_ok=True)
     if not os.path.lexists(path):
@@ -117,7 +118,7 @@ def _put_aside(path: Path) -> None:
 
 
 def _is_put_back(path: Path) -> bool:
-    """Put back what stood at a place, or nothing if nothing did; whether that could be done."""
+    """Restore what was at a path, or remove the file if nothing was there; return whether that succeeded."""
     aside = _path_beside(path, "old")
     try:
         if not os.path.lexists(aside):
@@ -133,7 +134,7 @@ def _is_put_back(path: Path) -> bool:
 
 
 def write_reports(texts: Mapping[Path, str]) -> None:
-    """Write files that a user named, all of them or none; links are followed, pipes and devices written to. Raises `Faults`."""
+    """Write files that the user named, all of them or none; links are followed, pipes and devices written to. Raises `Faults`."""
     targets = {path: Path(os.path.realpath(path)) if path.is_symlink() else path for path in texts}
     devices = {path for path, target in targets.items() if target.exists() and not target.is_file()}
     for path in devices:
@@ -143,7 +144,7 @@ def write_reports(texts: Mapping[Path, str]) -> None:
 
 
 def require_files(paths: Iterable[Path]) -> None:
-    """Raise `Faults` where `write_reports` could not write these files: what they are to hold may take minutes."""
+    """Raise `Faults` if `write_reports` could not write these files: a check before their content is computed, which may take minutes."""
     faults: list[Fault] = []
     for path in paths:
         target = Path(os.path.realpath(path))
@@ -155,7 +156,7 @@ def require_files(paths: Iterable[Path]) -> None:
 
 
 def find_hindrance(path: Path) -> str | None:
-    """Why nothing can be made beside a path; `None` if something can. What is no file, such as a pipe, is written to."""
+    """The reason why no file can be created beside a path; `None` if one can, or if the path is a pipe or device."""
     if path.exists() and not (path.is_file() or path.is_dir()):
         return None
     above = next(each for each in Path(os.path.abspath(path)).parents if os.path.lexists(each))
@@ -164,23 +165,24 @@ def find_hindrance(path: Path) -> str | None:
     return None if os.access(above, os.W_OK | os.X_OK) else os.strerror(errno.EACCES)
 
 
-def save(folder: Path, written: Mapping[str, str], removed: Iterable[str] = ()) -> None:
-    """Write and remove files of a folder that people edit, all or none. A path that is absolute is taken as it is. Raises `Faults`.
+def save(folder: Path, texts: Mapping[str, str], removed: Iterable[str] = ()) -> None:
+    """Write and remove files of a folder that users edit, all or none. An absolute path is not joined to the folder. Raises `Faults`.
 
-    Files whose names begin with a dot are written last: killed between two files, the base of an adoption still is the old one, and
-    adopting again does the rest.
+    Files whose names begin with a dot are written last: if the run is killed between two files, the merge base of an adoption is still
+    the old one, and adopting again does the rest.
     """
-    ordered = sorted(written, key=lambda path: (path.startswith("."), path))
+    ordered = sorted(texts, key=lambda path: (path.startswith("."), path))
     contents: dict[Path, bytes | None] = {folder / path: None for path in removed}
-    contents |= {folder / path: written[path].encode() for path in ordered}
+    contents |= {folder / path: texts[path].encode() for path in ordered}
     replace_files(contents)
     remove_leftovers({at.parent for at in contents})
 
 
 @contextlib.contextmanager
 def create_folder(folder: Path, files: Mapping[str, bytes]) -> Generator[None]:
-    """A folder with these files; where that or the block fails, it is gone, or as empty as it was. It may be there if it holds nothing, or
-    a git repository without files. Raises `Faults`: there is something at its place, or it cannot be written.
+    """Create a folder with these files; if that or the block fails, the folder is removed, or emptied if it existed.
+
+    It may exist if it is empty or holds only a `.git` entry. Raises `Faults` if something else is there, or if it cannot be written.
     """
     if folder.is_symlink() or (folder.exists() and (not folder.is_dir() or any(_contents(folder)))):
         raise Faults([NOT_EMPTY(at=place(folder) or folder.resolve().as_posix())])
@@ -194,7 +196,7 @@ def create_folder(folder: Path, files: Mapping[str, bytes]) -> Generator[None]:
 
 
 def _contents(folder: Path) -> list[Path]:
-    """What a folder holds, but for its git repository."""
+    """The entries of a folder except `.git`."""
     return [entry for entry in folder.iterdir() if entry.name != ".git"]
 
 
@@ -210,7 +212,7 @@ def _empty(folder: Path, *, is_removed: bool) -> None:
 
 @contextlib.contextmanager
 def unwritable(path: Path) -> Generator[None]:
-    """Raise `Faults` where the block raises `OSError`."""
+    """Raise `Faults` if the block raises `OSError`."""
     try:
         yield
     except OSError as error:

@@ -1,8 +1,8 @@
-"""The cache: results of earlier runs, each with a hash of all that it was made from. None of them is ever needed.
+"""The cache: results of earlier runs, each with a hash of everything it was computed from. No result is ever required.
 
-They lie in the cache folder of the user. What is missing, damaged, made from something else or written by another user is made again; what
-cannot be written is not cached. The hashes are taken before anything is understood: of bytes, options, the code of acpgen and the versions
-of what its output depends on.
+Results are stored in the user's cache folder. A result that is missing, damaged, computed from something else or written by another user
+is computed again; a result that cannot be written is not cached. The hashes are computed before anything is parsed: of bytes, options,
+the code of acpgen and the versions of the packages that its output depends on.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 UNUSED: Final = 10 * 24 * 3600
-"""Seconds after which a result that nobody asked for is removed."""
+"""Seconds after which an unused result is removed."""
 
 _TOUCHED: Final = 3600
-"""Seconds in which a use is noted once."""
+"""The minimum number of seconds between two recorded uses of a result."""
 
 _SWEPT: Final = 24 * 3600
-"""Seconds between two looks for what is unused."""
+"""The number of seconds between two removals of unused results."""
 
 DEPENDENCIES: Final = (
     "datamodel-code-generator",
@@ -52,17 +52,17 @@ DEPENDENCIES: Final = (
     "referencing",
     "ruff",
 )
-"""What results depend on, beside the code of acpgen."""
+"""The packages that results depend on, besides the code of acpgen."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cache:
-    """Results below a folder; without one, nothing is cached and nothing is known."""
+    """Results in a folder; without a folder, nothing is cached."""
 
     folder: Path | None = None
 
     def find(self, key: str, inputs: str = "") -> JSON:
-        """What is cached under a key and was made from these inputs; `None` where there is nothing that can be trusted."""
+        """The value cached under a key for these inputs; `None` if there is none, or none that can be trusted."""
         if self.folder is None:
             return None
         path = self._file(key)
@@ -80,7 +80,7 @@ class Cache:
         return value
 
     def keep(self, key: str, value: JSON, inputs: str = "") -> None:
-        """Keep a value under a key, in the place of one of other inputs; it is whole for whoever reads it meanwhile."""
+        """Cache a value under a key, replacing that of other inputs. Concurrent readers see the old or the new value, never a part."""
         if self.folder is None:
             return
         path, text = self._file(key), dumps(value, separators=(",", ":"))
@@ -90,7 +90,7 @@ class Cache:
             self._sweep()
 
     def has(self, key: str) -> bool:
-        """Whether something is cached under a key, whatever it was made from."""
+        """Whether a value is cached under a key, for any inputs."""
         return self.folder is not None and self._file(key).is_file()
 
     def _file(self, key: str) -> Path:
@@ -98,7 +98,7 @@ class Cache:
         return self.folder / key[:2] / f"{key[2:]}.json"
 
     def _sweep(self) -> None:
-        """Remove what is unused, once a day."""
+        """Remove unused results, once a day."""
         assert self.folder is not None
         mark, now = self.folder / "swept", time.time()
         with contextlib.suppress(FileNotFoundError):
@@ -115,7 +115,7 @@ NO_CACHE: Final = Cache()
 
 
 def user_cache() -> Cache:
-    """The cache of the user. A project's own folder is none: who sends a project must not send its results."""
+    """The user's cache. It is never in the project's folder: whoever distributes a project must not distribute cached results."""
     base = os.environ.get("XDG_CACHE_HOME", "")
     try:
         folder = Path(base) if Path(base).is_absolute() else Path.home() / ".cache"
@@ -125,12 +125,12 @@ def user_cache() -> Cache:
 
 
 def _checksum(key: str, inputs: str, text: bytes) -> bytes:
-    """What a result begins with: it is neither damaged nor another one."""
+    """The first line of a cached result: it proves that the result is undamaged and belongs to this key and these inputs."""
     return hashlib.sha256(f"{key}\n{inputs}\n".encode() + text).hexdigest().encode()
 
 
 def _replace(path: Path, content: bytes) -> None:
-    """Replace a file that only this user may read; many may do so at the same time. Raises `OSError`."""
+    """Replace a file that only this user can read; safe for concurrent writers. Raises `OSError`."""
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
     try:
@@ -142,14 +142,14 @@ def _replace(path: Path, content: bytes) -> None:
 
 
 def _is_own(state: os.stat_result) -> bool:
-    """Whether this is a file that nobody but this user can write."""
+    """Whether this is a regular file that only this user can write."""
     if not stat.S_ISREG(state.st_mode):
         return False
     return sys.platform == "win32" or (state.st_uid == os.geteuid() and not state.st_mode & 0o022)
 
 
 def _note_use(path: Path, state: os.stat_result) -> None:
-    """Note that a result is in use, at most once an hour."""
+    """Record that a result is in use, at most once an hour."""
     if time.time() - state.st_mtime > _TOUCHED:
         with contextlib.suppress(OSError):
             os.utime(path)
@@ -159,7 +159,7 @@ def _note_use(path: Path, state: os.stat_result) -> None:
 
 
 def key_of(*parts: str | bytes) -> str:
-    """The hash of a list of parts: no two lists give the same bytes."""
+    """The hash of a list of parts; the encoding of lists to bytes is injective."""
     summary = hashlib.sha256()
     for part in parts:
         content = part.encode(errors="surrogatepass") if isinstance(part, str) else part
@@ -169,29 +169,31 @@ def key_of(*parts: str | bytes) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """The code that results depend on, as it was when it was looked at. `digest` is its hash."""
+    """A snapshot of the code that results depend on. `digest` is its hash."""
 
     digest: str
     _seen: tuple[tuple[str, int, int], ...] = field(repr=False)
 
     @property
     def is_as_it_was(self) -> bool:
-        """Whether no file has changed since. What was made while one did is of neither state."""
-        return all(_state(Path(path)) == (size, changed) for path, size, changed in self._seen)
+        """Whether no file has changed since the snapshot. A result computed during a change belongs to neither state."""
+        return all(_state(Path(path)) == (size, mtime_ns) for path, size, mtime_ns in self._seen)
 
     def with_files(self, files: Iterable[tuple[str, Path]]) -> Code:
-        """This code and files that it reads, each by a name."""
+        """This code plus files that it reads, each under a name."""
         parts: list[str | bytes] = [self.digest]
-        seen = [*self._seen]
+        states = [*self._seen]
         for name, path in files:
             parts += (name, path.read_bytes())
-            seen.append((str(path), *_state(path)))
-        return Code(key_of(*parts), tuple(seen))
+            states.append((str(path), *_state(path)))
+        return Code(key_of(*parts), tuple(states))
 
 
 @functools.cache
 def own_code() -> Code:
-    """All the code of acpgen and of the prover, and the data beside them; without what may lie elsewhere: templates, run-time, monitor."""
+    """All code of acpgen and of the prover with the data beside it, except what may be installed elsewhere: templates, run-time package,
+    monitor.
+    """
     from importlib.metadata import PackageNotFoundError, version  # without a cache nobody asks what is installed
 
     versions: list[str] = [sys.implementation.name, repr(sys.version_info[:3])]
@@ -207,7 +209,7 @@ def own_code() -> Code:
 
 
 def all_code() -> Code:
-    """That code with templates, run-time package and monitor: all on which an output depends, but for its input."""
+    """`own_code` with templates, run-time package and monitor: everything an output depends on except its input."""
     folders = (resources.templates(), embedded.runtime_folder(), embedded.monitor_folder())
     return own_code().with_files((path.relative_to(f).as_posix(), path) for f in folders for path in _files(f))
 
@@ -217,7 +219,7 @@ def _roots() -> tuple[Path, ...]:
 
 
 def _files(root: Path) -> Iterator[Path]:
-    """The files below a folder, without what Python keeps there, and without what the wheel puts beside the code."""
+    """The files below a folder, without `__pycache__` and without the packages that the wheel installs beside the code."""
     elsewhere = {root / name for name in ("templates", "acp_monitor", "jsonrpc_bindings", "canonical")}
     for folder, names, files in os.walk(root):
         names[:] = sorted(name for name in names if name != "__pycache__" and Path(folder, name) not in elsewhere)
@@ -242,40 +244,42 @@ def find_or_make(
     records: Callable[[], Mapping[str, Any]],
     key: str | None = None,
 ) -> T:
-    """What `make` makes of some inputs, from the cache if it is there. `records` are the classes that it consists of, by name.
+    """The result of `make` for some inputs, from the cache if it is there. `records` are the classes in the result, by name.
 
-    The last result under a `key` is cached; without one, the result of each inputs. Without a cache, nobody reads the inputs. What was
-    made while the code changed is not kept.
+    With a `key`, only the last result under it is cached; without one, one result per inputs. Without a cache folder, the inputs are not
+    read. A result computed while the code changed is not cached.
     """
     if cache.folder is None:
         return make()
     code = own_code()
-    known = key_of(code.digest, *inputs)
-    data = cache.find(key or known, known)
+    inputs_key = key_of(code.digest, *inputs)
+    data = cache.find(key or inputs_key, inputs_key)
     if data is not None:
         return cast("T", from_json(data, records()))
     result = make()
     if code.is_as_it_was:
-        cache.keep(key or known, to_json(result), known)
+        cache.keep(key or inputs_key, to_json(result), inputs_key)
     return result
 
 
 Remarks: TypeAlias = Mapping[str, Any]
-"""What is reported of an output: `gaps`, what its bindings do not enforce, and `notes`, what of its schemas means nothing."""
+"""What is reported about an output: `gaps`, what its bindings do not enforce, and `notes`, the parts of its schemas that have no
+meaning.
+"""
 
 
 def find_remarks(cache: Cache, folder: Path, inputs: str | None) -> Remarks | None:
-    """What was reported of a folder that was made from just these inputs and still holds what was written; else `None`."""
+    """What was reported about a folder, if it was generated from exactly these inputs and is unchanged since; else `None`."""
     entry: Any = None if inputs is None else cache.find(place_key(folder), inputs)
     return entry["remarks"] if entry is not None and entry["output"] == hash_folder(folder) else None
 
 
 def keep_remarks(cache: Cache, tree: Tree, inputs: str | None, remarks: Remarks) -> None:
-    """Remember what a folder that holds its tree was made from, and what was reported."""
+    """Cache the inputs of a folder that holds its tree, and what was reported about it."""
     if inputs is not None:
         cache.keep(place_key(tree.folder), {"output": hash_tree(tree), "remarks": {**remarks}}, inputs)
 
 
 def place_key(folder: Path, part: str = "") -> str:
-    """The key under which the last state of a folder, or of a part of it, is cached."""
+    """The cache key for the last state of a folder, or of a part of it."""
     return key_of("output", os.fsencode(os.path.abspath(folder)), part)

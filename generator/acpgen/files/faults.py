@@ -1,4 +1,4 @@
-"""What can be wrong with the place of an output."""
+"""Faults about the location of an output."""
 
 from __future__ import annotations
 

@@ -1,7 +1,10 @@
-"""Output folders. A file `.acpgen.json` in each lists what was written and marks the folder as ours; no other folder is touched, unless
-it is empty. A shared folder holds files of others too: there only the listed files are replaced or removed.
+"""Output folders. A manifest `.acpgen.json` in each lists the generated files and marks the folder as ours.
 
-A run first lists all that stands or is to stand, and at its end what stands: whenever it is killed, the next run knows its files.
+Other folders are not touched unless they are empty. A shared folder also holds files of others: there, only the listed files are
+replaced or removed.
+
+A run first lists all existing and all future files, and at its end the existing ones: whenever it is killed, the next run knows its
+files.
 """
 
 from __future__ import annotations
@@ -26,13 +29,13 @@ from acpgen.files.faults import FOREIGN_FILE, FOREIGN_FOLDER, NOT_A_FOLDER, STRA
 from acpgen.input.load import place
 
 Files: TypeAlias = Mapping[str, str]
-"""What a folder holds: text by path, relative and with `/`."""
+"""The files of a folder: text by path, relative and with `/`."""
 
 MANIFEST: Final = ".acpgen.json"
-"""The file that marks a folder as ours."""
+"""The manifest, which marks a folder as ours."""
 
 CACHES: Final = frozenset({"__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".DS_Store"})
-"""What other tools leave in a folder. It goes with the folder and is nobody's loss."""
+"""Caches that other tools leave in a folder; they may be removed with it."""
 
 _SEGMENT: Final = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9_.@+-]+")
 _QUOTED: Final = re.compile(r'"([^"\\\n]+)"')
@@ -42,9 +45,9 @@ _FILES: Final = '"files":'
 
 @dataclass(frozen=True, slots=True, init=False)
 class Tree:
-    """An output folder and all that it is to hold. No folder between `root` and it may be a link.
+    """An output folder and all files that it must hold. No folder between `root` and it may be a link.
 
-    A `shared` one holds files of others too: its files are written among them, and only what an earlier run wrote is replaced or removed.
+    A `shared` folder also holds files of others: only files that an earlier run wrote are replaced or removed.
     """
 
     folder: Path
@@ -68,9 +71,9 @@ class Tree:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a tree means for its folder: paths to write, to leave and to remove, and strays, which acpgen did not write.
+    """The difference between a folder and its tree: paths to write, to leave and to remove, and strays, which acpgen did not write.
 
-    In a shared folder only what stands where a file of the tree belongs is a stray.
+    In a shared folder, only an entry at the path of one of the tree's files is a stray.
     """
 
     folder: Path
@@ -81,12 +84,12 @@ class Change:
 
     @property
     def is_none(self) -> bool:
-        """Whether the folder is as the tree says."""
+        """Whether the folder equals its tree."""
         return not (self.written or self.removed or self.strays)
 
 
 def is_file(path: str, text: str) -> bool:
-    """Whether a path may be written in an output, and a text be encoded."""
+    """Whether a path is valid in an output and its text can be encoded."""
     if path == MANIFEST or not all(_SEGMENT.fullmatch(part) for part in path.split("/")):
         return False
     try:
@@ -97,19 +100,19 @@ def is_file(path: str, text: str) -> bool:
 
 
 def is_behind_link(folder: Path, path: str) -> bool:
-    """Whether something that is no folder stands on the way from a folder to a file in it."""
+    """Whether one of the parents of a file, below a folder, exists and is a link or not a folder."""
     parents = [folder / parent for parent in _parents(path)]
     return any(os.path.lexists(parent) and (parent.is_symlink() or not parent.is_dir()) for parent in parents)
 
 
 def write(trees: Iterable[Tree], *, dry: bool = False) -> tuple[Change, ...]:
-    """Make every folder hold its tree, all of them or none; files that stay are not touched. `dry` only looks.
+    """Write every tree to its folder, all of them or none; unchanged files are not touched. `dry` only compares.
 
-    Raises `Faults` where a folder is not ours, holds strays, or cannot be written; then nothing has changed.
+    Raises `Faults` if a folder is not ours, contains strays, or cannot be written; then nothing has changed.
     """
     trees = tuple(trees)
-    if refused := [NOT_A_FOLDER(at=_name(tree.folder)) for tree in trees if not _is_place_for_folder(tree)]:
-        raise Faults(refused)
+    if refusals := [NOT_A_FOLDER(at=_name(tree.folder)) for tree in trees if not _is_place_for_folder(tree)]:
+        raise Faults(refusals)
     if dry:
         return tuple(compare(tree) for tree in trees)
     with contextlib.ExitStack() as locks:
@@ -119,24 +122,27 @@ def write(trees: Iterable[Tree], *, dry: bool = False) -> tuple[Change, ...]:
                 locks.enter_context(_lock(parent))
         changes = tuple(compare(tree) for tree in trees)
         pairs = [*zip(trees, changes, strict=True)]
-        if refused := [fault for tree, change in pairs for fault in _find_refusals(tree, change.strays)]:
-            raise Faults(refused)
-        listed = {tree.folder: _read_manifest(tree.folder) - {MANIFEST} | tree.files.keys() for tree in trees}
+        if refusals := [fault for tree, change in pairs for fault in _find_refusals(tree, change.strays)]:
+            raise Faults(refusals)
+        manifest_paths = {tree.folder: _read_manifest(tree.folder) - {MANIFEST} | tree.files.keys() for tree in trees}
         contents: dict[Path, bytes | None] = {}
         for tree, change in pairs:
-            files, gone = _encode(tree.files), _make_room(change)
+            files, cleared_paths = _encode(tree.files), _make_room(change)
             if not change.is_none:
-                contents[tree.folder / MANIFEST] = _write_manifest(listed[tree.folder])
+                contents[tree.folder / MANIFEST] = _write_manifest(manifest_paths[tree.folder])
             contents |= {tree.folder / path: files[path] for path in change.written if path != MANIFEST}
-            contents |= {tree.folder / path: None for path in change.removed if path not in gone}
+            contents |= {tree.folder / path: None for path in change.removed if path not in cleared_paths}
         replace_files(contents)
         for tree in trees:
-            _tidy(tree, listed[tree.folder])
+            _tidy(tree, manifest_paths[tree.folder])
     return changes
 
 
 def require_folder(tree: Tree) -> None:
-    """Raise `Faults` where a folder of our own could not take a tree, whatever it holds: to make one may take minutes."""
+    """Raise `Faults` if a folder could not take a tree, whatever its content: a check before a generation that may take minutes.
+
+    The folder must not be shared.
+    """
     if not _is_place_for_folder(tree):
         raise Faults([NOT_A_FOLDER(at=_name(tree.folder))])
     reason = find_hindrance(tree.folder)
@@ -155,7 +161,7 @@ def is_ours(folder: Path) -> bool:
 
 
 def compare(tree: Tree) -> Change:
-    """What would change in a folder if it were made to hold its tree."""
+    """The changes that would make a folder equal to its tree."""
     files = _encode(tree.files)
     ours = _read_manifest(tree.folder)
     if tree.shared:
@@ -165,20 +171,20 @@ def compare(tree: Tree) -> Change:
         ours -= blocked
     else:
         present = {path: _read_file(tree.folder / path) for path in _list_paths(tree.folder)}
-    written = [path for path, content in files.items() if present.get(path) != content]
-    removed = [path for path in present if path not in files and path in ours]
-    strays = [path for path in present if path not in ours and (path not in files or path in written)]
+    paths_to_write = [path for path, content in files.items() if present.get(path) != content]
+    paths_to_remove = [path for path in present if path not in files and path in ours]
+    strays = [path for path in present if path not in ours and (path not in files or path in paths_to_write)]
     return Change(
         folder=tree.folder,
-        written=tuple(sorted(written)),
-        unchanged=tuple(sorted(path for path in files if path not in written)),
-        removed=tuple(sorted(removed)),
+        written=tuple(sorted(paths_to_write)),
+        unchanged=tuple(sorted(path for path in files if path not in paths_to_write)),
+        removed=tuple(sorted(paths_to_remove)),
         strays=tuple(sorted(strays)),
     )
 
 
 def diff_lines(tree: Tree, change: Change) -> Iterator[str]:
-    """Lines of a unified diff from a folder to its tree."""
+    """Yield the lines of a unified diff from a folder to its tree."""
     files = _encode(tree.files)
     for path in sorted({*change.written, *change.removed, *change.strays}):
         name = place(tree.folder / path)
@@ -200,14 +206,14 @@ def diff_lines(tree: Tree, change: Change) -> Iterator[str]:
 
 
 def hash_folder(folder: Path) -> str | None:
-    """A hash of all that a folder holds, caches left out; `None` where there is no folder."""
+    """A hash of all files in a folder, except caches; `None` if there is no folder."""
     if os.path.islink(folder) or not os.path.isdir(folder):
         return None
     return _hash((path, _read_file(folder / path)) for path in sorted(_list_paths(folder)))
 
 
 def hash_tree(tree: Tree) -> str:
-    """The same of a folder that holds its tree."""
+    """The hash that `hash_folder` gives for a folder that equals its tree."""
     return _hash(sorted(_encode(tree.files).items()))
 
 
@@ -220,7 +226,7 @@ def _hash(files: Iterable[tuple[str, bytes | None]]) -> str:
 
 
 def _is_place_for_folder(tree: Tree) -> bool:
-    """Whether a folder is there or could be made, without a link on the way."""
+    """Whether a folder exists or could be created, without a link between `root` and it."""
     folder = tree.folder
     if os.path.lexists(folder) and (os.path.islink(folder) or not os.path.isdir(folder)):
         return False
@@ -231,7 +237,7 @@ def _is_place_for_folder(tree: Tree) -> bool:
 
 
 def _find_refusals(tree: Tree, strays: Iterable[str]) -> Iterator[Fault]:
-    """Why a folder must not be written that holds these strays."""
+    """Yield the faults that forbid writing a folder with these strays."""
     if tree.shared or is_ours(tree.folder):
         yield from ((FOREIGN_FILE if tree.shared else STRAY_FILE)(at=place(tree.folder / path)) for path in strays)
     elif strays:
@@ -239,12 +245,12 @@ def _find_refusals(tree: Tree, strays: Iterable[str]) -> Iterator[Fault]:
 
 
 def _name(folder: Path) -> str:
-    """A folder as people know it, the current one by its own name."""
+    """The displayed name of a folder; for the current folder, its own name."""
     return place(folder) or folder.resolve().name
 
 
 def _list_paths(folder: Path) -> Iterator[str]:
-    """Paths of all that lies in a folder and is neither a folder nor a cache; links are not followed."""
+    """Yield the paths of everything in a folder except folders, caches and temporary files; links are not followed."""
     try:
         with os.scandir(folder) as scan:
             entries = [entry for entry in scan if entry.name not in CACHES and not is_leftover(entry.name)]
@@ -260,9 +266,9 @@ def _list_paths(folder: Path) -> Iterator[str]:
 
 
 def _read_manifest(folder: Path) -> frozenset[str]:
-    """The files that the manifest of a folder lists, itself included; empty where it is not ours.
+    """The files that the manifest of a folder lists, including itself; empty if the folder is not ours.
 
-    The quoted words of the text are enough, so a manifest with the marks of a merge conflict still says what is ours.
+    Only the quoted strings of the text are read, so a manifest with merge conflict markers still works.
     """
     text = (_read_file(folder / MANIFEST) or b"").decode(errors="replace")
     words = _QUOTED.findall(text.partition(_FILES)[2])
@@ -271,7 +277,7 @@ def _read_manifest(folder: Path) -> frozenset[str]:
 
 
 def _encode(files: Files) -> dict[str, bytes]:
-    """The files and the manifest that lists them, as bytes."""
+    """The files and their manifest, as bytes."""
     assert MANIFEST not in files
     for path in files:
         assert all(_SEGMENT.fullmatch(part) for part in path.split("/")), f"{path!r} is no plain relative path"
@@ -290,31 +296,32 @@ def _read_file(path: Path) -> bytes | None:
 
 
 def _write_manifest(paths: Iterable[str]) -> bytes:
-    listed = ",\n".join(f'    "{path}"' for path in sorted(paths))
-    return f"{{\n  {_OURS},\n  {_FILES} [\n{listed}\n  ]\n}}\n".encode()
+    rows = ",\n".join(f'    "{path}"' for path in sorted(paths))
+    return f"{{\n  {_OURS},\n  {_FILES} [\n{rows}\n  ]\n}}\n".encode()
 
 
 def _make_room(change: Change) -> list[str]:
-    """Remove what no rename replaces, and return it: files of ours where a folder is to be, and those of a folder where a file is to be.
+    """Remove our files that no rename can replace, and return their paths: files where a folder must be, and files in a folder where a
+    file must be.
 
     Raises `Faults`.
     """
-    needed = {parent for path in change.written for parent in _parents(path)}
+    parent_paths = {parent for path in change.written for parent in _parents(path)}
     folders = {path for path in change.written if (at := change.folder / path).is_dir() and not at.is_symlink()}
-    gone = [path for path in change.removed if path in needed or not folders.isdisjoint(_parents(path))]
-    replace_files({change.folder / path: None for path in gone})
+    blocking_paths = [path for path in change.removed if path in parent_paths or not folders.isdisjoint(_parents(path))]
+    replace_files({change.folder / path: None for path in blocking_paths})
     for path in folders:
         _prune(change.folder / path)
-    return gone
+    return blocking_paths
 
 
-def _tidy(tree: Tree, listed: Iterable[str]) -> None:
-    """Remove what killed runs left beside files, and the folders of files that are gone; then list what stands.
+def _tidy(tree: Tree, manifest_paths: Iterable[str]) -> None:
+    """Remove temporary files of killed runs and the folders of removed files; then write the final manifest.
 
-    What cannot be done now, the next run does.
+    What fails now is done by the next run.
     """
-    former = [path for path in listed if path not in tree.files]
-    remove_leftovers({(tree.folder / path).parent for path in listed if not is_behind_link(tree.folder, path)})
+    former = [path for path in manifest_paths if path not in tree.files]
+    remove_leftovers({(tree.folder / path).parent for path in manifest_paths if not is_behind_link(tree.folder, path)})
     for parent in (parent for path in former for parent in _parents(path)):
         _prune(tree.folder / parent)
     if former:
@@ -324,14 +331,14 @@ def _tidy(tree: Tree, listed: Iterable[str]) -> None:
 
 
 def _prune(folder: Path) -> None:
-    """Remove a folder in which nothing is left but what other tools cached."""
+    """Remove a folder that is empty except for caches of other tools."""
     with contextlib.suppress(Faults):
         if not any(_list_paths(folder)):
             shutil.rmtree(folder, ignore_errors=True)
 
 
 def _parents(path: str) -> Iterator[str]:
-    """The folders on the way to a file, the nearest first."""
+    """Yield the parent folders of a file, the nearest first."""
     while "/" in path:
         path = path.rpartition("/")[0]
         yield path
@@ -339,7 +346,7 @@ def _parents(path: str) -> Iterator[str]:
 
 @contextlib.contextmanager
 def _lock(parent: Path) -> Generator[None]:
-    """Keep other runs out of the folders below `parent`, where the system knows such locks."""
+    """Lock the folders below `parent` against other runs, on systems with such locks."""
     if sys.platform == "win32":
         yield
         return

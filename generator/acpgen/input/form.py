@@ -26,9 +26,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class FormError:
-    """A place that the form of a file refuses, and what must stand there. Of an unknown key, `known` are those that its table may have.
+    """A place that the form refuses, and the expected value. For an unknown key, `known` lists the keys that its table may have.
 
-    `reason` says the same in the words of the validator, `description` what the form says of the place.
+    `reason` is the message of the validator, `description` what the form says of the place.
     """
 
     path: tuple[str, ...]
@@ -40,7 +40,9 @@ class FormError:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """The form of a file, as the JSON Schema `file`. `formats` are those of texts that it names, `definition` is the one that is meant."""
+    """The form of a file: the JSON Schema `file`. `formats` are checks of its custom formats, `definition` selects one of its
+    definitions.
+    """
 
     file: Path
     formats: tuple[tuple[str, Callable[[str], bool]], ...] = ()
@@ -51,7 +53,7 @@ class Form:
         return replace(self, definition=definition)
 
     def errors(self, value: object) -> Sequence[FormError]:
-        """What the form refuses in a value of TOML or JSON, in the order of the value."""
+        """The errors of a value of TOML or JSON, in the order of the value."""
         return sorted(self._errors(value), key=lambda error: [*_positions(value, error.path)])
 
     def convert(self, value: object, kind: type[T]) -> T:
@@ -63,7 +65,7 @@ class Form:
     def _errors(self, value: object) -> Iterator[FormError]:
         plain = json.loads(json.dumps(value, default=str), parse_constant=str)  # TOML has dates and infinity
         schema, validator = _compiled(self)
-        paths, seen = Paths(plain), set[tuple[str, ...]]()
+        paths, reported_paths = Paths(plain), set[tuple[str, ...]]()
         errors = [(paths.of(error), error) for error in validator.iter_errors(plain)]
         misspelt = {path for path, error in errors if hasattr(error.kind, "unexpected")}
         for path, error in errors:
@@ -79,8 +81,8 @@ class Form:
                 path, around = (*path, missing), [*around, *target, member]
             elif type(kind).__name__ == "PropertyNames":
                 path = (*path, kind.error.instance)
-            if path not in seen:
-                seen.add(path)
+            if path not in reported_paths:
+                reported_paths.add(path)
                 is_pattern = error.schema_path[-1] == "pattern"
                 texts = [
                     next((each[key] for each in reversed(around) if key in each), "")
@@ -91,7 +93,7 @@ class Form:
 
 
 def _positions(value: Any, path: Sequence[str]) -> Iterator[int]:
-    """The position of each step of a path among its siblings; a key that is missing comes last."""
+    """The position of each step of a path among its siblings; a missing key comes last."""
     for step in path:
         is_object = isinstance(value, dict)
         members = cast("dict[str, Any]", value if is_object else {str(index): one for index, one in enumerate(value)})
@@ -113,7 +115,7 @@ def _compiled(form: Form) -> tuple[Mapping[str, Any], jsonschema_rs.Draft202012V
 
 
 def _schemas_around(schema: Mapping[str, Any], error: jsonschema_rs.ValidationError) -> list[Mapping[str, Any]]:
-    """The schemas that lead to the keyword which refuses a place, the whole first."""
+    """The schemas on the way to the keyword that refuses a place, outermost first."""
     path: list[Any] = [schema]
     for step in error.schema_path[:-1]:
         around: Any = path[-1]

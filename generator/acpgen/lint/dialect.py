@@ -1,4 +1,4 @@
-"""Rules of the dialect itself: what the meta-schema in `schema/dialect.json` says about a file."""
+"""Rules of the dialect itself: violations of the meta-schema in `schema/dialect.json`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Kind: TypeAlias = Literal["malformed", "unknown", "misplaced", "wrong"]
 _NOT_KEYWORDS: Final = (MISSPELT_KEYWORD, UNKNOWN_KEYWORD)
 
 _GRAVEST: Final[tuple[Kind, ...]] = get_args(Kind)
-"""Of several things to say about one place, the first of these kinds is said."""
+"""The kinds of faults in order of severity: of several faults at one location, only the first kind is reported."""
 
 
 def schema_malformed(subject: Subject) -> Iterable[Remark]:

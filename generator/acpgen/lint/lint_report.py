@@ -1,4 +1,4 @@
-"""What `acpgen lint` found as a report that every format writes."""
+"""The findings of `acpgen lint` as a report for every output format."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def lint_report(levels: Mapping[Finding, Level], title: str) -> DiagnosticReport:
-    """Findings with the levels of their rules as a report; those of rules that are off are counted."""
+    """A report of findings with the levels of their rules; findings of rules that are off are only counted."""
     diagnostics = tuple(_diagnostic(each, level) for each, level in sorted(levels.items()) if level != "off")
     off = sum(level == "off" for level in levels.values())
     severities = {each.severity for each in diagnostics}

@@ -1,4 +1,4 @@
-"""Rules about what the keywords of the dialect say: null, leniency, capabilities and methods."""
+"""Rules about the semantics of the dialect's keywords: null, leniency, capabilities and methods."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from acpgen.lint.subject import Remark, SourceNode, Subject
 from acpgen.meaning.methods import role_of
 
 STRICT_EVERYWHERE: Final = frozenset({"additionalDirectories"})
-"""Fields in which a bad value is an error wherever they stand: a dropped root would change what a session may touch."""
+"""Fields for which an invalid value is always an error: a dropped root would change what a session may access."""
 
 STRICT_IN_METHOD: Final = {"session/request_permission": frozenset({"title", "options", "subject"})}
-"""Fields of params in which a bad value is an error: people decide by them."""
+"""Fields of a method's params for which an invalid value is an error: users decide by them."""
 
 _PEERS: Final = ("agent", "client", "server")
 _KINDS: Final = {"request": "Request", "result": "Response", "notification": "Notification"}
@@ -109,18 +109,18 @@ def gate_missing(subject: Subject) -> Iterable[Remark]:
 
 def capability_unused(subject: Subject) -> Iterable[Remark]:
     """Nothing in the schema depends on a capability, and it does not say so by `x-gates`."""
-    used = {gate for _, _, gate in _find_gates(subject)}
+    used_gates = {gate for _, _, gate in _find_gates(subject)}
     capabilities = _find_capabilities(subject)
     for path, node in capabilities.items():
         is_group = any(other.startswith(f"{path}.") for other in capabilities)
-        if not is_group and path not in used and "x-gates" not in node.schema:
+        if not is_group and path not in used_gates and "x-gates" not in node.schema:
             what = f"Nothing has the gate {shown(path)}. Add it where it belongs, or say 'x-gates': 'nothing' here."
             yield Remark(node.at, what)
 
 
 def capability_contradicted(subject: Subject) -> Iterable[Remark]:
     """A capability says by `x-gates` that nothing depends on it, and something does; or the keyword stands elsewhere."""
-    used = {gate: node.at for node, _, gate in _find_gates(subject)}
+    gate_places = {gate: node.at for node, _, gate in _find_gates(subject)}
     places = {node.at: path for path, node in _find_capabilities(subject).items()}
     for node in subject.nodes:
         if "x-gates" not in node.schema:
@@ -128,12 +128,12 @@ def capability_contradicted(subject: Subject) -> Iterable[Remark]:
         path = places.get(node.at)
         if path is None:
             yield Remark(f"{node.at}/x-gates", "'x-gates' is only for capabilities, and this is not one. Remove it.")
-        elif any(gate == path or gate.startswith(f"{path}.") for gate in used):
+        elif any(gate == path or gate.startswith(f"{path}.") for gate in gate_places):
             yield Remark(f"{node.at}/x-gates", f"Something depends on {shown(path)} after all. Remove 'x-gates'.")
 
 
 def _find_gates(subject: Subject) -> Iterator[tuple[SourceNode, str, str]]:
-    """Each gate in the schema: where it stands, as which keyword, and what it names."""
+    """Yield each gate in the schema: its node, its keyword, and the capability that it names."""
     for node in subject.nodes:
         for keyword in ("x-capability", "x-required-with"):
             gate = node.schema.get(keyword)
@@ -164,14 +164,14 @@ def _find_capabilities_below(
 
 
 def _find_fields(subject: Subject, node: SourceNode) -> Iterator[SourceNode]:
-    """The fields of an object, through references and unions."""
-    seen: set[str] = set()
+    """Yield the fields of an object, including those reached through references, `allOf` and unions."""
+    visited: set[str] = set()
     queue = [node]
     while queue:
         inner = queue.pop()
-        if inner.at in seen:
+        if inner.at in visited:
             continue
-        seen.add(inner.at)
+        visited.add(inner.at)
         for child in subject.below(inner):
             if child.role == "field":
                 yield child
@@ -211,15 +211,15 @@ def method_unlisted(subject: Subject) -> Iterable[Remark]:
             continue
         sender = _find_sender(subject, node)
         name = f"{sender.capitalize()}{_KINDS[role]}"
-        listed = [envelopes[name]] if name in envelopes else []
+        candidates = [envelopes[name]] if name in envelopes else []
         if sender not in _find_peers(subject):
-            listed, name = [*roots, *envelopes.values()], "envelope of both peers"
-        if not any(node.at in _find_references(subject, envelope) for envelope in listed):
+            candidates, name = [*roots, *envelopes.values()], "envelope of both peers"
+        if not any(node.at in _find_references(subject, envelope) for envelope in candidates):
             yield Remark(node.at, f"The {name} does not list {node.name}. Add a branch that refers to it.")
 
 
 def find_role(node: SourceNode) -> str | None:
-    """What a definition with `x-method` is to its method: `request`, `notification` or `result`."""
+    """The role of a definition with `x-method` in its method: `request`, `notification` or `result`; `None` if it has none."""
     if node.role != "definition" or "x-method" not in node.schema:
         return None
     return "result" if node.name.endswith("Result") else role_of(node.name)
@@ -249,7 +249,7 @@ def _find_mismatches(
 
 
 def _find_sender(subject: Subject, node: SourceNode) -> str:
-    """The peer that sends a definition: the handler of the method sends the result, the other peer the params."""
+    """The sender of a definition: the side that handles the method sends the result, the other peer the params."""
     side = str(node.schema.get("x-side"))
     if find_role(node) == "result" or side not in _find_peers(subject):
         return side
@@ -258,23 +258,23 @@ def _find_sender(subject: Subject, node: SourceNode) -> str:
 
 @lru_cache(maxsize=1)
 def _peers(subject: Subject) -> tuple[str, ...]:
-    """The two peers of the protocol. The envelopes and the methods name them."""
-    named = {str(node.schema.get("x-side")) for node in subject.definitions}
+    """The two peers of the protocol, as named by its methods and envelopes."""
+    mentioned_sides = {str(node.schema.get("x-side")) for node in subject.definitions}
     envelopes = {node.name for node in subject.definitions if node.schema.get("x-docs-ignore") is True}
     peers = _find_peers(subject)
-    named.update(peer for peer in peers if any(name.startswith(peer.capitalize()) for name in envelopes))
-    return tuple(peer for peer in peers if peer in named)
+    mentioned_sides.update(peer for peer in peers if any(name.startswith(peer.capitalize()) for name in envelopes))
+    return tuple(peer for peer in peers if peer in mentioned_sides)
 
 
 def _find_peers(subject: Subject) -> tuple[str, ...]:
-    """The peers that can be meant: those that the files declare, else those of ACP and MCP."""
+    """The possible peers: those that the files declare, else those of ACP and MCP."""
     declared = declared_sides(document.value for document in subject.documents)
     return _PEERS if declared == SIDES else declared
 
 
 @lru_cache(maxsize=64)
 def _find_references(subject: Subject, node: SourceNode) -> frozenset[str]:
-    """The places that a definition refers to directly, at any depth of its own text; other definitions are not entered."""
+    """The places that a definition refers to directly, at any depth of its own schema; other definitions are not followed."""
     places: set[str] = set()
     queue = [node]
     while queue:

@@ -1,4 +1,4 @@
-"""Rules about how definitions hang together: references, names, unions."""
+"""Rules about the structure of definitions: references, names, unions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OF_OTHER_RULES: Final = (
     SEVERAL_TARGETS,
     UNKNOWN_SIDE,
 )
-"""The faults that a rule of their own tells."""
+"""Faults that have a rule of their own."""
 
 
 def reference_dangling(subject: Subject) -> Iterable[Remark]:
@@ -100,7 +100,7 @@ def bundle_refused(subject: Subject) -> Iterable[Remark]:
 
 
 def _is_reported(fault: Fault) -> bool:
-    """Whether another rule says it."""
+    """Whether another rule reports the fault."""
     if fault.kind == MALFORMED_KEYWORD:
         return str(fault.values["keyword"]).startswith("x-")
     return fault.kind in _OF_OTHER_RULES
@@ -127,11 +127,11 @@ def default_overlapping(subject: Subject) -> Iterable[Remark]:
         own = shape.tags(tagged.tag)
         if tagged.tag in shape.closed or any(one.is_null for one in shape.properties.get(tagged.tag, [])):
             continue
-        excluded = shape.excluded.get(tagged.tag, {})
+        excluded_tags = shape.excluded.get(tagged.tag, {})
         others = by_key(tag for index, tag in tagged.variants if index != tagged.default)
-        admitted = [tag for key, tag in others.items() if key not in excluded and (key in own or not own)]
-        if admitted:
-            tags = ", ".join(repr(tag) for tag in admitted)
+        admitted_tags = [tag for key, tag in others.items() if key not in excluded_tags and (key in own or not own)]
+        if admitted_tags:
+            tags = ", ".join(repr(tag) for tag in admitted_tags)
             what = f"This branch admits '{tagged.tag}' with the known {tags}. Exclude each known tag by 'not'."
             yield Remark(union.branches[tagged.default].at, what)
 
@@ -141,22 +141,24 @@ def _is_unstable(node: SourceNode) -> bool:
 
 
 def _is_never_tagged(branches: Sequence[Node]) -> Iterator[Remark]:
-    """Branches of a union that is not discriminated by a field, though two or more give it constants, one of them a lone one."""
+    """Yield remarks for a union without a discriminator in which at least two branches give a field constants, one of them a single
+    constant.
+    """
     for name in dict.fromkeys(name for branch in branches for name in branch.shape.properties):
         tags = [branch.shape.tags(name) for branch in branches]
         if sum(map(bool, tags)) < 2 or all(len(own) != 1 for own in tags):
             continue
-        seen: set[Hashable] = set()
+        earlier_tags: set[Hashable] = set()
         for branch, own in zip(branches, tags, strict=True):
             if not own:
                 what = f"Other branches give '{name}' a constant, this one does not, and it does not exclude theirs."
                 yield Remark(branch.at, f"{what} Mark it, or make it the one fallback.")
             elif name not in branch.shape.required:
                 yield Remark(branch.at, f"'{name}' has a constant here and is not required. Add it to 'required'.")
-            elif shared := [tag for key, tag in own.items() if key in seen]:
-                what = f"Another branch has the tag {shared[0]!r} too. Give each variant its own constant."
+            elif duplicates := [tag for key, tag in own.items() if key in earlier_tags]:
+                what = f"Another branch has the tag {duplicates[0]!r} too. Give each variant its own constant."
                 yield Remark(branch.at, what)
-            seen.update(own)
+            earlier_tags.update(own)
         return
 
 

@@ -1,4 +1,4 @@
-"""Rules about what people read: descriptions and examples."""
+"""Rules about documentation: descriptions and examples."""
 
 from __future__ import annotations
 
@@ -60,16 +60,16 @@ def _needs_no_description(node: SourceNode) -> bool:
 
 
 def _is_declared_around(node: SourceNode) -> bool:
-    """Whether an object around a branch has the field already, and the branch only narrows it."""
+    """Whether a schema around a branch already has the field, so that the branch only narrows it."""
     assert node.owner is not None
     return any(node.name in around.schema.get("properties", {}) for around in (*node.owner.around(),)[1:])
 
 
 @lru_cache(maxsize=1)
 def _judge(subject: Subject) -> tuple[tuple[bool, Remark], ...]:
-    """What is wrong with the examples; with each whether an example is refused, else a variant lacks one.
+    """Check the examples. Each remark comes with whether an example is invalid; otherwise a variant lacks one.
 
-    One compiled schema judges all: a field for each place with examples, whose value is the list of them.
+    One compiled schema validates everything: each list of examples is the value of one property per check.
     """
     if subject.collected is None:
         return ()
@@ -97,8 +97,8 @@ def _judge(subject: Subject) -> tuple[tuple[bool, Remark], ...]:
     paths = Paths(instances)
     for error in judge.errors(instances):
         key, *rest = paths.of(error)
-        asked, _, at = key.partition(" ")
-        if asked == "items":
+        check, _, at = key.partition(" ")
+        if check == "items":
             remarks.append((True, _make_refusal(at, rest, judge.message(error))))
         else:
             sentence = "No example of this union shows this variant. Add one to the 'examples' of the union."
@@ -113,7 +113,9 @@ def _make_refusal(at: str, rest: list[str], message: str) -> Remark:
 
 
 def _find_branches(subject: Subject, at: str, name: str, definition: Schema) -> Iterator[tuple[str, Schema]]:
-    """Place and schema of each branch of a union that stands in the files as a definition. Lists of constants are none."""
+    """Yield the location and schema of each branch of a union that is a definition in the files, without null and without unions of
+    constants.
+    """
     union = branches_of(definition)
     if union is None or at not in subject.by_place or subject.by_place[at].role != "definition":
         return

@@ -1,4 +1,4 @@
-"""From documents to what a protocol means, as an earlier run understood it or now."""
+"""From documents to the IR of a protocol, with a cache of earlier runs."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def understand(
     methods: Profile | None = None,
     cache: Cache = NO_CACHE,
 ) -> tuple[ir.Protocol, Bundle]:
-    """What a protocol means, and the one JSON Schema that says it. `names` and `shared` as in `bundle`.
+    """The IR of a protocol and the JSON Schema it was made from. `names` and `shared` as in `bundle`.
 
-    What an earlier run understood of the same files is in the `cache`: of each protocol below the current folder, one state for each way
-    to read it. Raises `Faults`.
+    The `cache` holds results of earlier runs for the same files: for each protocol below the working directory, one per set of options.
+    Raises `Faults`.
     """
 
     def make() -> tuple[ir.Protocol, Bundle]:
@@ -49,7 +49,7 @@ def understand(
 
 @functools.cache
 def _records() -> Mapping[str, type]:
-    """The classes of which the meaning of a protocol is made, by name."""
+    """The classes that a cached result consists of, by name."""
     from acpgen import errors, ir
     from acpgen.bundle import bundle
     from acpgen.methods import discovery, profile

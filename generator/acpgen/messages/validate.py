@@ -1,4 +1,4 @@
-"""Judges JSON Lines of messages, one by one or as a conversation. Nothing is kept but counts and the open requests."""
+"""Validates JSON Lines of messages, one by one or as a conversation. Only counts and open requests are stored."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from jsonrpc_bindings.strict import Strict, Violation
 
 MOST_REQUESTS: Final = 4096
-"""Requests whose answers are awaited. Of older ones the answers are judged as envelopes alone."""
+"""The maximum number of open requests. Responses to older ones are validated as envelopes only."""
 
 LONGEST_NAME: Final = 256
-"""Characters of a method's name that are kept. No protocol has longer ones."""
+"""The maximum number of stored characters of a method name. No protocol has longer ones."""
 
 _LONG: Final = "the line is too long"
 _DENSE: Final = "the line holds more values than are read"
@@ -35,8 +35,8 @@ _PARTLY: Final = "some messages were not judged, or not wholly"
 
 @dataclass(frozen=True, slots=True)
 class LineProblem:
-    """What is wrong with a line. `code` is the JSON-RPC error code that fits, `level` and the rest are set in a conversation. `count`
-    is for how many of its kind it stands, itself the last.
+    """A problem of a line. `code` is a fitting JSON-RPC error code; `level` and the rest are set in a conversation. `count` is the
+    number of problems that it stands for, itself the last.
     """
 
     rule: str
@@ -53,7 +53,7 @@ class LineProblem:
 @dataclass(frozen=True, slots=True)
 class LineVerdict:
     """The verdict on one line. `kind` is request, notification, result, error, batch, message, blank, gap or end; `earlier` lines are
-    counted as `line` is. `count` is for how many lines like it it stands, itself the last. `note` says why the line, or a part of it,
+    numbered like `line`. `count` is the number of lines that it stands for, itself the last. `note` says why the line, or a part of it,
     was not judged.
     """
 
@@ -68,12 +68,12 @@ class LineVerdict:
 
     @property
     def is_valid(self) -> bool:
-        """Whether nothing is wrong; notes are not."""
+        """Whether it has no problems; notes do not count."""
         return all(problem.level == "note" for problem in self.problems)
 
     @property
     def mark(self) -> Hashable:
-        """What lines with the same verdict have in common: all but their numbers, and places in arrays."""
+        """What lines with the same verdict share: everything but their numbers and array indices."""
         problems = tuple(
             (problem.rule, problem.level, _make_place(problem.pointer), problem.sentence) for problem in self.problems
         )
@@ -81,12 +81,12 @@ class LineVerdict:
 
     @property
     def is_judged(self) -> bool:
-        """Whether all of the line was judged. What was not is neither right nor wrong."""
+        """Whether the whole line was judged. What was not is neither right nor wrong."""
         return not self.note
 
     @property
     def counts_as(self) -> Literal["right", "wrong", "not judged"] | None:
-        """What the line adds to. The end is no line: it adds what is broken there, else nothing."""
+        """The counter that the line adds to. The end is not a line: it only adds what is wrong there."""
         if not self.is_valid:
             return "wrong"
         if self.kind == "end":
@@ -115,19 +115,19 @@ class Counts:
 
     @property
     def sums(self) -> tuple[int, int, int]:
-        """How many lines were right, wrong and not judged."""
+        """The numbers of lines that were right, wrong and not judged."""
         right, wrong, unjudged = (sum(count.values()) for count in (self.valid, self.invalid, self.unjudged))
         return right, wrong, unjudged
 
     @property
     def is_judged(self) -> bool:
-        """Whether there was something, and all of it was judged."""
+        """Whether there were lines, and all of them were judged."""
         return not self.unjudged and bool(self.valid or self.invalid)
 
 
 @dataclass(slots=True)
 class _Open:
-    """The open requests of a stream, by the side that asks and the id; the oldest are forgotten first."""
+    """The open requests of a stream, by the requesting side and the id; the oldest are dropped first."""
 
     methods: OrderedDict[tuple[str, int], str] = field(default_factory=OrderedDict[tuple[str, int], str])
 
@@ -146,11 +146,11 @@ class _Open:
 def judge_lines(
     lines: Iterable[Line], protocols: Mapping[Any, Strict], sender: str | None, *, fixed: bool = False
 ) -> Iterator[LineVerdict]:
-    """A verdict for each line: a message, or the line of a recording.
+    """Yield a verdict for each line: a message, or the line of a recording.
 
-    `sender` sent those that do not say it; without, it is told from the method, or from the request that is answered. Of several
-    versions the one that `initialize` names judges. Until one is named, all of them do, and what they judge differently is not judged.
-    What is of another version is not judged; with `fixed` it is, and the version is a problem.
+    `sender` is that of lines that name none; without it, the sender is inferred from the method or from the open request. Of several
+    versions, the one that `initialize` names validates. Until one is named, all of them do, and lines on which they disagree are not
+    judged. Messages of another version are not judged; with `fixed` they are, and the version is a problem.
     """
     reader = next(iter(protocols.values()))
     strict: Strict | None = reader
@@ -209,24 +209,24 @@ def judge_lines(
 
 
 def _make_judges(strict: Strict | None, others: Iterable[Strict]) -> tuple[Strict, ...]:
-    """What judges a message: what is in force, then what may be in force as well."""
+    """The validators of a message: the one in force, then those that may be."""
     return () if strict is None else (strict, *(one for one in others if one is not strict))
 
 
 def _find_envelope(verdict: LineVerdict) -> LineVerdict:
-    """A verdict on the envelope alone, which every version has."""
+    """A verdict on the envelope only, which all versions share."""
     return replace(verdict, problems=tuple(problem for problem in verdict.problems if problem.rule == "envelope"))
 
 
 def _move_inside(problem: LineProblem) -> LineProblem:
-    """A repeated key of a recorded line: one of the message, or of the line itself, which then does not say what was said."""
+    """A duplicate key of a recorded line: in the message, or in the line itself, whose content is then unclear."""
     if problem.pointer.startswith("/message/"):
         return replace(problem, pointer=problem.pointer.removeprefix("/message"))
     return replace(problem, rule="recording")
 
 
 def _find_difference(message: _Message, protocols: Mapping[Any, Strict]) -> Iterator[LineProblem]:
-    """What is wrong with the version that the peers agreed on where another one was asked to judge."""
+    """Yield a problem if the peers negotiated a version other than the required one."""
     if message.kind == "result" and embedded.versions.is_unknown(message.version, protocols):
         versions = " and ".join(map(repr, protocols))
         sentence = f"version {message.version!r} was negotiated; messages are judged by {versions}"
@@ -234,7 +234,7 @@ def _find_difference(message: _Message, protocols: Mapping[Any, Strict]) -> Iter
 
 
 class _Message:
-    """A message with its sender and method, as far as the stream tells them."""
+    """A message with its sender and method, as far as the stream shows them."""
 
     def __init__(
         self, value: Any, judges: Sequence[Strict], sides: tuple[str, ...], open_: _Open, sender: str | None
@@ -260,7 +260,7 @@ class _Message:
             self.version = body.get("protocolVersion") if is_object(body) else None
 
     def _sender(self, judges: Sequence[Strict], sides: tuple[str, ...]) -> str | None:
-        """Who must have sent it; `None` if both may."""
+        """Who must have sent it; `None` if both sides may have."""
         for item in self.value if is_array(self.value) else [self.value]:
             kind, other = _find_kind(item), None
             if kind in ("request", "notification"):
@@ -274,17 +274,17 @@ class _Message:
         return None
 
     def _asked_by(self, item: Mapping[str, Any]) -> list[str]:
-        """Who may have asked for what this item answers."""
+        """The sides that may have sent the request of this response."""
         return self.open.askers(item.get("id"), self.askers)
 
     @property
     def is_handshake(self) -> bool:
-        """Whether it may name the version of what follows."""
+        """Whether it may name the version of the following messages."""
         return self.method == "initialize" and self.kind in ("request", "result")
 
     @property
     def is_agreed(self) -> bool:
-        """Whether it names the version that the peers agreed on, and so is of that version itself."""
+        """Whether it names the negotiated version, and so belongs to that version itself."""
         return self.is_handshake and self.kind == "result"
 
     def verdict(self, strict: Strict | None, line: Line) -> LineVerdict:
@@ -308,7 +308,7 @@ class _Message:
         return self._methods.get(_make_key(id_))
 
     def _unjudged(self, strict: Strict) -> dict[str, str]:
-        """Why some of it is not judged, by the place that the schema would complain of."""
+        """Reasons why parts are not judged, by the place that the schema would report."""
         if not is_array(self.value):
             reasons = [("", self.value)]
         else:
@@ -331,7 +331,7 @@ class _Message:
 
 
 def judge_conversation(lines: Iterable[Line], monitor: Monitor) -> Iterator[LineVerdict]:
-    """A verdict for each line of a recorded conversation, and one at its end for what was left open or not judged."""
+    """Yield a verdict for each line of a recorded conversation, and one at its end for open requests and what was not judged."""
     number, end = 0, 0
     for line in lines:
         number, end = line.number, line.end
@@ -364,7 +364,7 @@ def judge_conversation(lines: Iterable[Line], monitor: Monitor) -> Iterator[Line
 
 
 def _read_content(line: Line, sides: tuple[str, ...]) -> tuple[RecordedMessage | str, tuple[LineProblem, ...]]:
-    """What a recorded line holds, with a problem for each key that an object of it gives twice."""
+    """The content of a recorded line, with a problem for each duplicate key."""
     if not line.is_whole:
         return _LONG, ()
     try:
@@ -379,7 +379,7 @@ def _read_content(line: Line, sides: tuple[str, ...]) -> tuple[RecordedMessage |
 
 
 def fold_repeats(verdicts: Iterable[LineVerdict]) -> Iterator[LineVerdict]:
-    """The verdicts on a conversation without the repeats of one: those are told at every power of ten and at the end, with a number."""
+    """Fold repeated verdicts of a conversation: repeats are reported at each power of ten and at the end, with a count."""
     folding: Folding[LineVerdict] = validators.make_folding()
     for verdict in verdicts:
         count = folding.take(verdict.mark, verdict)
@@ -402,12 +402,12 @@ def write_json(verdict: LineVerdict) -> str:
 
 
 def write_counts(summary: Counts) -> str:
-    """How many lines were right, wrong and not judged, as one line of JSON."""
+    """The counts of right, wrong and unjudged lines as one line of JSON."""
     return json.dumps(dict(zip(("right", "wrong", "not_judged"), summary.sums, strict=True)))
 
 
 def write_breach(breach: Breach) -> str:
-    """A breach of a conversation that is going on, as one line of JSON."""
+    """A breach of a live conversation as one line of JSON."""
     row = {"message": breach.index, "from": breach.sender or None, "method": breach.method or None}
     return json.dumps(
         row | {key: value for key, value in _list_fields(_make_breach(breach)).items() if value not in ("", None)}
@@ -415,7 +415,7 @@ def write_breach(breach: Breach) -> str:
 
 
 def write_text(verdict: LineVerdict) -> str:
-    """A verdict as one line for people."""
+    """A verdict as one line of text."""
     who = " ".join(part for part in (verdict.sender, verdict.kind, verdict.method) if part)
     state = "wrong" if not verdict.is_valid else "ok" if verdict.is_judged else "not judged"
     head = f"{verdict.line}: {state} {who}"
@@ -470,7 +470,7 @@ def _make_breach(breach: Breach) -> LineProblem:
 
 
 def _make_open_problem(breach: Breach) -> LineProblem:
-    """What is told at the end refers to the request that was left open, or to what cancelled it."""
+    """A problem at the end refers to the open request, or to what cancelled it."""
     return replace(_make_breach(breach), earlier=breach.index if breach.earlier is None else breach.earlier)
 
 
@@ -487,5 +487,5 @@ def _find_method(value: object) -> str:
 
 
 def _make_key(value: object) -> int:
-    """A key of fixed size for an id; text and numbers are apart."""
+    """A key of fixed size for an id; strings and numbers are distinct."""
     return hash((isinstance(value, str), value)) if isinstance(value, str | int | float | None) else 0

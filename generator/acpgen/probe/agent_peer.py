@@ -1,4 +1,4 @@
-"""The agent that the probe is to a client: it does what the client asks for, and holds back the answer to a prompt while cases run."""
+"""The agent that the probe plays for a client: it serves requests and holds the answer to a prompt while cases run."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ EARLY_UPDATE: Final = "early update"
 
 
 class Agent:
-    """Answers what a client may ask. `offers` is the version that it answers with, where that is not the one that was asked for;
-    `notify` sends an update of a session before the answer to `session/new`, where that is set.
+    """Answers the requests of a client. `offers` overrides the version in its answer to `initialize`.
+
+    If `notify` is set, it sends an update of a session before the answer to `session/new`.
     """
 
     def __init__(self, *, offers: int | None = None) -> None:

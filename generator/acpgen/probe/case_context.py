@@ -18,12 +18,12 @@ from acpgen.probe.connection import Connection, ReceivedMessage, id_text
 from acpgen.probe.registry import ProbeCase
 
 KNOWN: Final = (1, 2)
-"""The versions of the protocol."""
+"""The known versions of the protocol."""
 
 AUTH_REQUIRED: Final = -32000
 PING: Final = "_acpgen.dev/ping"
 SLOW: Final = 4.0
-"""How many times longer than another answer one may take that needs a model or a server."""
+"""The factor by which an answer that needs a model or a server may take longer."""
 
 
 class SkipCase(Exception):
@@ -32,7 +32,7 @@ class SkipCase(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Handshake:
-    """What became of `initialize`: the connection, the version asked for, and the answer; `client` where the probe is one."""
+    """The outcome of `initialize`: the connection, the requested version and the answer; `client` is set if the probe is the client."""
 
     connection: Connection
     client: Client | None
@@ -48,7 +48,7 @@ class Handshake:
         return result.get("protocolVersion") if is_object(result) else None
 
     def capability(self, *path: str) -> Any:
-        """What it advertises at a path below its capabilities."""
+        """The advertised value at a path below its capabilities."""
         value: Any = self.answer.result if self.answer is not None else None
         for step in ("capabilities" if self.version == 2 else "agentCapabilities", *path):
             value = value.get(step) if is_object(value) else None
@@ -57,7 +57,7 @@ class Handshake:
 
 @dataclass(slots=True)
 class Trial:
-    """One run of one case. Findings go to `report`, also those that show only when the connection has ended."""
+    """One run of one case. `report` receives findings, also those that only show when the connection has ended."""
 
     case: ProbeCase
     name: str
@@ -73,10 +73,10 @@ class Trial:
     end: Callable[[Handshake], None]
     handshake: Handshake | None = None
     memory: dict[str, Any] = field(default_factory=dict[str, Any])
-    """What cases on one connection know of it: sessions, why there are none, how it shows that it lives."""
+    """What the cases on one connection share: sessions, why there are none, and which request it answers as a sign of life."""
 
     is_lost: bool = False
-    """Whether the connection is of no use to other cases."""
+    """Whether the connection is unusable for other cases."""
 
     @property
     def connection(self) -> Connection:
@@ -99,9 +99,9 @@ class Trial:
         level: Strength | None = None,
         place: str = "",
         connection: Connection | None = None,
-        sent: bytes | None = None,
+        message_sent: bytes | None = None,
     ) -> None:
-        """Report a breach, with the lines at these places as its proof."""
+        """Report a violation, with the lines at these indices as evidence."""
         broken = CLAUSES[clause] if isinstance(clause, str) else clause or self.case.clause(self.spoken)
         where = connection or self.connection
         self.report(
@@ -112,25 +112,29 @@ class Trial:
                 level=level or broken.strength,
                 message=message,
                 transcript=where.excerpt(*at),
-                sent=where.sent if sent is None else sent,
+                sent=where.sent if message_sent is None else message_sent,
                 place=place or broken.section,
             )
         )
 
     @property
     def spoken(self) -> int:
-        """The version of the protocol that a finding is about. Of a case of the handshake it is the one that was agreed on or asked for,
-        or else the newest that the program speaks.
+        """The protocol version of a finding. For a handshake case, it is the negotiated or else the requested version; if neither is
+        known, it is the newest that the program speaks.
         """
         if self.case.start != "program" or self.handshake is None:
             return self.version
-        wanted = 1 if isinstance(self.handshake.wanted, str) else self.handshake.wanted
-        named = [one for one in (self.handshake.version, wanted) if one in KNOWN]
-        return int(named[0]) if named else max((one for one in KNOWN if self.initialize(one).version == one), default=1)
+        requested = 1 if isinstance(self.handshake.wanted, str) else self.handshake.wanted
+        candidates = [one for one in (self.handshake.version, requested) if one in KNOWN]
+        return (
+            int(candidates[0])
+            if candidates
+            else max((one for one in KNOWN if self.initialize(one).version == one), default=1)
+        )
 
-    def fail_answer(self, found: ReceivedMessage, message: str, **more: Any) -> None:
-        """Report a breach that an answer shows, with its request; `more` is for `fail`."""
-        self.fail(message, found.asked, found.index, **more)
+    def fail_answer(self, response: ReceivedMessage, message: str, **more: Any) -> None:
+        """Report a violation that an answer shows, together with its request; `more` is passed to `fail`."""
+        self.fail(message, response.asked, response.index, **more)
 
     def require_alive(self, what: str, index: int, clause: Clause | str | None = None) -> bool:
         """Whether the program still answers after what was sent just now; where it does not, that is a breach."""
@@ -139,7 +143,7 @@ class Trial:
             return True
         self.is_lost = True
         who, how = connection.who, self.ended if connection.is_over else "stops answering"
-        self.fail(f"the {who} {how} after {what}", index, len(connection.rows) - 1, clause=clause, sent=sent)
+        self.fail(f"the {who} {how} after {what}", index, len(connection.rows) - 1, clause=clause, message_sent=sent)
         return False
 
     def notify(self, method: str, params: Any, what: str = "", clause: str | None = None) -> bool:
@@ -150,7 +154,7 @@ class Trial:
         if not self.require_alive(what, index, clause):
             return False
         for answer in connection.bare[before : before + 1]:
-            self.fail(f"{what} was answered", index, answer.index, clause="no-reply", sent=sent, place=method)
+            self.fail(f"{what} was answered", index, answer.index, clause="no-reply", message_sent=sent, place=method)
         return True
 
     @property
@@ -174,10 +178,10 @@ class Trial:
         connection = self.connection
         name = connection.call(method, params, id_)
         index = len(connection.rows) - 1
-        found = connection.answer(name, seconds)
-        if found is None:
+        response = connection.answer(name, seconds)
+        if response is None:
             self.require_answer(name, index, method, clause)
-        return found
+        return response
 
     def require_answer(
         self,
@@ -189,8 +193,9 @@ class Trial:
         may_be_refused: bool = False,
         after: str = "",
     ) -> None:
-        """Hold it against the program if this request was not answered when the connection ends. One that is malformed as a whole
-        may also be refused by an error without an id. `after` is what the wait for the answer began with, if not the request.
+        """Report a violation if this request is unanswered at the end of the connection.
+
+        A malformed request may also be refused by an error without an id. `after` names the start of the wait, if it is not the request.
         """
         connection, sent = self.connection, self.connection.sent
         if connection.is_over:
@@ -209,7 +214,13 @@ class Trial:
             begun = f" of {after}" if after else ""
             sentence = f"{what!r} was not answered within {waited:g} s{begun}{also}"
             self.fail(
-                sentence, index, index + 5, clause=clause or "answered", place=place, connection=connection, sent=sent
+                sentence,
+                index,
+                index + 5,
+                clause=clause or "answered",
+                place=place,
+                connection=connection,
+                message_sent=sent,
             )
 
         connection.at_end.append(check)
@@ -233,14 +244,14 @@ class Trial:
         return self._skip_silent()
 
     def ping(self) -> tuple[str, Any]:
-        """A request, method and params, that the program answers as long as it lives, as far as that is known."""
+        """A request (method and params) that the program answers as long as it runs, as far as known."""
         if "ping" not in self.memory:
             self.is_alive()
         method = self.memory.get("ping") or PING
         return method, self.new_params() if method == "session/new" else None
 
     def ping_message(self, id_: Any, text: str = "tide") -> dict[str, Any]:
-        """A request that holds a text and is answered: of an unknown method, or of a known one with the text in `_meta`."""
+        """A request that contains a text and gets an answer: of an unknown method, or of a known one with the text in `_meta`."""
         method, params = self.ping()
         params_sent = {"text": text} if params is None else {**params, "_meta": {"acpgen.dev/text": text}}
         return {"jsonrpc": "2.0", "id": id_, "method": method, "params": params_sent}
@@ -256,18 +267,18 @@ class Trial:
             raise SkipCase(self.memory["no session"])
         if not anew and self.memory.get("sessions"):
             return str(self.memory["sessions"][-1])
-        found = self.connection.ask("session/new", self.new_params(), self.slow)
-        if found is None:
+        response = self.connection.ask("session/new", self.new_params(), self.slow)
+        if response is None:
             ended = self.connection.is_over
             reason = (
                 "the program ended at session/new" if ended else f"session/new was not answered within {self.slow:g} s"
             )
             self.memory["no session"] = reason
             raise SkipCase(reason)
-        if "error" in found.value:
-            self.memory["no session"] = self.refused("session/new", found)
+        if "error" in response.value:
+            self.memory["no session"] = self.refused("session/new", response)
             raise SkipCase(self.memory["no session"])
-        name = found.result.get("sessionId") if is_object(found.result) else None
+        name = response.result.get("sessionId") if is_object(response.result) else None
         if not isinstance(name, str):
             self.memory["no session"] = "session/new gave no sessionId"
             raise SkipCase(self.memory["no session"])
@@ -275,7 +286,7 @@ class Trial:
         return name
 
     def new_params(self) -> dict[str, Any]:
-        """The parameters of `session/new` and its like."""
+        """The params of `session/new` and similar requests."""
         return {"cwd": str(self.folder), "mcpServers": []}
 
     @property
@@ -283,18 +294,18 @@ class Trial:
         """Seconds for an answer that may need a model or a server."""
         return SLOW * self.connection.clock.answer
 
-    def refused(self, what: str, found: ReceivedMessage) -> str:
-        """Why something cannot be reached, from the error that it got."""
-        return self.failed(what, found, "was refused")
+    def refused(self, what: str, response: ReceivedMessage) -> str:
+        """Why something is unreachable, from the error of its response."""
+        return self.failed(what, response, "was refused")
 
-    def failed(self, what: str, found: ReceivedMessage, how: str = "ended with an error") -> str:
-        """The same, for what may have begun."""
-        if found.code == AUTH_REQUIRED:
-            return f"{what} needs a login: {found.reason}. Log in with the program itself, then add --keep-home; see the guide 'Log in'"
-        return f"{what} {how}: {found.reason}"
+    def failed(self, what: str, response: ReceivedMessage, how: str = "ended with an error") -> str:
+        """The same for something that may have begun."""
+        if response.code == AUTH_REQUIRED:
+            return f"{what} needs a login: {response.reason}. Log in with the program itself, then add --keep-home; see the guide 'Log in'"
+        return f"{what} {how}: {response.reason}"
 
     def advertises(self, *path: str) -> bool:
-        """Whether a capability is advertised, at a path below the agent's capabilities."""
+        """Whether the agent advertises a capability, at a path below its capabilities."""
         assert self.handshake is not None
         value = self.handshake.capability(*path)
         return value is True or is_object(value)
@@ -306,7 +317,7 @@ class Trial:
 
     @contextmanager
     def elsewhere(self, handshake: Handshake) -> Generator[None]:
-        """Go on at another run of the program, which ends with the block."""
+        """Continue with another run of the program, which ends with the block."""
         here, memory = self.handshake, self.memory
         self.handshake, self.memory = handshake, {}
         try:
@@ -318,7 +329,7 @@ class Trial:
     # --- the program as a client ---
 
     def agent(self) -> Agent:
-        """The agent that the probe is to a client."""
+        """The agent that the probe plays for a client."""
         agent = self.memory["agent"]
         assert isinstance(agent, Agent)
         return agent
@@ -337,12 +348,12 @@ class Trial:
         return self.agent().advertised(*path)
 
     def updates(self, session: str, since: int = 0) -> list[ReceivedMessage]:
-        """The updates of a session from a place in the transcript on."""
+        """The updates of a session from an index of the transcript on."""
         calls = self.connection.called("session/update", since)
         params = [(call, call.value.get("params")) for call in calls]
-        return [call for call, found in params if is_object(found) and found.get("sessionId") == session]
+        return [call for call, body in params if is_object(body) and body.get("sessionId") == session]
 
 
 def listed(value: Any) -> list[Any]:
-    """An array, or nothing."""
+    """An array, or an empty one for any other value."""
     return value if is_array(value) else []

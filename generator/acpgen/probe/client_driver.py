@@ -1,4 +1,4 @@
-"""Runs the cases against a client: the probe is its agent. A client does what it does; cases run while its prompt waits."""
+"""Run the cases against a client; the probe is its agent. Cases run while a prompt of the client waits."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from acpgen.probe.connection import Connection, TimeIsUp
 from acpgen.probe.driver import Probing
 
 AGENT: Final = "{agent}"
-"""What stands in the command for the one that starts the agent."""
+"""The placeholder in the command for the command that starts the agent."""
 
 NEWEST: Final = 65535
 
 
 class ClientProbing(Probing):
-    """The state of a probe of a client. Connections are those on which a prompt of the client waits."""
+    """A probe of a client. Each connection is one on which a prompt of the client waits."""
 
     side = "client"
 
     def initialize(self, wanted: Any) -> Handshake:
-        """A run of the client with an agent that offers a version that does not exist, or sends an early update; asked once."""
+        """A run of the client against an agent that offers a version that does not exist, or sends an early update; cached."""
         key = repr(wanted)
         if key not in self.handshakes:
             is_early = wanted == EARLY_UPDATE
@@ -45,14 +45,14 @@ class ClientProbing(Probing):
         return self.handshakes[key]
 
     def _spoken(self, version: int) -> Handshake:
-        found = self.open.get(version)
-        if found is not None and not found.connection.is_over:
-            return found
-        if found is not None:
+        outcome = self.open.get(version)
+        if outcome is not None and not outcome.connection.is_over:
+            return outcome
+        if outcome is not None:
             self._drop(version)
-        known = self.memory.get("version")
-        if known not in (None, version):
-            raise SkipCase(f"the client asks for version {known}")
+        known_version = self.memory.get("version")
+        if known_version not in (None, version):
+            raise SkipCase(f"the client asks for version {known_version}")
         if self.memory.get("reason"):
             raise SkipCase(self.memory["reason"])
         agent = Agent()
@@ -93,7 +93,7 @@ class ClientProbing(Probing):
         return Handshake(self._connection(command, agent, join), None, None, None, None, 0)
 
     def _end(self, connection: Connection) -> None:
-        """Let the client go on, answer what it waits for, and end it."""
+        """Let the client continue, answer its open requests, and end it."""
         if id(connection) not in self.closed and not connection.is_over:
             for handshake in self.open.values():
                 if handshake.connection is connection:
@@ -101,9 +101,9 @@ class ClientProbing(Probing):
         super()._end(connection)
 
     def _let_go(self, handshake: Handshake) -> None:
-        """Answer held prompts, and give the client a moment to show what it does then."""
+        """Answer held prompts, and give the client a moment to react."""
         connection = handshake.connection
-        version = next(one for one, found in self.open.items() if found is handshake)
+        version = next(one for one, outcome in self.open.items() if outcome is handshake)
         if time.monotonic() >= self.clock.until:
             return  # what is open is judged as it stands
         agent = self.memories[version]["agent"]
@@ -132,7 +132,7 @@ class ClientProbing(Probing):
 
 
 def _accept_bridge(listener: socket) -> socket:
-    """The connection of the bridge that the client starts. Raises `OSError` if none comes in time."""
+    """Accept the connection of the bridge that the client starts. Raises `OSError` after a timeout."""
     try:
         return listener.accept()[0]
     finally:
@@ -140,7 +140,7 @@ def _accept_bridge(listener: socket) -> socket:
 
 
 def filled(command: list[str], address: str) -> list[str]:
-    """A command in which `{agent}` is the one that connects to the probe: as arguments of their own, or within one."""
+    """A command with `{agent}` replaced by the command that connects to the probe: as separate arguments, or inside one."""
     from shlex import join
 
     bridge = [sys.executable, "-I", str(Path(__file__).with_name("bridge.py")), address]

@@ -1,4 +1,4 @@
-"""The client that the probe is to an agent: it serves files of the scratch folder and pretends to run commands, or refuses."""
+"""The client that the probe plays for an agent: it serves files of the scratch folder and pretends to run commands, or refuses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CAPABILITIES: Final[dict[int, dict[str, Any]]] = {
     1: {"fs": {"readTextFile": True, "writeTextFile": True}, "terminal": True, "elicitation": {"form": {}}},
     2: {"elicitation": {"form": {}}},
 }
-"""What this client advertises, by version of the protocol."""
+"""What this client advertises, by protocol version."""
 
 _REFUSED: Final = -32000
 _MISSING: Final = -32002
@@ -25,7 +25,7 @@ _LARGEST: Final = 1 << 20
 
 
 class Client:
-    """Answers what an agent may ask. Nothing is read or written outside the folder, and no command is ever run."""
+    """Answers the requests of an agent. It reads and writes only inside the folder, and runs no command."""
 
     def __init__(self, folder: Path, *, serves: bool = True) -> None:
         self._folder = folder
@@ -71,19 +71,19 @@ class Client:
         options = [option for option in _items(body.get("options")) if is_object(option)]
         if body.get("sessionId") in self.cancelled or not options:
             return {"outcome": {"outcome": "cancelled"}}
-        wanted = "allow" if self.manner == "serves" else "reject"
-        fitting = [option for option in options if str(option.get("kind")).startswith(wanted)]
+        prefix = "allow" if self.manner == "serves" else "reject"
+        fitting = [option for option in options if str(option.get("kind")).startswith(prefix)]
         if not fitting:
             return {"outcome": {"outcome": "cancelled"}}
         return {"outcome": {"outcome": "selected", "optionId": fitting[0].get("optionId")}}
 
     def _path(self, body: Mapping[str, Any]) -> Path:
-        given = body.get("path")
-        if not isinstance(given, str) or "\0" in given:
+        text = body.get("path")
+        if not isinstance(text, str) or "\0" in text:
             raise RequestError(-32602, "path is required")
         root = self._folder.resolve()
         try:
-            path = Path(given).resolve()
+            path = Path(text).resolve()
         except (OSError, RuntimeError):
             raise RequestError(_MISSING, "this path leads nowhere") from None
         if not path.is_absolute() or not path.is_relative_to(root):

@@ -19,22 +19,22 @@ if TYPE_CHECKING:
     from acp_monitor import Breach, Monitor
 
 SHOWN: Final = 12
-"""Lines of a transcript that a finding shows at most."""
+"""The maximum number of transcript lines in a finding."""
 
 LONGEST_SHOWN: Final = 4000
-"""Bytes of a line that a finding shows."""
+"""The maximum number of bytes of a line in a finding."""
 
 _DRAIN: Final = 1.0
-"""Seconds for which what has come already is taken in."""
+"""The maximum number of seconds to read lines that have already arrived."""
 
 
 class TimeIsUp(Exception):
-    """The time of the whole probe is up."""
+    """The time limit of the whole probe is reached."""
 
 
 @dataclass(slots=True)
 class Clock:
-    """How long things may take: one answer, one start, and all together."""
+    """Time limits in seconds: for an answer, for a start, and the end of the whole probe."""
 
     answer: float
     start: float
@@ -50,7 +50,7 @@ class Clock:
 
 @dataclass(frozen=True, slots=True)
 class ReceivedMessage:
-    """A message of the program: its place in the transcript, its value, and the place of the request that it answers."""
+    """A message of the program: its index in the transcript, its value, and the index of the request that it answers."""
 
     index: int
     value: Mapping[str, Any]
@@ -58,13 +58,13 @@ class ReceivedMessage:
 
     @property
     def code(self) -> Any:
-        """The code of the error that it is; `None` for others."""
+        """The code of its error; `None` without an error."""
         error = self.value.get("error")
         return error.get("code") if is_object(error) else None
 
     @property
     def reason(self) -> str:
-        """The error that it is, in words."""
+        """Its error in words."""
         error = self.value.get("error")
         if not is_object(error):
             return "no error"
@@ -76,7 +76,7 @@ class ReceivedMessage:
         return self.value.get("result")
 
     def update(self, name: str) -> Any:
-        """A field of the update that it is."""
+        """A field of the update that it contains."""
         params = self.value.get("params")
         update = params.get("update") if is_object(params) else None
         return update.get(name) if is_object(update) else None
@@ -87,7 +87,7 @@ class AnswerLater(Exception):
 
 
 class RequestError(Exception):
-    """The error with which a request of the program is answered."""
+    """The error that a request of the program gets."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
@@ -96,7 +96,7 @@ class RequestError(Exception):
 
 @dataclass(slots=True)
 class CaseBreach:
-    """A breach that the monitor saw, and during which case."""
+    """A violation that the monitor reported, with the case that ran."""
 
     breach: Breach
     case: str
@@ -151,7 +151,7 @@ class Connection:
     # --- sending ---
 
     def new_id(self) -> int:
-        """An id that was not used before."""
+        """An unused id."""
         return next(self._ids)
 
     def send(self, message: Any, *, quiet: bool = False) -> int:
@@ -195,22 +195,22 @@ class Connection:
     # --- receiving ---
 
     def answer(self, id_: Any, seconds: float | None = None) -> ReceivedMessage | None:
-        """The response that carries this id, if it comes in time."""
+        """The response with this id, if it arrives in time."""
         name = id_text(id_)
         self.wait(lambda: name in self.answers, self.clock.answer if seconds is None else seconds)
-        found = self.answers.get(name)
-        return found[0] if found else None
+        responses = self.answers.get(name)
+        return responses[0] if responses else None
 
     def ask(self, method: str, params: Any = None, seconds: float | None = None) -> ReceivedMessage | None:
         """Send a request and wait for its response."""
         return self.answer(self.call(method, params), seconds)
 
     def called(self, method: str, since: int) -> list[ReceivedMessage]:
-        """What the program called by a method from a place in the transcript on."""
+        """The calls of a method by the program, from an index of the transcript on."""
         return [one for one in self.calls if one.index >= since and one.value.get("method") == method]
 
     def wait(self, is_done: Callable[[], bool], seconds: float) -> bool:
-        """Take in what comes until something is so, or the time is up, or the program has ended."""
+        """Read messages until a condition holds, the time is up, or the program has ended."""
         until = time.monotonic() + self.clock.left(seconds)
         while not is_done():
             rest = until - time.monotonic()
@@ -222,7 +222,7 @@ class Connection:
         return True
 
     def drain(self) -> None:
-        """Take in what has come already; of a program that never stops, for a while."""
+        """Read what has already arrived; from a program that never stops, for a limited time."""
         until = time.monotonic() + _DRAIN
         while self._take(0) and time.monotonic() < until:
             pass
@@ -230,26 +230,26 @@ class Connection:
 
     @property
     def version(self) -> int | str | None:
-        """The version of the protocol in force."""
+        """The protocol version in force."""
         return self._monitor.version
 
     @property
     def who(self) -> str:
-        """What sentences call the program."""
+        """The noun for the program in sentences."""
         return "client" if self.own == "agent" else "program"
 
     @property
     def is_idle(self) -> bool:
-        """Whether all that was asked of the program is answered, as far as the last request shows."""
+        """Whether all requests are answered, judged by the last one."""
         return bool(self.answers) and max(one[-1].index for one in self.answers.values()) >= len(self.rows) - 2
 
     @property
     def is_over(self) -> bool:
-        """Whether the program has ended, or closed its output, before the connection was closed."""
+        """Whether the program ended, or closed its output, before the connection was closed."""
         return self.child.has_ended if self._was_over is None else self._was_over
 
     def close(self, patience: float = 2.0) -> bool:
-        """End the connection as a client does. Returns whether the program ended by itself."""
+        """Close the connection as a client does. Returns whether the program ended by itself."""
         self.drain()
         self._was_over = self.child.has_ended
         self.child.close_input()
@@ -267,11 +267,11 @@ class Connection:
         return ended
 
     def _take(self, seconds: float) -> bool:
-        """Take in one line, if there is one."""
-        found = self.child.read_line(seconds)
-        if found is None:
+        """Read one line, if there is one."""
+        arrival = self.child.read_line(seconds)
+        if arrival is None:
             return False
-        line = found[1]
+        line = arrival[1]
         index = self._note(self.other, line) if line.strip() else -1
         if index < 0:
             return True
@@ -321,7 +321,7 @@ class Connection:
         self.child.write(data + b"\n")
 
     def answer_delayed_now(self) -> None:
-        """Answer now what was held back."""
+        """Send the delayed answers now."""
         while self._delayed:
             self._answer(*self._delayed.popleft()[1:])
 
@@ -341,18 +341,18 @@ class Connection:
     # --- showing ---
 
     def excerpt(self, *indices: int | None) -> tuple[TranscriptLine, ...]:
-        """The lines of the transcript from the first of these to the last; of many the ends."""
-        known = sorted({index for index in indices if index is not None and 0 <= index < len(self.rows)})
-        if not known:
-            known = [max(0, len(self.rows) - 4), len(self.rows) - 1] if self.rows else []
-        if not known:
+        """The lines of the transcript from the first of these indices to the last; only the ends of a long range."""
+        indices_shown = sorted({index for index in indices if index is not None and 0 <= index < len(self.rows)})
+        if not indices_shown:
+            indices_shown = [max(0, len(self.rows) - 4), len(self.rows) - 1] if self.rows else []
+        if not indices_shown:
             return ()
-        span = list(range(known[0], known[-1] + 1))
+        span = list(range(indices_shown[0], indices_shown[-1] + 1))
         if len(span) > SHOWN:
-            near = {*known, *span[-SHOWN // 2 :]}
+            near = {*indices_shown, *span[-SHOWN // 2 :]}
             span = sorted(near)[-SHOWN:]
-            if known[0] not in span:
-                span = [known[0], *span[1:]]
+            if indices_shown[0] not in span:
+                span = [indices_shown[0], *span[1:]]
         rows: list[TranscriptLine] = []
         for number, index in enumerate(span):
             if number and index != span[number - 1] + 1:
@@ -369,7 +369,7 @@ def _cut(row: TranscriptLine) -> TranscriptLine:
 
 
 def id_text(id_: Any) -> str:
-    """An id by type and value, so that 1, 1.0 and "1" are told apart as JSON does."""
+    """An id by type and value, so that 1 and "1" differ and 1 and 1.0 do not, as in JSON."""
     if isinstance(id_, float) and id_.is_integer():
         id_ = int(id_)
     return json.dumps(id_, sort_keys=True)

@@ -1,4 +1,4 @@
-"""Runs the cases, one after the other, each on a connection at the right place; a program that ended is started again."""
+"""Run the cases in order, each on a connection in the right state; a program that has ended is started again."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 VERSIONS: Final = (1, 2)
 STARTS: Final = 4.0
-"""How many times longer than an answer the first one may take, while the program starts."""
+"""The factor by which the first answer may take longer, while the program starts."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProbeOptions:
-    """What is asked of a probe. `seconds` is what one answer may take, `total` what all may; `versions` are those to be tried."""
+    """The settings of a probe. `seconds` limits one answer, `total` the whole probe; `versions` are those to test."""
 
     command: tuple[str, ...]
     seed: int
@@ -47,21 +47,21 @@ class ProbeOptions:
     is_strict: bool = False
 
 
-def run(wanted: ProbeOptions, kind: type[Probing] | None = None) -> Conformance:
-    """Drive an agent through all cases, or what `kind` is about. Raises `Faults` if the command does not start."""
+def run(settings: ProbeOptions, kind: type[Probing] | None = None) -> Conformance:
+    """Run all cases against an agent, or against what `kind` tests. Raises `Faults` if the command does not start."""
     began = time.monotonic()
     kind = kind or Probing
     options = (
-        *(f"--env {name.partition('=')[0]}" for name in wanted.variables),
-        *(["--keep-home"] if wanted.keep_home else []),
+        *(f"--env {name.partition('=')[0]}" for name in settings.variables),
+        *(["--keep-home"] if settings.keep_home else []),
     )
-    report = Conformance(wanted.command, kind.side, wanted.seed, options=options, is_strict=wanted.is_strict)
+    report = Conformance(settings.command, kind.side, settings.seed, options=options, is_strict=settings.is_strict)
     scratch = Path(tempfile.mkdtemp(prefix="acpgen-probe-")).resolve()
     try:
         for name in ("home", "tmp", "work", "more", "unused"):
             (scratch / name).mkdir()
         (scratch / "work" / "notes.txt").write_text("tide\nebb\nflow\n", "utf-8")
-        state = kind(wanted, report, scratch, began)
+        state = kind(settings, report, scratch, began)
         try:
             state.all()
         finally:
@@ -73,14 +73,14 @@ def run(wanted: ProbeOptions, kind: type[Probing] | None = None) -> Conformance:
 
 
 class Probing:
-    """The state of a probe: open connections, what they turned out to know, findings."""
+    """The state of a probe: open connections, knowledge about the program, findings."""
 
     side = "agent"
 
-    def __init__(self, wanted: ProbeOptions, report: Conformance, scratch: Path, began: float) -> None:
-        self.wanted, self.report, self.scratch = wanted, report, scratch
+    def __init__(self, settings: ProbeOptions, report: Conformance, scratch: Path, began: float) -> None:
+        self.wanted, self.report, self.scratch = settings, report, scratch
         self.strict: list[Strict] = validators.read_versions([f"acp/v{version}" for version in VERSIONS])
-        self.clock = Clock(wanted.seconds, STARTS * wanted.seconds, began + wanted.total)
+        self.clock = Clock(settings.seconds, STARTS * settings.seconds, began + settings.total)
         self.open: dict[int, Handshake] = {}
         self.memories: dict[int, dict[str, Any]] = {}
         self.handshakes: dict[str, Handshake] = {}
@@ -91,7 +91,7 @@ class Probing:
         """What is known of the program, whatever the connection."""
 
     def all(self) -> None:
-        """Run every case that is wanted."""
+        """Run every selected case."""
         table = registry.load()
         names = {
             registry.full(case, version): (case, version)
@@ -100,10 +100,10 @@ class Probing:
             if self.side in case.sides and (version in case.versions or case.start == "program")
         }
         usual = {name for name, (case, _) in names.items() if not case.is_extra}
-        chosen = registry.select_cases(self.wanted.cases, names) if self.wanted.cases else usual
+        selection = registry.select_cases(self.wanted.cases, names) if self.wanted.cases else usual
         is_over = False
         for name, (case, version) in names.items():
-            if name not in chosen:
+            if name not in selection:
                 continue
             if is_over:
                 self._skip(name, f"the time limit of the whole probe, {self.wanted.total:g} s, was reached")
@@ -150,12 +150,12 @@ class Probing:
 
     def _spoken(self, version: int) -> Handshake:
         """The connection on which cases of a version share what they can. Raises `SkipCase` where it is not spoken."""
-        found = self.open.get(version)
-        if found is not None and found.connection.is_over:
+        shared = self.open.get(version)
+        if shared is not None and shared.connection.is_over:
             self._drop(version)
-            found = None
-        if found is not None:
-            return found
+            shared = None
+        if shared is not None:
+            return shared
         first = self.initialize(version)
         if first.version != version:
             from acpgen.probe.cases.initialization import unspoken
@@ -171,7 +171,7 @@ class Probing:
         return first
 
     def _learn(self, handshake: Handshake) -> None:
-        """Take in which version is spoken, and by whom."""
+        """Note which version is spoken, and by which program."""
         version = handshake.version
         if version != handshake.wanted or version not in VERSIONS or version in self.report.versions:
             return
@@ -179,7 +179,7 @@ class Probing:
         self.note_program(version, result.get("agentInfo" if version == 1 else "info") if is_object(result) else None)
 
     def note_program(self, version: int, info: Any) -> None:
-        """Report a version that is spoken, and the program by its own words."""
+        """Report a spoken version and the name of the program."""
         if version not in self.report.versions:
             self.report.versions = (*self.report.versions, version)
         if is_object(info):
@@ -188,20 +188,20 @@ class Probing:
     # --- connections ---
 
     def initialize(self, wanted: Any) -> Handshake:
-        """What became of `initialize` with this version; asked once. Those that no case shares are ended at once."""
+        """The outcome of `initialize` with this version; cached. Connections that no case shares are closed at once."""
         key = repr(wanted)
         if key not in self.handshakes:
-            found = self.handshakes[key] = self._initialize(wanted)
-            self._learn(found)
+            outcome = self.handshakes[key] = self._initialize(wanted)
+            self._learn(outcome)
             if (
-                not (wanted in VERSIONS and type(wanted) is int and found.version == wanted)
-                and found.answer is not None
+                not (wanted in VERSIONS and type(wanted) is int and outcome.version == wanted)
+                and outcome.answer is not None
             ):
-                self._end(found.connection)
+                self._end(outcome.connection)
         return self.handshakes[key]
 
     def _initialize(self, wanted: Any) -> Handshake:
-        """Start the program and say `initialize`: with a version, or in one of the ways that have a name."""
+        """Start the program and send `initialize`: with a version, or in one of the named ways."""
         client = Client(self.scratch / "work", serves=not str(wanted).startswith("bare"))
         connection = self._connection(self.wanted.command, client, None)
         # Two documents differ in what becomes of a version that is too old: the case alone says what is expected.
@@ -229,7 +229,7 @@ class Probing:
     def _connection(
         self, command: Sequence[str], answerer: Callable[[str, Any], Any], join: Callable[[], socket] | None
     ) -> Connection:
-        """A connection to a program that is started, over the socket that `join` gives or its standard streams."""
+        """Start a program and connect to it, over the socket of `join` or its standard streams."""
         variables = environment(self.scratch, self.wanted.variables, keep_home=self.wanted.keep_home)
         sides = ("agent", "client") if self.side == "client" else ("client", "agent")
         monitor = validators.make_monitor(self.strict)
@@ -242,7 +242,7 @@ class Probing:
         del self.open[version]
 
     def _end(self, connection: Connection) -> None:
-        """End a connection, and take in what is held against the program."""
+        """Close a connection, and collect its violations."""
         if id(connection) in self.closed:
             return
         self.closed.add(id(connection))
@@ -269,7 +269,7 @@ class Probing:
             )
 
     def close(self) -> None:
-        """End whatever still runs, and sum up."""
+        """Close all connections, and finish the report."""
         for handshake in [*self.handshakes.values(), *self.open.values()]:
             self._end(handshake.connection)
         self.report.findings = merged(self.found)
@@ -281,8 +281,8 @@ def _silence(connection: Connection) -> str:
     """Why `initialize` has no answer."""
     if not connection.is_over:
         has_output = any(row.sender == connection.other for row in connection.rows)
-        done = "sent output, but no answer," if has_output else "sent nothing"
-        return f"the program {done} within {connection.clock.start:g} s of `initialize`"
+        action = "sent output, but no answer," if has_output else "sent nothing"
+        return f"the program {action} within {connection.clock.start:g} s of `initialize`"
     code = connection.child.wait(1)
     if code is None:
         how = "closed its standard output"
@@ -294,7 +294,7 @@ def _silence(connection: Connection) -> str:
 
 
 def initialize_params(wanted: Any) -> dict[str, Any]:
-    """The params of `initialize` for a version, or in one of the ways that have a name."""
+    """The params of `initialize` for a version, or in one of the named ways."""
     version = wanted if not isinstance(wanted, str) else 2 if wanted == "bare 2" else 1
     info = {"name": "acpgen-probe", "title": "acpgen probe", "version": _version()}
     if wanted == "bare 2":

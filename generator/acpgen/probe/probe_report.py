@@ -1,4 +1,4 @@
-"""The outcome of a probe as a report that every format writes.
+"""The outcome of a probe as a report for all formats.
 
 In JSON, transcripts are lines of a recording, as `acpgen validate --session` reads them.
 """
@@ -25,13 +25,13 @@ SENTENCES: Final = {
 _WORDS: Final = {"must": "MUST", "should": "SHOULD", "note": "note"}
 
 _LONGEST: Final = 2_000
-"""Characters of a line of a transcript in a terminal. What people write is shorter; the JSON report has all of what is not."""
+"""The maximum number of characters of a transcript line in a terminal; the JSON report has the whole line."""
 
 
 def probe_report(report: Conformance) -> DiagnosticReport:
     """The outcome of a probe as a report."""
     versions = " and ".join(f"v{version}" for version in report.versions)
-    known = [("baseline", f"{counted(len(report.known), 'known finding')} left out")] if report.known else []
+    baseline_facts = [("baseline", f"{counted(len(report.known), 'known finding')} left out")] if report.known else []
     return DiagnosticReport(
         command="probe",
         label=f"ACP {versions}".strip(),
@@ -40,7 +40,7 @@ def probe_report(report: Conformance) -> DiagnosticReport:
         sentence=SENTENCES[report.verdict],
         summary=_summary(report),
         facts=(
-            *known,
+            *baseline_facts,
             ("protocol", versions or "none"),
             ("seed", str(report.seed)),
             ("seconds", f"{report.seconds:.1f}"),
@@ -59,7 +59,7 @@ def probe_report(report: Conformance) -> DiagnosticReport:
 
 
 def _who(report: Conformance) -> str:
-    """The program under test, by its own words or its command."""
+    """The program under test, by its reported name or its command."""
     name = " ".join(str(report.program[key]) for key in ("name", "version") if key in report.program)
     return name or shlex.join(report.command)
 
@@ -72,7 +72,7 @@ def _summary(report: Conformance) -> str:
 
 
 def _badge(report: Conformance) -> str:
-    """The outcome in a few words, which say no more than was judged."""
+    """The outcome in a few words, limited to what was judged."""
     must, should = report.counts["must"], report.counts["should"]
     broken = f"{must} MUST broken" if must else f"{should} SHOULD broken"
     passes = f"{counted(len(report.reached), 'case')}, no MUST broken"
@@ -104,9 +104,9 @@ def _message(one: ProbeFinding) -> str:
 
 
 def _notes(report: Conformance) -> Iterator[Diagnostic]:
-    for gone in report.gone:
-        message = f"The baseline holds it, and it no longer occurs: {gone.get('message')}"
-        yield Diagnostic(str(gone.get("rule")), "note", message, group="Baseline")
+    for row in report.gone:
+        message = f"The baseline holds it, and it no longer occurs: {row.get('message')}"
+        yield Diagnostic(str(row.get("rule")), "note", message, group="Baseline")
     if report.errors and not report.versions:
         snippet = Snippet("It ends with:", lines=tuple(report.errors.splitlines()[-8:]))
         message = "The program wrote to its standard error."
@@ -119,7 +119,7 @@ def _describe_rules(report: Conformance, rules: Collection[str]) -> Sequence[Rul
 
 
 def _again(one: ProbeFinding, report: Conformance) -> str:
-    """The command that runs the case of a finding alone."""
+    """The command that reruns only the case of a finding."""
     side = " --client" if report.side == "client" else ""
     options = "".join(f" {option}" for option in report.options)
     return f"acpgen probe{side} --case {one.case} --seed {report.seed}{options} -- {shlex.join(report.command)}"
@@ -132,7 +132,7 @@ def _spoken(row: TranscriptLine) -> str:
 
 
 def _shortened(text: str, key: str) -> str:
-    """The beginning of a text that is too long for a terminal, and the part around a key that stands later."""
+    """The start of a text that is too long for a terminal, and the part around a later key."""
     if len(text) <= _LONGEST:
         return text
     at = text.find(f'"{visible(key)}"') if key else -1

@@ -1,6 +1,6 @@
-"""Documents about several versions or protocols, and about their past: each version with the way to its counterpart, changelogs, guides.
+"""Generate documents about several versions or protocols and their history: docs that link to their counterparts, changelogs, guides.
 
-This is the only stage that calls targets and the compatibility check. `site` builds what it makes.
+This is the only stage that calls targets and the compatibility check. `site` builds the pages that it generates.
 """
 
 from __future__ import annotations
@@ -60,13 +60,15 @@ def make_pages(
     memory: Memory = FORGETFUL,
     cache: Cache = NO_CACHE,
 ) -> list[Page]:
-    """The docs of all versions, and what is about several of them: home page, changelogs, what differs between versions, the rules of
-    the compatibility check and of the monitor, the requirements, and the pages that the project adds. In the order of the navigation.
+    """Generate the docs of all versions and the pages about several of them, in the order of the navigation.
 
-    These are the pages that people read in a repository, without a version that extends another one. `for_site` adds that, the pages of
-    types and of rules, marks for its search to headings, each version as one file, the page that judges messages in the browser and the
-    API of `python`. What has the inputs of the last time is taken from `memory`, what the check found in an earlier run from `cache`.
-    Raises `Faults`.
+    The latter are the home page, changelogs, the differences between versions, the rules of the compatibility check and of the monitor,
+    the requirements, and the pages that the project adds.
+
+    By default these are the pages that people read in a repository, without versions that extend another one. `for_site` adds such
+    versions, the pages of types and of rules, search marks on headings, each version as a single file, the page that validates messages
+    in the browser, and the API of `python`. Results whose inputs are unchanged come from `memory`, findings of the check in an earlier
+    run from `cache`. Raises `Faults`.
     """
     from acpgen.publish.release_verdicts import read_histories
     from acpgen.targets.docs.templates import use_compiled
@@ -74,15 +76,15 @@ def make_pages(
     use_compiled(cache)
 
     def once(kind: str, make: Callable[..., T], *inputs: object, may_lag: bool = True, **options: object) -> T:
-        made = partial(make, *inputs, **options)
-        return memory.once(kind, (*inputs, *options.values()), made, may_lag=may_lag)
+        call = partial(make, *inputs, **options)
+        return memory.once(kind, (*inputs, *options.values()), call, may_lag=may_lag)
 
     table = once("table", _read_table, json.dumps(material.requirements), material.root, may_lag=False)
     versions = [version for version in every if for_site or find_extended(version, every) is None]
     where = find_page_paths(versions, for_site=for_site)
-    named = tuple((version.protocol.name, version.family) for version in versions)
-    past = memory.once("past", (named, material.releases), lambda: read_histories(versions, material))
-    found: list[Page] = []
+    version_names = tuple((version.protocol.name, version.family) for version in versions)
+    past = memory.once("past", (version_names, material.releases), lambda: read_histories(versions, material))
+    pages: list[Page] = []
     faults: list[Fault] = []
     for version in versions:
         name = version.protocol.name
@@ -106,10 +108,10 @@ def make_pages(
                     changelog=_find_changelog(version, past),
                     for_site=for_site,
                 )
-                found += _pages_of_version(version, where[name], texts)
+                pages += _pages_of_version(version, where[name], texts)
                 if for_site:
                     whole = once(f"single file {name}", docs.write_single_file, content, version.settings)
-                    found += (Page(path, text) for path, text in whole.items())
+                    pages += (Page(path, text) for path, text in whole.items())
         except Faults as caught:
             faults.extend(fault.move_to(version.at(fault.at)) for fault in caught.faults)
             continue
@@ -117,14 +119,14 @@ def make_pages(
             path = version.path(changelog.PAGE)
             inputs = (name, past[name], material.releases[name].about, path, RULES, version, where[name])
             text = once(f"changelog {name}", changelog.write_page, *inputs, has_own=for_site)
-            found.append(Page(path, text, (name, "Changelog")))
+            pages.append(Page(path, text, (name, "Changelog")))
     if faults:
         raise Faults(faults)
     for name in dict.fromkeys(version.family for version in versions):
         if name in past and name not in where:
             path = f"{name}/{changelog.PAGE}"
             text = changelog.write_page(name, past[name], material.releases[name].about, path, RULES, has_own=False)
-            found.append(Page(path, text, (_BETWEEN, f"{name}: changelog"), about=f"Changelog of {name}"))
+            pages.append(Page(path, text, (_BETWEEN, f"{name}: changelog"), about=f"Changelog of {name}"))
     for old, new in find_successions(versions):
         path, title = version_differences.name_page(old, new), f"{old.protocol.name} to {new.protocol.name}"
         try:
@@ -133,7 +135,7 @@ def make_pages(
             raise Faults([fault.move_to(new.at(fault.at)) for fault in caught.faults]) from None
         text = once(f"changes {path}", version_differences.write_page, old, new, path, guide[0].path, where)
         place = (_BETWEEN, f"{title}: differences")
-        found += (Page(path, text, place, about=f"What differs from {title}"), *guide)
+        pages += (Page(path, text, place, about=f"What differs from {title}"), *guide)
     checked: Mapping[str, str] = {}
     rules: list[Page] = []
     if any(map(monitoring.is_known, versions)):
@@ -143,21 +145,21 @@ def make_pages(
     if table is not None:
         demanded = once("requirements", requirements.write_pages, table, every, where, checked, for_site=for_site)
         rules = [*demanded, *rules]
-    found += once("reference", reference.write_pages, python, may_lag=False)
+    pages += once("reference", reference.write_pages, python, may_lag=False)
     if for_site and validation_page.find_supported_versions(versions):
         text = once("judging", validation_page.write_page, versions, checked)
-        found.append(Page(validation_page.PAGE, text, ("Judge messages",), about="Judge messages in the browser"))
+        pages.append(Page(validation_page.PAGE, text, ("Judge messages",), about="Judge messages in the browser"))
     if for_site:
-        found += once("schemas", schemas.write_pages, versions)
-    found += [*rules, *once("rules", _write_rules, may_lag=False, for_site=for_site)]
-    added = project_pages.read_project_pages(material, {page.path for page in found})
+        pages += once("schemas", schemas.write_pages, versions)
+    pages += [*rules, *once("rules", _write_rules, may_lag=False, for_site=for_site)]
+    own_pages = project_pages.read_project_pages(material, {page.path for page in pages})
     if for_site:
-        added = [once(f"used {page.path}", reference.add_links, python, page, may_lag=False) for page in added]
-    return project_pages.add_home_page(material, [*added, *found], _list_versions(versions, where, past, found))
+        own_pages = [once(f"used {page.path}", reference.add_links, python, page, may_lag=False) for page in own_pages]
+    return project_pages.add_home_page(material, [*own_pages, *pages], _list_versions(versions, where, past, pages))
 
 
 def _read_table(requirements_text: str, root: str) -> Table | None:
-    """The requirements of the project, as far as it has a table of them. Raises `Faults`."""
+    """The requirements of the project; `None` if it has no table of them. Raises `Faults`."""
     value = json.loads(requirements_text)
     return None if value is None else requirements.parse_table(value, f"{root}/requirements.json".lstrip("/"))
 
@@ -177,14 +179,14 @@ def _build_content(version: Version, history: History | None, table: Table | Non
 
 
 def _make_snippets(version: Version) -> Snippets | None:
-    """What writes the examples of a version with its Python package; `None` where it has none."""
+    """The function that writes the examples of a version with its Python package; `None` if it has no package."""
     if not version.settings.package or version.protocol.envelope != "json-rpc":
         return None
     return partial(construct.example, Constructor(version.protocol, version.settings.package))
 
 
 def _pages_of_version(version: Version, paths: PagePaths, texts: Mapping[str, str]) -> Iterator[Page]:
-    """The pages of a version in the order of the navigation, each with the file of its method or type."""
+    """The pages of a version in the order of the navigation, each with the source file of its method or type."""
     protocol = version.protocol
     at = {paths.types[name]: definition.at for name, definition in protocol.definitions.items()}
     at |= {paths.methods[method.name]: method.at for method in protocol.methods}
@@ -200,7 +202,7 @@ def _make_guide(old: Version, new: Version, title: str, cache: Cache) -> list[Pa
     from acpgen.compat.protocol.revision import SchemaRevision
     from acpgen.publish.migration import make_guide
 
-    made = make_guide(SchemaRevision(old.protocol, old.bundle), SchemaRevision(new.protocol, new.bundle), cache)
+    guide = make_guide(SchemaRevision(old.protocol, old.bundle), SchemaRevision(new.protocol, new.bundle), cache)
     has_tasks = any(move.does for move in new.bundle.moves.values())
     first = "Checklists" if has_tasks else "Overview"
     return [
@@ -210,12 +212,12 @@ def _make_guide(old: Version, new: Version, title: str, cache: Cache) -> list[Pa
             (_BETWEEN, f"{title}: migration guide", area or first),
             about="" if area else f"Migration guide: {title}",
         )
-        for path, (area, text) in made.items()
+        for path, (area, text) in guide.items()
     ]
 
 
 def _write_rules(*, for_site: bool) -> list[Page]:
-    """The pages about rules that are the same for every project; that of each rule is for a site."""
+    """The pages about rules that are the same for every project; a page for each compatibility rule only with `for_site`."""
     from acpgen.compat import catalogue
 
     group = ("Rules", "Compatibility rules")
@@ -227,10 +229,10 @@ def _write_rules(*, for_site: bool) -> list[Page]:
 
 
 def _list_versions(
-    versions: Sequence[Version], where: VersionPaths, past: Mapping[str, object], found: Sequence[Page]
+    versions: Sequence[Version], where: VersionPaths, past: Mapping[str, object], pages: Sequence[Page]
 ) -> list[dict[str, object]]:
-    """What the home page tells of each version."""
-    paths = {page.path for page in found}
+    """The content of the home page for each version."""
+    paths = {page.path for page in pages}
     return [
         {
             "name": version.protocol.name,
@@ -247,7 +249,7 @@ def _list_versions(
 
 
 def _find_changelog(version: Version, past: Mapping[str, object]) -> str:
-    """The changelog of a version, or of its family; empty where no release is kept of either."""
+    """The path of the changelog of a version or of its family; empty if neither has releases."""
     if version.protocol.name in past:
         return version.path(changelog.PAGE)
     return f"{version.family}/{changelog.PAGE}" if version.family in past else ""

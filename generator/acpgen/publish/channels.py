@@ -1,4 +1,7 @@
-"""Where the pages of versions are. One that extends another, as a channel of what is not stable does, has pages only for what differs."""
+"""The paths of the pages of versions.
+
+A version that extends another one, such as the channel of unstable definitions, has pages only for what differs.
+"""
 
 from __future__ import annotations
 
@@ -15,26 +18,26 @@ from acpgen.targets.docs.usages import reachable_types
 from acpgen.targets.docs.version_docs import about_errors, about_messages
 
 VersionPaths: TypeAlias = Mapping[str, PagePaths]
-"""The places of each version, by its name."""
+"""The page paths of each version by its name."""
 
 
 def find_page_paths(versions: Sequence[Version], *, for_site: bool) -> VersionPaths:
-    """Where the pages of each version are: on a site all of them, in a repository without pages of types."""
-    found: dict[str, PagePaths] = {}
+    """The page paths of each version: all pages on a site, no pages of types in a repository."""
+    paths: dict[str, PagePaths] = {}
     for version in versions:
         whole = docs.page_paths(version.protocol, version.bundle)
         stable = find_extended(version, versions)
         if stable is not None:
-            found[version.protocol.name] = with_replacements(
+            paths[version.protocol.name] = with_replacements(
                 whole, stable.protocol.name, dict(_find_equal_pages(version, stable, whole))
             )
         else:
-            found[version.protocol.name] = whole if for_site else with_types_in_areas(whole)
-    return found
+            paths[version.protocol.name] = whole if for_site else with_types_in_areas(whole)
+    return paths
 
 
 def _find_equal_pages(version: Version, stable: Version, places: PagePaths) -> Iterator[tuple[str, str]]:
-    """The pages of a version that would say what those of the version that it extends say, each with the address of the other."""
+    """Yield the pages of a version whose content equals that of the version it extends, each with the relative path of the other page."""
     there = docs.page_paths(stable.protocol, stable.bundle)
 
     def other(page: str) -> str:
@@ -53,22 +56,22 @@ def _find_equal_pages(version: Version, stable: Version, places: PagePaths) -> I
     yield from ((places.conversations[name], other(there.conversations[name])) for name in alike)
     for page, about in ((ERRORS, about_errors), (MESSAGES, _describe_messages)):
         content = about(protocol)
-        named = {part.name for part in content.values() if isinstance(part, ir.Definition)}
-        if content == about(stable.protocol) and types.issuperset(named):
+        type_names = {part.name for part in content.values() if isinstance(part, ir.Definition)}
+        if content == about(stable.protocol) and types.issuperset(type_names):
             yield page, other(page)
 
 
 def _is_equal_type(name: str, version: Version, stable: Version) -> bool:
-    """Whether two versions say the same of a type, in words and examples too."""
+    """Whether a type is equal in two versions, including descriptions and examples."""
     here, there = version.protocol.definitions[name], stable.protocol.definitions.get(name)
     return here == there and version.bundle.definitions.get(name) == stable.bundle.definitions.get(name)
 
 
 def _is_equal_method(name: str, version: Version, stable: Version, types: set[str]) -> bool:
-    """Whether two versions have the same methods of a name, and all that their messages hold is of these types."""
+    """Whether two versions have equal methods of this name whose messages refer only to the given types."""
     here, there = (_find_methods(name, each.protocol) for each in (version, stable))
-    named = [part for method, _ in here for part in (method.params, method.result) if part is not None]
-    return here == there and types.issuperset(reachable_types(version.protocol, named))
+    message_types = [part for method, _ in here for part in (method.params, method.result) if part is not None]
+    return here == there and types.issuperset(reachable_types(version.protocol, message_types))
 
 
 def _find_methods(name: str, protocol: ir.Protocol) -> list[tuple[ir.Method, str]]:

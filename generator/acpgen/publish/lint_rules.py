@@ -1,4 +1,4 @@
-"""The rules of `acpgen lint` as a page: what each looks for, a change that breaks it, and what it says then."""
+"""The page on the rules of `acpgen lint`: what each looks for, a change that violates it, and the message that it reports."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ PAGE: Final = "lint.md"
 
 
 def write_page() -> str:
-    """Every rule, below the subject of its module."""
+    """Write the page of all lint rules, grouped by the subject of their modules."""
     groups: dict[str, list[dict[str, Any]]] = {}
     for rule in RULES:
         subject = (getdoc(sys.modules[rule.__module__]) or "").split("\n")[0]
-        told = {"id": name_rule(rule), "doc": getdoc(rule) or "", "example": read_examples()[name_rule(rule)]}
-        groups.setdefault(subject, []).append(told)
+        row = {"id": name_rule(rule), "doc": getdoc(rule) or "", "example": read_examples()[name_rule(rule)]}
+        groups.setdefault(subject, []).append(row)
     return lay_out("lint", path=PAGE, groups=list(groups.items()), difference=_format_difference)
 
 
 @cache
 def read_examples() -> dict[str, Any]:
-    """For each rule a change of the project's schemas that breaks it, where it is found, and what is said."""
+    """For each rule, a change of the project's schemas that violates it, the place of the finding, and the message."""
     file = resources.lint_examples()
     return cast("dict[str, Any]", parse_json(decode(read_bytes(file), file.name), file.name))
 

@@ -1,4 +1,4 @@
-"""What a process remembers that makes the same pages again and again."""
+"""A memory of results for a process that generates the same pages repeatedly."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ T = TypeVar("T")
 
 
 class Memory:
-    """The last result of each kind, with the inputs that it was made from, for a process that makes the same things again and again.
+    """The last result of each kind with the inputs that it was computed from.
 
-    In a hurry, some results may be those of other inputs for a while: whoever asks for them says so, and the next round without hurry
-    makes them. One that forgets holds nothing. `before` is called with the kind before a result is made.
+    In a round "in a hurry", results may be stale if the caller allows it with `may_lag`; the next round that is not in a hurry computes
+    them. With `forgets`, nothing is stored. `before` is called with the kind before a result is computed.
     """
 
     def __init__(self, *, forgets: bool = False, before: Callable[[str], None] = lambda kind: None) -> None:
@@ -23,7 +23,7 @@ class Memory:
 
     @property
     def is_behind(self) -> bool:
-        """Whether something that was asked for since `begin` was of other inputs."""
+        """Whether a stale result was returned since `begin`."""
         return self._is_behind
 
     def begin(self, *, in_hurry: bool) -> None:
@@ -31,13 +31,13 @@ class Memory:
         self._in_hurry, self._is_behind = in_hurry, False
 
     def last(self, kind: str) -> object:
-        """The last result of a kind, whatever it was made from; `None` where there is none."""
+        """The last result of a kind, whatever its inputs were; `None` if there is none."""
         return self._made[kind][1] if kind in self._made else None
 
     def once(self, kind: str, inputs: tuple[object, ...], make: Callable[[], T], *, may_lag: bool = False) -> T:
-        """The result of a kind for these inputs: the last one where they are the same or equal, or made now.
+        """Return the last result of a kind if its inputs are identical or equal to these; otherwise compute it.
 
-        With `may_lag`, a round in a hurry takes the last one in any case.
+        With `may_lag`, a round in a hurry returns the last result whatever its inputs were.
         """
         if kind in self._made:
             before, last = self._made[kind]

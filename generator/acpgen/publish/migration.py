@@ -1,12 +1,11 @@
-"""The migration guide between two versions: what the new version says of the old one, and what the check found, for those who must
-change their code.
+"""The migration guide between two versions, for those who must change their code.
 
-Its first page has a checklist for each kind of reader. A page for each area (the schema file in which something stands) tells what moved
-and why, and each method: a smallest message of both versions, what the sender does differently, and what it may do besides. Further pages
-hold what stands in many methods: the frames of messages, capabilities, and the types that have come, gone or been renamed.
+It combines what the new version states about the old one with the findings of the check. The first page has a checklist for each kind of
+reader. A page for each area (the schema file of a definition) shows what moved and why, and for each method a minimal message of both
+versions, what the sender must change, and what it may do in addition. Further pages cover what concerns many methods: the frames of
+messages, capabilities, and types that were added, removed or renamed.
 
-That something is gone is computed; what takes its place is not. The new version says it by `x-migration`; where it does not, the guide
-says so.
+Removals are computed; replacements are not. The new version states them by `x-migration`; if it does not, the guide says so.
 """
 
 from __future__ import annotations
@@ -36,13 +35,14 @@ TYPES: Final = "Types"
 
 
 def name_first_page(old: str, new: str) -> str:
-    """The name of the first page of the guide between two versions, by their names."""
+    """The file name of the first page of the guide between two versions, from their names."""
     return f"migration-{old.rpartition('/')[2]}-{new.rpartition('/')[2]}.md"
 
 
 def make_guide(old: SchemaRevision, new: SchemaRevision, cache: Cache = NO_CACHE) -> Mapping[str, tuple[str, str]]:
-    """The pages of the guide from one version to the next, the first page first: the area that each is about, and Markdown. Raises `Faults`
-    for a message that its version refuses.
+    """Make the pages of the guide from one version to the next, the first page first: by path, the area of the page and its Markdown.
+
+    Raises `Faults` for an example message that its version rejects.
     """
     migration_notes.require_valid(old, new)
     findings = _check_facts(old, new, cache)
@@ -50,7 +50,7 @@ def make_guide(old: SchemaRevision, new: SchemaRevision, cache: Cache = NO_CACHE
 
 
 def _check_facts(old: SchemaRevision, new: SchemaRevision, cache: Cache) -> tuple[Reach, ...]:
-    """Check two revisions as if nobody had described anything: what the words of a schema say is neither a finding nor an input."""
+    """Check two revisions without their descriptions, so that prose is neither a finding nor part of the cache key."""
     before, after = old.without_prose(), new.without_prose()
     inputs = chain(("facts",), (dumps(to_json(side)) for side in (before, after)))
 
@@ -75,7 +75,7 @@ class _Guide:
         folder = self.first.removesuffix(".md")
         names = assign({title: (_make_slug(title), identifier(title).casefold()) for title in titles})
         self.paths = {title: f"{folder}/{names[title]}.md" for title in titles}
-        self.about = {move.title: area for area, found in self.moves.items() for _, move in found}
+        self.about = {move.title: area for area, moves in self.moves.items() for _, move in moves}
 
     def pages(self) -> Iterator[tuple[str, tuple[str, str]]]:
         old, new = self.old, self.new
@@ -85,13 +85,13 @@ class _Guide:
             CAPABILITIES: {"capabilities": migration_types.pair_capabilities(old, new)},
             TYPES: {"types": migration_types.compare_types(old, new)},
         }
-        shown = {
+        page_paths = {
             title: path
             for title, path in self.paths.items()
             if title in self.moves or title in self.methods or any(further.get(title, {}).values())
         }
-        yield self.first, ("", self._first(shown))
-        for title, path in shown.items():
+        yield self.first, ("", self._first(page_paths))
+        for title, path in page_paths.items():
             methods = (
                 migration_methods.make_section(name, [each for each in self.relevant if each.method == name], old, new)
                 for name in self.methods.get(title, ())
@@ -110,7 +110,7 @@ class _Guide:
             )
             yield path, (plain(title), text)
 
-    def _first(self, shown: Mapping[str, str]) -> str:
+    def _first(self, page_paths: Mapping[str, str]) -> str:
         checklists = migration_notes.make_checklists(self.new, self.about)
         return lay_out(
             "guide",
@@ -124,18 +124,18 @@ class _Guide:
             renamed=renamed_methods(self.old, self.new),
             areas=[
                 (title, path, [move for _, move in self.moves.get(title, ())], self.methods.get(title, ()))
-                for title, path in shown.items()
+                for title, path in page_paths.items()
             ],
         )
 
     def _href(self, page: str, title: str) -> Markdown:
-        """The address of a move by its title, as seen from a page."""
+        """The link target of the section about a move, by the move's title, relative to a page."""
         there = self.paths[self.about[title]]
         return Markdown(f"{'' if there == page else relative(page, there)}#{_anchor(title)}")
 
 
 def _anchor(title: str) -> Markdown:
-    """The address of a heading, as the site generator and GitHub make it."""
+    """The anchor of a heading as generated by the site generator and GitHub."""
     return Markdown(re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-"))
 
 

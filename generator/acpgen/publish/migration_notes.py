@@ -1,7 +1,7 @@
-"""What the new version says of things of the old one: how each changed, what takes its place, why, and who does what about it.
+"""The statements of the new version about the old one: how each thing changed, what replaces it, why, and who must do what.
 
-It is the part of a migration guide that no comparison of schemas can find. The schema says it by `x-migration`, with messages of both
-versions, which are checked here.
+This is the part of a migration guide that no comparison of schemas can find. The schema states it by `x-migration`, with example
+messages of both versions, which are checked here.
 """
 
 from __future__ import annotations
@@ -25,23 +25,25 @@ if TYPE_CHECKING:
 def make_checklists(
     new: SchemaRevision, areas: Mapping[str, str]
 ) -> Mapping[str, Mapping[str, list[tuple[Moved, str]]]]:
-    """By the title of the checklist of each kind of reader and by area, what moved and what to do; `areas` are those of moves, by title."""
-    found: dict[str, dict[str, list[tuple[Moved, str]]]] = {}
+    """The moves and their tasks, by checklist title (one per kind of reader) and by area; `areas` maps the title of each move to its
+    area.
+    """
+    checklists: dict[str, dict[str, list[tuple[Moved, str]]]] = {}
     for move in new.bundle.moves.values():
         for reader, does in move.does.items():
-            tasks = found.setdefault(f"Checklist for {reader}", {})
+            tasks = checklists.setdefault(f"Checklist for {reader}", {})
             tasks.setdefault(areas[move.title], []).append((move, does))
-    return found
+    return checklists
 
 
 def require_valid(old: SchemaRevision, new: SchemaRevision) -> None:
-    """Raise `Faults` for each message that its version refuses, with the place where the new version says it."""
+    """Raise `Faults` for each example message that its version rejects, at the message's place in the new version."""
     faults: list[Fault] = []
     judges = _Judge(old), _Judge(new)
     for move in new.bundle.moves.values():
-        for part, judge, shown in (("before", judges[0], move.before), ("after", judges[1], move.after)):
+        for part, judge, messages in (("before", judges[0], move.before), ("after", judges[1], move.after)):
             requests: dict[Any, Method[Any, Any]] = {}
-            for index, message in enumerate(shown):
+            for index, message in enumerate(messages):
                 reason = judge.find_refusal(message, requests)
                 if reason is not None:
                     at = f"{move.at}{plain_pointer(part, index)}"
@@ -51,7 +53,7 @@ def require_valid(old: SchemaRevision, new: SchemaRevision) -> None:
 
 
 class _Judge:
-    """Judges the messages of one version by its strict validator."""
+    """Validates the messages of one version with its strict validator."""
 
     def __init__(self, side: SchemaRevision) -> None:
         self.side = side
@@ -60,13 +62,13 @@ class _Judge:
     def _strict(self) -> Strict:
         return make_strict(self.side.protocol, self.side.bundle)
 
-    def find_refusal(self, shown: Mapping[str, Any] | list[Any], requests: dict[Any, Method[Any, Any]]) -> str | None:
-        """Why the version refuses a message or a batch; `None` if it does not. `requests` holds the requests so far, by id."""
-        if not isinstance(shown, list):
-            return self._find_refusal(shown, requests)
+    def find_refusal(self, value: Mapping[str, Any] | list[Any], requests: dict[Any, Method[Any, Any]]) -> str | None:
+        """The reason why the version rejects a message or a batch; `None` if it accepts it. `requests` holds the requests so far, by id."""
+        if not isinstance(value, list):
+            return self._find_refusal(value, requests)
         if not self.side.protocol.batch:
             return "it has no batches"
-        for index, message in enumerate(shown):
+        for index, message in enumerate(value):
             reason = self._find_refusal(message, requests)
             if reason is not None:
                 return f"{plain_pointer(index)}: {reason}"

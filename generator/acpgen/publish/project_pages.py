@@ -1,4 +1,4 @@
-"""The pages that a project adds to its docs: taken as they are written, once it is sure that their links lead somewhere."""
+"""The pages that a project adds to its docs, included verbatim after a check of their links."""
 
 from __future__ import annotations
 
@@ -22,55 +22,58 @@ _LINK: Final = re.compile(r"\]\(\s*<?([^)\s>]+)")
 _FOREIGN: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 
 
-def read_project_pages(material: Material, taken: Collection[str]) -> list[Page]:
-    """The pages but for the home page: those of a folder stand below its name, the folder's own page first and the others in the order in
-    which it links to them, then those of no folder. Raises `Faults` for those whose path is `taken`.
+def read_project_pages(material: Material, generated_paths: Collection[str]) -> list[Page]:
+    """Read the pages of the project, except the home page.
+
+    The pages of a folder are grouped under its name: its index page first, the others in the order in which the index links to them.
+    Pages in no folder come last. Raises `Faults` for pages whose path is among the `generated_paths`.
     """
-    found = [_make_page(material, path) for path in material.pages if path != INDEX]
+    pages = [_make_page(material, path) for path in material.pages if path != INDEX]
     faults = [
         BAD_MATERIAL(at=page.source, reason="a page of this name is made from the schemas", remedy="Rename it")
-        for page in found
-        if page.path in taken
+        for page in pages
+        if page.path in generated_paths
     ]
     if faults:
         raise Faults(faults)
-    folders = list(dict.fromkeys(posixpath.dirname(page.path) for page in found))
-    linked = {folder: _find_linked_pages(material, f"{folder}/{INDEX}") for folder in folders}
+    folders = list(dict.fromkeys(posixpath.dirname(page.path) for page in pages))
+    linked_pages = {folder: _find_linked_pages(material, f"{folder}/{INDEX}") for folder in folders}
 
     def order(page: Page) -> tuple[bool, int, int]:
         folder = posixpath.dirname(page.path)
-        known = linked[folder]
+        page_order = linked_pages[folder]
         return (
             not folder,
             folders.index(folder),
-            known.index(page.path) if folder and page.path in known else len(known),
+            page_order.index(page.path) if folder and page.path in page_order else len(page_order),
         )
 
-    return sorted(found, key=order)
+    return sorted(pages, key=order)
 
 
 def _make_page(material: Material, path: str) -> Page:
     text = material.pages[path]
     folder, _, name = path.rpartition("/")
-    said = title(text) or path
+    heading = title(text) or path
     above = (f"{folder[:1].upper()}{folder[1:]}",) if folder else ()
-    place = (*above, "Overview" if folder and name == INDEX else said)
-    return Page(path, f"{text.strip()}\n", place, about=said, source=_find_source(material, path))
+    place = (*above, "Overview" if folder and name == INDEX else heading)
+    return Page(path, f"{text.strip()}\n", place, about=heading, source=_find_source(material, path))
 
 
-def add_home_page(material: Material, found: Sequence[Page], versions: Sequence[Mapping[str, Any]]) -> list[Page]:
-    """These pages with the home page before them and the list for machines behind. Raises `Faults` for links of pages by hand that lead
-    to no page.
+def add_home_page(material: Material, pages: Sequence[Page], versions: Sequence[Mapping[str, Any]]) -> list[Page]:
+    """Add the home page before these pages and the list for machines after them.
+
+    Raises `Faults` for links in pages of the project that lead to no page.
     """
     text = material.pages.get(INDEX)
     head = Markdown(text.strip()) if text is not None else None
-    above = [(page.about, page.path) for page in found if page.about]
-    linked = _find_linked_pages(material, INDEX)
-    more = [(said, path) for said, path in above if path not in linked]
+    above = [(page.about, page.path) for page in pages if page.about]
+    linked_paths = _find_linked_pages(material, INDEX)
+    more = [(label, path) for label, path in above if path not in linked_paths]
     home = lay_out("home", path=INDEX, head=head, versions=versions, pages=more)
-    listed = lay_out("llms.txt", path=MACHINES, versions=versions, pages=above)
+    machine_index = lay_out("llms.txt", path=MACHINES, versions=versions, pages=above)
     source = _find_source(material, INDEX) if text is not None else ""
-    every = [Page(INDEX, home, ("Home",), source=source), *found, Page(MACHINES, listed)]
+    every = [Page(INDEX, home, ("Home",), source=source), *pages, Page(MACHINES, machine_index)]
     paths = {page.path for page in every}
     faults = [fault for path in material.pages for fault in _find_dangling_links(material, path, paths)]
     if faults:
@@ -79,7 +82,7 @@ def add_home_page(material: Material, found: Sequence[Page], versions: Sequence[
 
 
 def _find_linked_pages(material: Material, path: str) -> list[str]:
-    """A page and those to which it links, in its order."""
+    """The path of a page followed by the paths that it links to, in the order of the links."""
     return [path, *(_resolve_link(path, link) for link in _find_links(material.pages.get(path, "")))]
 
 
@@ -100,7 +103,7 @@ def _find_links(text: str) -> Iterator[str]:
 
 
 def _resolve_link(path: str, link: str) -> str:
-    """The path of the page to which a link on a page leads."""
+    """Resolve a link on a page to the path of its target page."""
     return posixpath.normpath(posixpath.join(posixpath.dirname(path), unquote(link.partition("#")[0])))
 
 

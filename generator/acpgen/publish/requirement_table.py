@@ -1,4 +1,4 @@
-"""The table of requirements of a project: `schema/requirements.json`, as `schema/README.md` describes it, taken apart and checked."""
+"""The requirement table of a project, `schema/requirements.json`, parsed and validated; `schema/README.md` describes it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PEERS: Final = {
     "both": "Both sides",
     "schema": "Schema",
 }
-"""Whom a rule binds, and how the page says it."""
+"""Who must follow a rule, with its label on the page."""
 
 CHECKERS: Final = {
     "schema": "Schema and types",
@@ -35,18 +35,20 @@ CHECKERS: Final = {
     "bindings": "Codecs",
     "functions": "Functions",
 }
-"""What checks or keeps a requirement, by its key in the table, in the order of the page."""
+"""What checks or ensures a requirement: labels by key of the table, in the order of the page."""
 
 KEEPERS: Final = ("bindings", "functions")
-"""What keeps a requirement without checking what others send."""
+"""Keys of what ensures a requirement without checking what peers send."""
 
 _FORM: Final = Form(Path(__file__).with_name("requirements.schema.json"))
 
 
 @dataclass(frozen=True, slots=True)
 class NormativeDocument:
-    """A document whose rules are requirements. `area` is the title of the page that it shares with others about the same, empty for a page
-    of its own; `revision` is its date or version, `url` its address; `None` if it has none.
+    """A document whose rules are requirements.
+
+    `area` is the title of the page that it shares with documents on the same subject, empty if it has its own page. `revision` is its
+    date or version, `url` its address; each `None` if it has none.
     """
 
     id: str
@@ -59,13 +61,15 @@ class NormativeDocument:
 
     @property
     def page(self) -> str:
-        """The name of its page."""
+        """The name of its page, without folder and suffix."""
         return make_slug(self.area) if self.area else self.id.replace("/", "-")
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaPlaces:
-    """Places of bundled schemas, `acp/v1#/$defs/Name/…`, each an object or array; what must be in every one of them, or must not be."""
+    """Places in bundled schemas, `acp/v1#/$defs/Name/…`, each an object or array, and what each of them must contain or must not
+    contain.
+    """
 
     at: tuple[str, ...]
     has: tuple[str, ...] = ()
@@ -76,10 +80,10 @@ class SchemaPlaces:
 class Requirement:
     """One requirement and what checks it.
 
-    `id` is its number, or its document, section and place there (`acp/v1/content/image/2`). It holds in `protocols` and is about
-    `methods`, which may be none. `validator` are keywords by which the strict validator refuses a breach, `lint` ids of rules, `monitor`
-    ids of rules too, with `:word` after them where only a breach about that method or capability is meant, `functions` and `bindings`
-    dotted names in `module:attribute`, `probe` ids of cases, `documentation` why nothing else reaches the rest, `tests` ids of pytest.
+    `id` is its number, or its document, section and position there (`acp/v1/content/image/2`). It holds in `protocols` and is about
+    `methods`, which may be empty. `validator` are keywords by which the strict validator rejects a violation, `lint` rule ids, `monitor`
+    rule ids, followed by `:word` if only violations about that method or capability count, `functions` and `bindings` dotted names as
+    `module:attribute`, `probe` case ids, `documentation` the reason why nothing else covers the rest, `tests` pytest ids.
     """
 
     id: int | str
@@ -102,7 +106,7 @@ class Requirement:
 
     @property
     def checkers(self) -> tuple[str, ...]:
-        """The keys of what checks or keeps it; none if nothing does."""
+        """The keys of what checks or ensures it; empty if nothing does."""
         return tuple(key for key in CHECKERS if getattr(self, key))
 
 
@@ -116,30 +120,32 @@ class Table:
 
 
 def make_slug(section: str) -> str:
-    """The anchor of a heading, as its site writes it: lower case, words joined by hyphens."""
+    """The anchor of a heading as its site generates it: lower case, words joined by hyphens."""
     return re.sub(r"[^\w-]+", "", re.sub(r"\s+", "-", section.strip().lower()))
 
 
 def parse_table(value: ir.JSON, at: str) -> Table:
-    """The table in a file. Raises `Faults`, which name every place where it is not well formed."""
+    """Parse and validate the table in a file. Raises `Faults` that name every invalid place."""
     faults = [*form_faults(_FORM, value, at, "Correct it: schema/README.md describes the table")]
     if faults:
         raise Faults(faults)
     top = cast("dict[str, list[dict[str, Any]]]", value)
     documents = _FORM.convert(top["documents"], tuple[NormativeDocument, ...])
-    known = {document.id: document for document in documents}
-    rules = tuple(_make_requirement(row, known) for row in top["rules"])
+    documents_by_id = {document.id: document for document in documents}
+    rules = tuple(_make_requirement(row, documents_by_id) for row in top["rules"])
     table = Table(at, documents, rules)
     wrong = [*_check_documents(table), *_check_order(table)]
     for index, (row, rule) in enumerate(zip(top["rules"], rules, strict=True)):
-        wrong += [(f"/rules/{index}{below}", why, remedy) for below, why, remedy in _check_rule(row, rule, known)]
+        wrong += [
+            (f"/rules/{index}{below}", why, remedy) for below, why, remedy in _check_rule(row, rule, documents_by_id)
+        ]
     if wrong:
         raise Faults([BAD_MATERIAL(at=f"{at}#{where}", reason=why, remedy=remedy) for where, why, remedy in wrong])
     return table
 
 
-def _make_requirement(row: Mapping[str, Any], known: Mapping[str, NormativeDocument]) -> Requirement:
-    document = known.get(row["document"])
+def _make_requirement(row: Mapping[str, Any], documents_by_id: Mapping[str, NormativeDocument]) -> Requirement:
+    document = documents_by_id.get(row["document"])
     protocols = () if document is None else document.protocols
     return _FORM.convert({"id": row.get("number", 0), "protocols": protocols, **row}, Requirement)
 
@@ -147,7 +153,7 @@ def _make_requirement(row: Mapping[str, Any], known: Mapping[str, NormativeDocum
 # --- what its parts say of one another -------------------------------------------------------------------------------
 
 Wrong: TypeAlias = tuple[str, str, str]
-"""A pointer, what is wrong there, and what to do."""
+"""A JSON Pointer, what is wrong there, and what to do."""
 
 
 def _check_documents(table: Table) -> Iterator[Wrong]:
@@ -157,9 +163,9 @@ def _check_documents(table: Table) -> Iterator[Wrong]:
     elif len({document.page for document in documents}) < len({document.area or document.id for document in documents}):
         reason = "two ids or areas differ only in case or punctuation, and would have one page"
         yield "/documents", reason, "Give each a name of its own, or the documents the same area"
-    used = {rule.document for rule in table.rules}
+    document_ids = {rule.document for rule in table.rules}
     for index, document in enumerate(documents):
-        if document.id not in used:
+        if document.id not in document_ids:
             yield f"/documents/{index}", "no rule is from this document", "Add its rules, or remove it"
 
 
@@ -177,22 +183,26 @@ def _check_order(table: Table) -> Iterator[Wrong]:
             yield f"/rules/{index}/id", f"{shown(id_)} occurs twice", "Give the rule the next place in its section"
 
 
-def _check_rule(row: Mapping[str, Any], rule: Requirement, known: Mapping[str, NormativeDocument]) -> Iterator[Wrong]:
-    """What is wrong with one rule, by pointers from it."""
+def _check_rule(
+    row: Mapping[str, Any], rule: Requirement, documents_by_id: Mapping[str, NormativeDocument]
+) -> Iterator[Wrong]:
+    """Yield what is wrong with one rule, by JSON Pointers relative to it."""
     start = f"{rule.document}/{make_slug(rule.section)}/"
     if ("number" in row) == ("id" in row):
         yield "", "a rule has a number or an id", "Write one of 'number' and 'id'"
     elif isinstance(rule.id, str) and re.fullmatch(re.escape(start) + "[1-9][0-9]*", rule.id) is None:
         reason = f"{shown(rule.id)} does not name the document, the section and the position in it"
         yield "/id", reason, f"Write {start}1 or a higher number at its end"
-    document = known.get(rule.document)
+    document = documents_by_id.get(rule.document)
     if document is None:
-        yield "/document", f"{shown(rule.document)} is not allowed here", f"Write {' or '.join(known)}"
+        yield "/document", f"{shown(rule.document)} is not allowed here", f"Write {' or '.join(documents_by_id)}"
     else:
-        named = {f"/protocols/{index}": name for index, name in enumerate(rule.protocols)}
+        protocol_names = {f"/protocols/{index}": name for index, name in enumerate(rule.protocols)}
         for number, place in enumerate(rule.schema):
-            named |= {f"/schema/{number}/at/{index}": at.partition("#")[0] for index, at in enumerate(place.at)}
-        for where, protocol in named.items():
+            protocol_names |= {
+                f"/schema/{number}/at/{index}": at.partition("#")[0] for index, at in enumerate(place.at)
+            }
+        for where, protocol in protocol_names.items():
             if protocol not in document.protocols:
                 reason = f"the document {shown(document.id)} is not about the protocol {shown(protocol)}"
                 yield where, reason, f"It is about {' and '.join(document.protocols)}"

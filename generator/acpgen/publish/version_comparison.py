@@ -1,4 +1,4 @@
-"""The same method or type in another version of its protocol, and what differs there."""
+"""The counterpart of a method or type in another version of its protocol, and the differences."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from acpgen.targets.docs.version_docs import OtherVersion, OtherVersions, Versio
 
 
 def find_other_versions(version: Version, others: Sequence[Version], version_paths: VersionPaths) -> OtherVersions:
-    """For each page of a version, the page about the same thing in every other version."""
-    found: dict[str, list[OtherVersion]] = {}
+    """Find for each page of a version the page on the same subject in every other version."""
+    versions_by_page: dict[str, list[OtherVersion]] = {}
     for other in others:
-        known, where = dict(match_pages(version, other)), version_paths[other.protocol.name]
+        matches, where = dict(match_pages(version, other)), version_paths[other.protocol.name]
         there = _list_pages(other)
         for page in _list_pages(version):
-            target, differences = known.get(page, (page if page in there else None, None))
-            found.setdefault(page, []).append(
+            target, differences = matches.get(page, (page if page in there else None, None))
+            versions_by_page.setdefault(page, []).append(
                 OtherVersion(
                     version=other.protocol.name,
                     page=other.path(where.address(target)) if target is not None else None,
@@ -32,7 +32,7 @@ def find_other_versions(version: Version, others: Sequence[Version], version_pat
                     differences=differences,
                 )
             )
-    return {page: tuple(counterparts) for page, counterparts in found.items()}
+    return {page: tuple(counterparts) for page, counterparts in versions_by_page.items()}
 
 
 def _list_pages(version: Version) -> Iterable[str]:
@@ -43,7 +43,7 @@ def _list_pages(version: Version) -> Iterable[str]:
 def match_pages(
     here: Version, there: Version
 ) -> Iterator[tuple[str, tuple[str | None, tuple[VersionDifference, ...] | None]]]:
-    """The pages of methods and types with their counterparts and what differs."""
+    """Yield the pages of methods and types, each with its counterpart and the differences; both `None` without a counterpart."""
     pages_here, pages_there = docs.page_paths(here.protocol, here.bundle), docs.page_paths(there.protocol, there.bundle)
     for method in here.protocol.methods:
         other = find_same_method(method, there.protocol)
@@ -54,23 +54,23 @@ def match_pages(
             yield pages_here.methods[method.name], (pages_there.methods[other.name], differences)
     same = _match_types(here, there)
     for name, definition in here.protocol.definitions.items():
-        found = there.protocol.definitions.get(same.get(name, ""))
-        if found is None:
+        counterpart = there.protocol.definitions.get(same.get(name, ""))
+        if counterpart is None:
             yield pages_here.types[name], (None, None)
         else:
-            renamed = [VersionDifference("name", name, found.name)] if found.name != name else []
-            differences = (*renamed, *_find_differences(_list_facts(definition), _list_facts(found)))
-            yield pages_here.types[name], (pages_there.types[found.name], differences)
+            renamed = [VersionDifference("name", name, counterpart.name)] if counterpart.name != name else []
+            differences = (*renamed, *_find_differences(_list_facts(definition), _list_facts(counterpart)))
+            yield pages_here.types[name], (pages_there.types[counterpart.name], differences)
 
 
 def find_same_method(method: ir.Method, protocol: ir.Protocol) -> ir.Method | None:
-    """The method of another version with this name, or with a name that one of the two had before."""
+    """The method of another version with the same name, or a name that one of the two had before; `None` if there is none."""
     earlier = (other for other in protocol.methods if successor(other, [method]) is not None)
     return successor(method, protocol.methods) or next(earlier, None)
 
 
 def _match_types(here: Version, there: Version) -> Mapping[str, str]:
-    """The types of one version with those of another: of one name, or of a name that one of the two had before."""
+    """Match the types of one version with those of another: by the same name, or a name that one of the two had before."""
     ours, theirs = (SchemaRevision(each.protocol, each.bundle) for each in (here, there))
     later, earlier = renamed_definitions(ours.definitions, theirs), renamed_definitions(theirs.definitions, ours)
     same = {name: name for name in ours.definitions if name in theirs.definitions}
@@ -94,7 +94,7 @@ def _find_method_differences(
 
 
 def _find_differences(here: Mapping[str, str], there: Mapping[str, str]) -> Iterator[VersionDifference]:
-    """The facts that differ, those of this version first."""
+    """Yield the facts that differ, those of this version first."""
     for what in dict.fromkeys((*here, *there)):
         if here.get(what) != there.get(what):
             yield VersionDifference(what, here.get(what, ""), there.get(what, ""))
@@ -114,7 +114,7 @@ def _describe_method(method: ir.Method) -> Mapping[str, str]:
 
 
 def _list_facts(definition: ir.Definition | None) -> Mapping[str, str]:
-    """What a definition says, a line for each member; the empty name stands for the whole."""
+    """The facts of a definition: a text for each member by its name; other keys are for the whole definition."""
     match definition:
         case None:
             return {}

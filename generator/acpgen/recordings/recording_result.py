@@ -21,34 +21,34 @@ from acpgen.recordings.verdict import MOST_FINDINGS, Finding, RuleKey, Verdict
 _LONGEST_NAME: Final = 100
 _LONGEST_TEXT: Final = 1000
 _MOST_LOOKED_AT: Final = 100
-"""Lines in which a handshake is looked for. It comes first, and later lines may hold the word."""
+"""The number of lines in which a handshake is looked for. It comes first, and later lines may contain the word."""
 
 ACP: Final = Standard()
 
 
 def judge(recording: Recording | str, standard: Standard = ACP) -> Verdict:
-    """The verdict on a recording, or on the file at a path or URL. It depends on the recording and the standard alone.
+    """Judge a recording, or the file at a path or URL. The verdict depends only on the recording and the standard.
 
-    Where a file cannot be read, or the judging itself fails, the verdict says so in `failure`. Raises `Faults` where the standard names
-    what there is not.
+    If a file cannot be read, or judging itself fails, the verdict says so in `failure`. Raises `Faults` if the standard names something
+    that does not exist.
     """
     if isinstance(recording, str):
         recording = Recording((File(recording),))
     reading = _Reading(recording, standard.versions()[0].contract.peers)
     verdicts = standard.judge_lines(reading.lines())
-    gathered = _Gathered(reading)
+    tally = _Gathered(reading)
     failure = ""
     try:
         for verdict in verdicts:
-            gathered.add(verdict)
+            tally.add(verdict)
     except Exception as error:  # noqa: BLE001 - one recording must not end the judging of all
         failure = f"acpgen failed here, which is a defect of it: {stores.describe_reason(error)}"
-    return gathered.verdict(recording.name, reading.failure or failure)
+    return tally.verdict(recording.name, reading.failure or failure)
 
 
 @dataclass(slots=True)
 class _Reading:
-    """The lines of a recording's files, numbered through, and what was learned while they were read."""
+    """The lines of a recording's files with consecutive numbers, and what was learned while reading."""
 
     recording: Recording
     sides: tuple[str, ...]
@@ -59,7 +59,7 @@ class _Reading:
     _starts: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
 
     def lines(self) -> Iterator[Line]:
-        """Each line until the end, or until something cannot be read."""
+        """Yield each line until the end, or until something cannot be read."""
         before = 0
         for index, file in enumerate(self.recording.files):
             self._starts.append((before, file.name))
@@ -83,7 +83,7 @@ class _Reading:
         return name, number - start
 
     def _look(self, content: bytes) -> None:
-        """Note which programs a handshake names."""
+        """Record which programs a handshake names."""
         try:
             value = from_json(content, allow_inf_nan=False)
         except ValueError:
@@ -99,7 +99,7 @@ class _Reading:
 
 @dataclass(slots=True)
 class _Gathered:
-    """Verdicts on lines, as they are counted and told."""
+    """The counts and first findings of verdicts on lines."""
 
     reading: _Reading
     lines: Counter[str] = field(default_factory=Counter[str])
@@ -135,7 +135,7 @@ class _Gathered:
 
 
 def _open_program(body: object) -> str:
-    """Name and version of the program that speaks, as a handshake gives them: `info`, or `agentInfo`, `clientInfo` and their like."""
+    """Name and version of the program in a handshake: from `info`, or `agentInfo`, `clientInfo` and the like."""
     if not is_object(body):
         return ""
     for key, value in body.items():

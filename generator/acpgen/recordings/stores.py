@@ -1,4 +1,4 @@
-"""Where recordings lie: files and folders of this machine, or any store that `fsspec` knows, plain or compressed."""
+"""Locations of recordings: local files and folders, or any store that `fsspec` supports, plain or compressed."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ else:
     from backports import zstd
 
 ENDINGS: Final = (".jsonl", ".ndjson")
-"""How the names of recordings end in a folder, but for the ending of a compression."""
+"""The endings of recordings in a folder, before the ending of a compression."""
 
 COMPRESSED: Final = (".gz", ".zst")
-"""Endings of compressed files."""
+"""The endings of compressed files."""
 
 MOST_TIMES: Final = 200
-"""How many times its stored bytes a compressed file may hold. Recorded conversations are 5 to 50 times theirs."""
+"""The maximum ratio of decompressed to stored bytes. Recorded conversations reach 5 to 50."""
 
 ALWAYS: Final = 16 << 20
-"""Bytes that any compressed file may hold."""
+"""The number of bytes that any compressed file may decompress to."""
 
 _BUFFER: Final = 1 << 16
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
@@ -44,7 +44,7 @@ _FIRST_LINE: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file of a recording: path or URL, bytes as they are stored, and what tells it from the same file with other content."""
+    """A file of a recording: path or URL, stored size, and what distinguishes it from the same file with other content."""
 
     name: str
     size: int = 0
@@ -53,9 +53,9 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A recorded conversation: a file, or several one after the other where `acpgen tap --max-size` began new ones.
+    """A recorded conversation: one file, or several in sequence after `acpgen tap --max-size` rotated them.
 
-    `missing` are the files, by their index, before which there was something that is not here any more.
+    `missing` are the indices of files before which earlier ones are gone.
     """
 
     files: tuple[File, ...]
@@ -68,13 +68,13 @@ class Recording:
 
     @property
     def size(self) -> int:
-        """Bytes as they are stored."""
+        """The number of stored bytes."""
         return sum(file.size for file in self.files)
 
 
 @dataclass(frozen=True, slots=True)
 class FoundRecordings:
-    """What names lead to: recordings, and how many files of their folders are none by their ending."""
+    """The recordings that names lead to, and the number of other files in their folders."""
 
     recordings: tuple[Recording, ...]
     others: int = 0
@@ -88,37 +88,38 @@ def is_one(name: str) -> bool:
 
 
 def find(names: Iterable[str]) -> FoundRecordings:
-    """The recordings that names mean, in order and each once: files, folders with all below, patterns such as `logs/**/*.jsonl`, URLs.
+    """Find the recordings that names mean, in order and each once: files, folders with everything below, patterns such as
+    `logs/**/*.jsonl`, URLs.
 
-    Folders and patterns give what has one of `ENDINGS`, a file is taken whatever it is called. Raises `Faults` where a name leads nowhere
-    or to no recording.
+    Folders and patterns yield files with one of `ENDINGS`; a named file is taken whatever its ending. Raises `Faults` if a name leads
+    nowhere or to no recording.
     """
     files: dict[str, File] = {}
     others, faults = 0, list[Fault]()
     for name in names:
         try:
-            listed, is_listing = _list_recordings(name)
+            entries, is_listing = _list_recordings(name)
         except FileNotFoundError:
             faults.append(NOT_FOUND(at=name))
             continue
         except Exception as error:  # noqa: BLE001 - each store has errors of its own
             faults.append(UNREADABLE(at=name, reason=describe_reason(error)))
             continue
-        taken = [file for file in listed if not is_listing or _find_ending(file.name) is not None]
-        others += len(listed) - len(taken)
-        if not taken:
+        selection = [file for file in entries if not is_listing or _find_ending(file.name) is not None]
+        others += len(entries) - len(selection)
+        if not selection:
             faults.append(NO_RECORDINGS(at=name))
-        files.update((file.name, file) for file in taken)
+        files.update((file.name, file) for file in selection)
     if faults:
         raise Faults(faults)
     return FoundRecordings(tuple(_join_files(files)), others)
 
 
 def open_recording(name: str) -> io.BufferedReader:
-    """The content of a file, decompressed as its ending says. Raises whatever the store and the decompression raise.
+    """Open a file, decompressed according to its ending. Raises the errors of the store and the decompression.
 
-    What ends in the middle of compressed data raises `EOFError` when it is read, and `Faults` where it is larger than `MOST_TIMES` and
-    `ALWAYS` allow. Several compressed parts are one content.
+    Reading truncated compressed data raises `EOFError`; data beyond `MOST_TIMES` and `ALWAYS` raises `Faults`. Several compressed parts
+    are one content.
     """
     system, path = _open_system(name)
     if not _URL.match(name) and not Path(path).is_file():
@@ -132,12 +133,12 @@ def open_recording(name: str) -> io.BufferedReader:
 
 
 def is_compressed(name: str) -> bool:
-    """Whether a file is decompressed, as its name says."""
+    """Whether a file is decompressed, by its name."""
     return name.endswith(COMPRESSED)
 
 
 def read_lines(name: str) -> Iterator[Line]:
-    """The lines of a file. Raises `Faults` where it cannot be opened, and where it cannot be read any further."""
+    """Yield the lines of a file. Raises `Faults` if it cannot be opened, or read any further."""
     try:
         with open_recording(name) as stream:
             yield from recording.read_lines(stream)
@@ -156,7 +157,7 @@ def describe_reason(error: Exception) -> str:
 
 
 class _Plain(io.RawIOBase):
-    """The bytes of a file as they are stored."""
+    """The bytes of a file as stored."""
 
     def __init__(self, stored: BinaryIO) -> None:
         self.stored = stored
@@ -178,7 +179,7 @@ class _Plain(io.RawIOBase):
 
 
 class _Decompressed(_Plain):
-    """What a file holds, as long as it is not many times what was read of it."""
+    """The decompressed content of a file, up to a multiple of the bytes read from it."""
 
     def __init__(self, name: str, stored: BinaryIO, content: io.BufferedIOBase) -> None:
         super().__init__(stored)
@@ -194,7 +195,7 @@ class _Decompressed(_Plain):
 
 
 def _list_recordings(name: str) -> tuple[list[File], bool]:
-    """The files that a name means, and whether they were looked for rather than named."""
+    """The files that a name means, and whether they were searched, not named."""
     system, path = _open_system(name)
     if _PATTERN.search(path) and not system.exists(path):
         rows = {at: row for at, row in system.glob(path, detail=True).items() if row["type"] != "directory"}
@@ -207,24 +208,24 @@ def _list_recordings(name: str) -> tuple[list[File], bool]:
 
 
 def _list_files(system: Any, name: str, rows: Mapping[str, Mapping[str, Any]]) -> list[File]:
-    """Rows of a store's listing, named as the given name is: relative where it is, with its protocol where it has one."""
+    """The rows of a store's listing, named like the given name: relative if it is, with its protocol if it has one."""
     files = list[File]()
     for path, row in sorted(rows.items()):
         version = next((str(row[key]) for key in ("ETag", "etag", "md5", "mtime", "last_modified") if row.get(key)), "")
-        shown = str(system.unstrip_protocol(path)) if _URL.match(name) else _shorten(name, path)
-        files.append(File(shown, int(row.get("size") or 0), version))
+        label = str(system.unstrip_protocol(path)) if _URL.match(name) else _shorten(name, path)
+        files.append(File(label, int(row.get("size") or 0), version))
     return files
 
 
 def _shorten(name: str, path: str) -> str:
-    """An absolute path of this machine, as a person who gave `name` would write it."""
+    """An absolute local path in the form of `name`."""
     return path if Path(name).is_absolute() else os.path.relpath(path)
 
 
 def _join_files(files: dict[str, File]) -> Iterator[Recording]:
-    """Recordings of files: `talk.1.jsonl` continues `talk.jsonl`, if it does not begin a conversation itself.
+    """Join files to recordings: `talk.1.jsonl` continues `talk.jsonl`, unless it begins a conversation itself.
 
-    Where the one before it is gone, as `--max-files` removes the oldest, something is missing.
+    If the one before it is gone, since `--max-files` removes the oldest, something is missing.
     """
     numbered: dict[str, list[int]] = {}
     for name in files:
@@ -249,7 +250,7 @@ def _make_recording(parts: list[tuple[int, File]]) -> Recording:
 
 
 def _find_number(name: str) -> tuple[str, int]:
-    """The first file of the recording that a name belongs to, and the number in it; 0 is that file itself."""
+    """The first file of the recording that a name belongs to, and its number in it; 0 is that file itself."""
     ending = _find_ending(name)
     piece = _PIECE.fullmatch(name.removesuffix(ending)) if ending else None
     return (f"{piece['stem']}{ending}", int(piece["number"])) if piece else (name, 0)
@@ -275,7 +276,7 @@ def _find_ending(name: str) -> str | None:
 
 
 def _open_system(name: str) -> tuple[Any, str]:
-    """The store that a name is in, and the path there. Raises `ImportError` where its library is not installed, `ValueError`."""
+    """The store of a name, and the path in it. Raises `ImportError` if its library is not installed, `ValueError`."""
     from fsspec.core import url_to_fs  # type: ignore[import-untyped]
     from fsspec.implementations.local import LocalFileSystem  # type: ignore[import-untyped]
 

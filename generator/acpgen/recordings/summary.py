@@ -1,4 +1,4 @@
-"""One summary of many verdicts. It is the same in whatever order and portions they are put together."""
+"""One summary of many verdicts, independent of the order and grouping of merges."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from typing import Any, Final
 from acpgen.recordings.verdict import RuleKey, Verdict
 
 MOST_PROGRAMS: Final = 1000
-"""Programs that are counted one by one. The rest is counted together: a recording says what it likes about who speaks in it."""
+"""The maximum number of programs that are counted separately; the rest is counted together, since a recording can claim any name."""
 
 MOST_WORST: Final = 20
-"""Recordings that are named for the number of their wrong lines."""
+"""The maximum number of recordings that are named for their wrong lines."""
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """Recordings of a kind: how many, how many of them have a wrong line, and how many wrong lines they have."""
+    """Recordings of a kind: their number, how many of them have a wrong line, and the number of wrong lines."""
 
     recordings: int = 0
     with_wrong: int = 0
@@ -42,7 +42,7 @@ class BreachCount:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Worst:
-    """A recording and the number of its wrong lines; those with most come first."""
+    """A recording and the number of its wrong lines; sorted descending."""
 
     rank: int
     recording: str
@@ -54,9 +54,10 @@ class Worst:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What verdicts say together. `well` recordings were judged wholly and have nothing wrong; `failed` ones could not be read to the end.
+    """The merged verdicts. `well` counts recordings that were judged completely without problems, `failed` those that could not be read
+    to the end.
 
-    `agents` has a share for each program, the empty name for recordings that name none; `other_agents` is the share of those beyond
+    `agents` has a share for each program, under an empty name for recordings that name none; `other_agents` is the share of those beyond
     `MOST_PROGRAMS`.
     """
 
@@ -76,11 +77,11 @@ class Summary:
 
     @property
     def is_judged(self) -> bool:
-        """Whether there was a recording, and each was judged wholly."""
+        """Whether there was a recording, and each was judged completely."""
         return bool(self.recordings) and not self.not_wholly_judged
 
     def as_json(self) -> dict[str, Any]:
-        """The summary as an object of JSON, in an order of its own."""
+        """The summary as a JSON object, in a fixed order."""
         rules = [
             {"rule": rule.name, "level": rule.level or None, "times": broken.times, "recordings": broken.recordings}
             for rule, broken in sort_by_count(self)
@@ -102,7 +103,7 @@ class Summary:
 
 
 def summarise(verdicts: Iterable[Verdict | Summary]) -> Summary:
-    """One summary of verdicts, and of summaries of other verdicts. The order makes no difference.
+    """Merge verdicts and summaries of other verdicts. The order makes no difference.
 
     >>> parts = [Verdict("a", right=2), Verdict("b", wrong=1), Verdict("c", right=1, failure="it ends early")]
     >>> summarise(parts) == summarise([summarise(parts[2:]), *reversed(parts[:2])])
@@ -138,12 +139,12 @@ def summarise(verdicts: Iterable[Verdict | Summary]) -> Summary:
 
 
 def sort_by_count(summary: Summary) -> list[tuple[RuleKey, BreachCount]]:
-    """The rules, those that are broken most often first."""
+    """The rules, most often broken first."""
     return sorted(summary.rules.items(), key=lambda row: (-row[1].times, row[0]))
 
 
 def sort_by_wrong(summary: Summary) -> list[tuple[str, Share]]:
-    """The agents, those with most wrong lines first."""
+    """The agents, most wrong lines first."""
     return sorted(summary.agents.items(), key=lambda row: (-row[1].wrong, -row[1].recordings, row[0]))
 
 
@@ -171,10 +172,9 @@ def _summarise_one(verdict: Verdict) -> Summary:
 
 
 def _cut_to_bound(agents: dict[str, Share]) -> tuple[dict[str, Share], Share]:
-    """Those whose names have the smallest hashes, and the share of the rest.
+    """The agents whose names have the smallest hashes, and the share of the rest.
 
-    A name that is among the smallest of all is among the smallest of every part that holds it. So its count is whole however the parts
-    were put together.
+    A name among the smallest of all is among the smallest of every part that contains it, so its count is complete for any grouping.
     """
     named = sorted(filter(None, agents), key=_hash)
     counted = {name: agents[name] for name in ("", *named[:MOST_PROGRAMS]) if name in agents}

@@ -1,4 +1,4 @@
-"""Judges many recordings on the processors of this machine."""
+"""Judge many recordings on all processors of this machine."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from acpgen.recordings.stores import Recording
 from acpgen.recordings.verdict import Verdict
 
 AHEAD: Final = 16
-"""Recordings for each process that are judged, or wait for it, while an earlier one is not done. Verdicts come in order."""
+"""The number of recordings per process that are judged or queued while an earlier one is not finished. Verdicts come in order."""
 
 _ENDED: Final = "the process that judged it was ended, perhaps for lack of memory"
 
@@ -28,7 +28,7 @@ _Work: TypeAlias = Callable[[Recording, Standard], Verdict]
 
 
 def count_processors() -> int:
-    """Processors that this process may use."""
+    """The number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -37,9 +37,9 @@ def count_processors() -> int:
 def judge_all(
     recordings: Iterable[Recording], standard: Standard, jobs: int, work: _Work = judge
 ) -> Generator[tuple[Recording, Verdict]]:
-    """Each recording with its verdict, in the order given. With one job this process does it, else that many processes do.
+    """Yield each recording with its verdict, in order. With one job this process does the work, else that many processes.
 
-    A process that is ended from outside costs the verdict on its recording alone, which says so. Raises `Faults` as `judge` does.
+    A killed process costs only the verdict of its recording, which says so. Raises `Faults` like `judge`.
     """
     if jobs == 1:
         for recording in recordings:
@@ -72,7 +72,7 @@ def judge_all(
 
 
 def _judge_alone(recording: Recording, standard: Standard, work: _Work) -> Verdict:
-    """The verdict of a process that judges nothing else."""
+    """The verdict from a process that judges nothing else."""
     with _pool(1) as pool:
         try:
             return _start_workers(pool, work, recording, standard).result()
@@ -97,20 +97,20 @@ def _judge_each(again: deque[Recording], waiting: Iterator[Recording]) -> Iterat
 
 
 def _pool(jobs: int) -> ProcessPoolExecutor:
-    """Processes that begin afresh: they share neither threads nor open files with this one."""
+    """A pool of processes that share neither threads nor open files with this one."""
     with _safe_path():
         return ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_bind_processors)
 
 
 def _start_workers(pool: ProcessPoolExecutor, work: _Work, recording: Recording, standard: Standard) -> Future[Verdict]:
-    """What a process will judge. A pool starts its processes when it gets work."""
+    """Submit work to a pool, which starts its processes then."""
     with _safe_path():
         return pool.submit(work, recording, standard)
 
 
 @contextlib.contextmanager
 def _safe_path() -> Generator[None]:
-    """Let processes that are started here import nothing from the current folder, which somebody else may have filled."""
+    """Let child processes import nothing from the current folder, which may be hostile."""
     before = os.environ.get(_SAFE_PATH)
     os.environ[_SAFE_PATH] = "1"
     try:
@@ -123,7 +123,7 @@ def _safe_path() -> Generator[None]:
 
 
 def _bind_processors() -> None:
-    """End this process when its parent does."""
+    """End this process when its parent ends."""
     parent = multiprocessing.parent_process()
     assert parent is not None
 

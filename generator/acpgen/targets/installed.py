@@ -19,9 +19,9 @@ __all__ = ["TARGETS", "Option", "Render", "Settings", "Target", "outside", "with
 
 
 class _Targets(Mapping[str, Target]):
-    """Targets by name: the built-in ones, then entry points of the group `acpgen.targets`, then programs. Loaded when first used.
+    """Targets by name: the built-in ones, then entry points of the group `acpgen.targets`, then programs. Loaded on first use.
 
-    Looking one up raises `Faults` where it is there and cannot be loaded.
+    A lookup raises `Faults` if the target exists and cannot be loaded.
     """
 
     def __getitem__(self, name: str) -> Target:
@@ -51,12 +51,12 @@ class _Targets(Mapping[str, Target]):
 
 
 def outside() -> frozenset[str]:
-    """Names of the targets that others bring."""
+    """The names of the targets from other packages and programs."""
     return frozenset({*(entry.name for entry in entry_points(group=GROUP)), *find_programs()}) - BUILT_IN.keys()
 
 
 def hidden(name: str | None = None) -> Iterator[Faults]:
-    """The targets that others bring, all or one, and nobody can use: acpgen has one of that name."""
+    """Yield a fault for each external target, or that of one name, that is hidden by a built-in target of the same name."""
     for entry in entry_points(group=GROUP):
         if entry.name in BUILT_IN and name in (None, entry.name):
             yield make_failure(entry.value, entry.name, "acpgen has a target of this name, which is used")
@@ -66,7 +66,7 @@ def hidden(name: str | None = None) -> Iterator[Faults]:
 
 
 def with_options(name: str, settings: Settings, values: Mapping[str, object], at: str, key: str) -> Settings:
-    """The settings with a value for every option of a target. Raises `Faults` of what is given and does not fit."""
+    """The settings with a value for every option of a target. Raises `Faults` for unknown options and invalid values."""
     faults: list[Fault] = []
     options: Mapping[str, Value] = check_options(TARGETS[name].options, values, at, key, faults)
     if faults:

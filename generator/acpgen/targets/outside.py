@@ -1,4 +1,4 @@
-"""Targets of others: what goes wrong in one is a fault with its name, and what it makes is files or nothing."""
+"""External targets: any failure of one becomes a fault with its name, and its output is checked."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ GROUP: Final = "acpgen.targets"
 """The group of entry points."""
 
 SECONDS: Final = 120.0
-"""What a target may take for one protocol; `ACPGEN_TARGET_SECONDS` says another number."""
+"""The default time limit of a target for one protocol, in seconds; `ACPGEN_TARGET_SECONDS` overrides it."""
 
 
 def make_failure(at: str, name: str, reason: str) -> Faults:
@@ -34,7 +34,7 @@ def make_failure(at: str, name: str, reason: str) -> Faults:
 
 
 def load_package_target(entry: EntryPoint) -> Target:
-    """The target that an entry point names. Raises `Faults` where it cannot be loaded or is no target."""
+    """Load the target of an entry point. Raises `Faults` if it cannot be loaded or is not a target."""
     try:
         loaded: object = entry.load()
     except (Exception, SystemExit) as error:
@@ -63,11 +63,11 @@ def _guard(entry: EntryPoint, function: Render) -> Render:
 
 
 class _OutOfTime(BaseException):
-    """Raised inside of a target; no `except Exception` of its own holds it up."""
+    """Raised inside a target on timeout; its own `except Exception` does not catch it."""
 
 
 def seconds() -> float:
-    """What a target may take for one protocol."""
+    """The time limit of a target for one protocol, in seconds."""
     try:
         limit = float(os.environ.get("ACPGEN_TARGET_SECONDS", ""))
     except ValueError:
@@ -76,13 +76,13 @@ def seconds() -> float:
 
 
 def out_of_time() -> str:
-    """Why a target failed that took longer."""
+    """The reason of a failure by timeout."""
     return f"it did not answer within {seconds():g} seconds (ACPGEN_TARGET_SECONDS says how long one may take)"
 
 
 @contextmanager
 def limited_time() -> Generator[None]:
-    """Interrupt what takes longer than a target may, where the system can: in the main thread, and not on Windows."""
+    """Interrupt code that exceeds the time limit of a target. Has an effect only in the main thread, and not on Windows."""
     if sys.platform == "win32" or threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -109,7 +109,7 @@ def _describe_reason(error: BaseException) -> str:
 
 
 def check_files(output: object, at: str, name: str) -> Mapping[str, str]:
-    """What a target has made, if it is files that an output may hold. Raises `Faults`."""
+    """Check that the output of a target is files with valid paths and texts, and return them. Raises `Faults`."""
     if not isinstance(output, Mapping):
         raise make_failure(at, name, "it did not return a mapping from relative paths, with '/', to strings")
     files: dict[str, str] = {}
@@ -130,7 +130,7 @@ def check_files(output: object, at: str, name: str) -> Mapping[str, str]:
 
 
 def _require_apart(files: Mapping[str, str], at: str, name: str) -> None:
-    """Refuse paths that are one where case is not told apart, and files that are folders of others."""
+    """Raise `Faults` for paths that differ only in case, and for files in the place of a folder."""
     folded: dict[str, str] = {}
     for path in files:
         other = folded.setdefault(path.casefold(), path)

@@ -1,13 +1,13 @@
-"""Targets that are programs: `acpgen-target-NAME` on the search path makes the target NAME, in any language.
+"""Targets that are programs: `acpgen-target-NAME` on the search path is the target NAME, in any language.
 
-It is started once to describe itself and once for each protocol of an output. One JSON object comes on standard input and one goes to
-standard output. What it writes to standard error is shown.
+It is run once to describe itself and once for each protocol of an output. It reads one JSON object from standard input and writes one to
+standard output. Its standard error is shown to the user.
 
     {"acpgen": 1, "request": "describe"}
     → {"about": "Types for Kotlin.", "options": [{"name": "indent", "about": "Spaces.", "default": 4}]}
 
     {"acpgen": 1, "request": "generate", "ir": {…}, "schema": {…}, "settings": {"package": "…", "options": {"indent": 4}, …}}
-    → {"files": {"Types.kt": "…"}}        or, where the protocol cannot be used,        → {"errors": ["what is wrong, and what to do"]}
+    → {"files": {"Types.kt": "…"}}        or, for an unsupported protocol,        → {"errors": ["what is wrong, and what to do"]}
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ if TYPE_CHECKING:
 
 PREFIX: Final = "acpgen-target-"
 VERSION: Final = 1
-"""The version of the exchange."""
+"""The version of this exchange format."""
 
 MOST: Final = 256 * 1024 * 1024
-"""Bytes of an answer."""
+"""The maximum size of a response in bytes."""
 
 
 def find_programs() -> Mapping[str, str]:
-    """The programs on the search path, by the name of the target. A folder that is given by a relative path is no place for programs."""
+    """The programs on the search path, by the name of the target. Relative folders of the search path are ignored."""
     paths: dict[str, str] = {}
     for folder in _list_folders():
         with contextlib.suppress(OSError):
@@ -62,20 +62,20 @@ def find_programs() -> Mapping[str, str]:
 
 
 def _list_folders() -> Iterator[str]:
-    """Where programs are: beside this Python's, then those of the search path."""
+    """Yield the folders of programs: that of this Python, then the search path."""
     yield str(Path(sys.executable).parent)
     yield from (folder for folder in os.environ.get("PATH", "").split(os.pathsep) if Path(folder).is_absolute())
 
 
 def make_program_target(name: str, path: str) -> Target:
-    """The target that a program makes. Raises `Faults` where it does not describe itself."""
+    """The target that a program provides. Raises `Faults` if it does not describe itself."""
     with contextlib.suppress(OSError):
         return _describe(name, path, Path(path).stat().st_mtime_ns)
     raise make_failure(path, name, "it no longer exists")
 
 
 @cache
-def _describe(name: str, path: str, changed: int) -> Target:  # noqa: ARG001 - asked again when the program has changed
+def _describe(name: str, path: str, mtime_ns: int) -> Target:  # noqa: ARG001 - asked again when the program has changed
     answer = _ask(name, path, {"acpgen": VERSION, "request": "describe"})
     try:
         described = msgspec.convert(answer, _Description)
@@ -90,7 +90,7 @@ def _describe(name: str, path: str, changed: int) -> Target:  # noqa: ARG001 - a
 
 @dataclass(frozen=True, slots=True)
 class _Description:
-    """What a program says of itself."""
+    """The description that a program gives of itself."""
 
     about: str = ""
     options: tuple[Option, ...] = ()
@@ -98,7 +98,7 @@ class _Description:
 
 def _render(name: str, path: str) -> Render:
     def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping[str, str]:
-        wanted = {
+        settings_fields = {
             "package": settings.package,
             "distribution": settings.distribution,
             "version": settings.version,
@@ -106,8 +106,8 @@ def _render(name: str, path: str) -> Render:
             "prefix": settings.prefix,
             "options": dict(settings.options),
         }
-        asked = {"ir": dump(protocol), "schema": bundle.schema, "settings": wanted}
-        answer = _ask(name, path, {"acpgen": VERSION, "request": "generate", **asked})
+        request_members = {"ir": dump(protocol), "schema": bundle.schema, "settings": settings_fields}
+        answer = _ask(name, path, {"acpgen": VERSION, "request": "generate", **request_members})
         errors = answer.get("errors")
         if isinstance(errors, list) and errors:
             reasons = [printable(str(reason)) for reason in cast("list[object]", errors)]
@@ -118,7 +118,7 @@ def _render(name: str, path: str) -> Render:
 
 
 def _ask(name: str, path: str, question: Mapping[str, Any]) -> dict[str, Any]:
-    """What a program answers. Raises `Faults`."""
+    """Send a request to a program and return the response. Raises `Faults`."""
     try:
         # The person has put this program among theirs.
         pipe = subprocess.PIPE
@@ -142,9 +142,9 @@ def _ask(name: str, path: str, question: Mapping[str, Any]) -> dict[str, Any]:
     return _parse_answer(name, path, bytes(talk.answer))
 
 
-def _parse_answer(name: str, path: str, said: bytes) -> dict[str, Any]:
+def _parse_answer(name: str, path: str, output: bytes) -> dict[str, Any]:
     try:
-        answer = parse_json(said.decode(), path)
+        answer = parse_json(output.decode(), path)
     except UnicodeDecodeError:
         raise make_failure(path, name, "its answer is not UTF-8") from None
     except Faults as caught:
@@ -155,7 +155,7 @@ def _parse_answer(name: str, path: str, said: bytes) -> dict[str, Any]:
 
 
 class _Talk:
-    """One exchange with a program: each stream has a thread, so that none waits for another."""
+    """One exchange with a program, with a thread for each stream, so that none blocks another."""
 
     def __init__(self, program: Program, question: bytes) -> None:
         self.answer: bytearray = bytearray()
@@ -164,12 +164,12 @@ class _Talk:
         stdin, stdout = program.stdin, program.stdout
         assert stdin is not None and stdout is not None
         jobs = ((self._tell, stdin, question), (self._hear, stdout))
-        self.threads = [threading.Thread(target=job, args=given, daemon=True) for job, *given in jobs]
+        self.threads = [threading.Thread(target=job, args=arguments, daemon=True) for job, *arguments in jobs]
         for thread in self.threads:
             thread.start()
 
     def is_over(self, seconds: float) -> bool:
-        """Wait until it has answered and ended, at most so long."""
+        """Wait until it has responded and ended, or the time is over."""
         if not self.program.wait(seconds):
             return self.is_too_long
         self.threads[1].join(seconds)

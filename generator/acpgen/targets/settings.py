@@ -1,4 +1,4 @@
-"""How an output wants the files of a target."""
+"""The settings of an output for the files of a target."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from acpgen.targets.options import Value
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How an output wants its files: the dotted package, the distribution around it, the folder for this protocol.
+    """The settings of an output: the dotted package, the distribution around it, the folder for this protocol.
 
-    For docs, `package` and `module` are the Python package and the npm module that other outputs make of the protocol.
-
-    `version` and `license`, an SPDX expression, are those of the distribution. `options` has a value for each option that the target
-    declares. `cache` is where a target may find what it made of the same inputs in an earlier run.
+    For docs, `package` and `module` are the Python package and the npm module that other outputs generate from the protocol. `version`
+    and `license`, an SPDX expression, are those of the distribution. `options` has a value for each option that the target declares.
+    `cache` may hold the target's output for the same input from an earlier run.
     """
 
     package: str = ""

@@ -1,4 +1,4 @@
-"""Formats that nothing here can assert, where a project's policy asserts formats: what these refuse is not known."""
+"""Formats that cannot be asserted here, for projects whose policy asserts formats: what they refuse is unknown."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
 
 
 def count_unknown_formats(schemas: Iterable[object]) -> Counter[str]:
-    """How often the schemas, and those in them, name each format that cannot be asserted."""
+    """How often the schemas and their subschemas name each format that cannot be asserted."""
     from schema_inclusion import FORMATS
 
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for schema in schemas:
         for _, one in inside(schema):
             name = one.get("format")
             if isinstance(name, str) and name not in FORMATS:
-                found[name] += 1
-    return found
+                counts[name] += 1
+    return counts
 
 
 def doubt_formats(relation: Relation, old: Counter[str], new: Counter[str]) -> Relation:
-    """The relation of two schemas with these formats: where they name others, what is proven is not, and what is refused is."""
+    """The relation of two schemas with these formats; if the formats differ, an inclusion becomes undecided, while a refusal stays."""
     names = sorted(name for name in {*old, *new} if old[name] != new[name])
     if relation.witness is not None or not names:
         return relation

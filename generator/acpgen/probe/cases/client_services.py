@@ -1,4 +1,4 @@
-"""What a client does: greet, pass over what it does not know, ask its user, and serve files and terminals that it advertises."""
+"""Cases for clients: the handshake, unknown content, permission requests, and the files and terminals that they advertise."""
 
 from __future__ import annotations
 
@@ -49,13 +49,15 @@ def unknown_update(trial: Trial) -> None:
 def early_update(trial: Trial) -> None:
     """Another run, in which an update of the session comes before the answer to `session/new`. Expected: the client sends its prompt."""
     connection = trial.initialize(EARLY_UPDATE).connection
-    asked = [call.index for call in connection.calls if call.value["method"] == "session/new"]
-    if not asked:
+    request_indices = [call.index for call in connection.calls if call.value["method"] == "session/new"]
+    if not request_indices:
         raise SkipCase("the client opened no session when it was run again")
     if not connection.open_requests:
         how = "ends" if connection.is_over else "sends no prompt"
         sentence = f"the client {how} after an update that came before the answer to `session/new`"
-        trial.fail(sentence, asked[0], len(connection.rows) - 1, connection=connection, sent=connection.sent)
+        trial.fail(
+            sentence, request_indices[0], len(connection.rows) - 1, connection=connection, message_sent=connection.sent
+        )
 
 
 @case("client/stale-update", "stale-updates", sides=CLIENT)
@@ -85,9 +87,9 @@ def permission(trial: Trial) -> None:
         params["toolCall"] = {"toolCallId": "acpgen-1"}
     else:
         params |= {"title": "May the probe go on?"}
-    found = trial.expect("session/request_permission", params, seconds=trial.slow)
-    if found is not None and found.code == -32601:
-        trial.fail_answer(found, "a request for permission is answered with 'method not found'")
+    response = trial.expect("session/request_permission", params, seconds=trial.slow)
+    if response is not None and response.code == -32601:
+        trial.fail_answer(response, "a request for permission is answered with 'method not found'")
 
 
 @case("elicitation/unknown-mode", "must", sides=CLIENT)
@@ -96,13 +98,13 @@ def unknown_mode(trial: Trial) -> None:
     if not trial.offered("elicitation"):
         raise SkipCase("the client does not advertise elicitation")
     params = {"sessionId": trial.client_session(), "mode": "_acpgen.dev/tide", "message": "How high is the tide?"}
-    found = trial.connection.ask("elicitation/create", params, trial.slow)
-    if found is None and trial.connection.is_over:
+    response = trial.connection.ask("elicitation/create", params, trial.slow)
+    if response is None and trial.connection.is_over:
         trial.fail(f"the client {trial.ended} at an elicitation in an unknown mode", len(trial.connection.rows) - 1)
-    elif found is None:
+    elif response is None:
         raise SkipCase("an elicitation was not answered; it may wait for a person")
-    elif is_object(found.result) and found.result.get("action") == "accept":
-        trial.fail_answer(found, "an elicitation in an unknown mode is answered with 'accept'")
+    elif is_object(response.result) and response.result.get("action") == "accept":
+        trial.fail_answer(response, "an elicitation in an unknown mode is answered with 'accept'")
 
 
 @case("elicitation/unknown-completion", "must", sides=CLIENT)
@@ -119,9 +121,9 @@ def not_advertised(trial: Trial) -> None:
     """A file is asked for though the client advertises no file system. Expected: an error."""
     if trial.offered("fs", "readTextFile"):
         raise SkipCase("the client advertises fs.readTextFile")
-    found = _read_missing(trial)
-    if found is not None and "error" not in found.value:
-        trial.fail_answer(found, "a file is read though fs.readTextFile is not advertised", level="note")
+    response = _read_missing(trial)
+    if response is not None and "error" not in response.value:
+        trial.fail_answer(response, "a file is read though fs.readTextFile is not advertised", level="note")
 
 
 @case("file-system/read", "advertised-by-client", versions=(1,), sides=CLIENT)
@@ -129,9 +131,9 @@ def read(trial: Trial) -> None:
     """A file that does not exist, where reading is advertised. Expected: an error, not 'method not found'."""
     if not trial.offered("fs", "readTextFile"):
         raise SkipCase("the client does not advertise fs.readTextFile")
-    found = _read_missing(trial, trial.slow)
-    if found is not None and "error" not in found.value:
-        trial.fail_answer(found, "a file that does not exist is read", level="note")
+    response = _read_missing(trial, trial.slow)
+    if response is not None and "error" not in response.value:
+        trial.fail_answer(response, "a file that does not exist is read", level="note")
 
 
 @case("terminals/run", "advertised-by-client", versions=(1,), sides=CLIENT)
@@ -140,19 +142,21 @@ def terminal(trial: Trial) -> None:
     if not trial.offered("terminal"):
         raise SkipCase("the client does not advertise terminal")
     session = trial.client_session()
-    made = trial.expect(
+    creation = trial.expect(
         "terminal/create", {"sessionId": session, "command": "echo", "args": ["ok"]}, seconds=trial.slow
     )
-    if made is None or "error" in made.value:
-        raise SkipCase("terminal/create was not answered" if made is None else trial.refused("terminal/create", made))
-    name = made.result.get("terminalId") if is_object(made.result) else None
+    if creation is None or "error" in creation.value:
+        raise SkipCase(
+            "terminal/create was not answered" if creation is None else trial.refused("terminal/create", creation)
+        )
+    name = creation.result.get("terminalId") if is_object(creation.result) else None
     here = {"sessionId": session, "terminalId": name}
     for method in ("terminal/wait_for_exit", "terminal/output", "terminal/release"):
-        found = trial.expect(method, here, seconds=trial.slow)
-        if found is None:
+        response = trial.expect(method, here, seconds=trial.slow)
+        if response is None:
             return
-        if "error" in found.value:
-            trial.fail_answer(found, f"{method!r} of an open terminal failed: {found.reason}", level="should")
+        if "error" in response.value:
+            trial.fail_answer(response, f"{method!r} of an open terminal failed: {response.reason}", level="should")
 
 
 def _read_missing(trial: Trial, seconds: float | None = None) -> ReceivedMessage | None:

@@ -1,4 +1,4 @@
-"""Extensibility: what begins with an underscore, and what a peer of a later version may send."""
+"""Extensibility: names that begin with an underscore, and what a peer of a later version may send."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Initialization: which version is agreed on, and what happens where the two sides know different ones."""
+"""Initialization: the negotiated version, and what happens if the two sides know different ones."""
 
 from __future__ import annotations
 
@@ -30,30 +30,34 @@ def supported_version(trial: Trial) -> None:
     spoken = {one.version for one in handshakes.values()}
     if not spoken & {*KNOWN}:
         raise SkipCase(none_spoken(trial))
-    for wanted, found in handshakes.items():
-        if wanted in spoken and isinstance(found.version, int) and found.version != wanted:
+    for requested, outcome in handshakes.items():
+        if requested in spoken and isinstance(outcome.version, int) and outcome.version != requested:
             fail_handshake(
-                trial, found, f"version {wanted} was requested and is supported, but the answer is {found.version}"
+                trial,
+                outcome,
+                f"version {requested} was requested and is supported, but the answer is {outcome.version}",
             )
 
 
-def unspoken(found: Handshake, version: int) -> str:
+def unspoken(outcome: Handshake, version: int) -> str:
     """Why a version is not spoken."""
-    if found.answer is None:
-        return found.connection.silence
-    if "result" not in found.answer.value:
-        return f"`initialize` was refused: {found.answer.reason}"
+    if outcome.answer is None:
+        return outcome.connection.silence
+    if "result" not in outcome.answer.value:
+        return f"`initialize` was refused: {outcome.answer.reason}"
     return f"the agent does not support version {version}"
 
 
 def none_spoken(trial: Trial) -> str:
-    """Why no version is."""
-    found = [trial.initialize(version) for version in KNOWN]
-    return found[0].connection.silence if all(each.answer is None for each in found) else "no version was negotiated"
+    """Why no version is spoken."""
+    outcomes = [trial.initialize(version) for version in KNOWN]
+    return (
+        outcomes[0].connection.silence if all(each.answer is None for each in outcomes) else "no version was negotiated"
+    )
 
 
-def fail_handshake(trial: Trial, found: Handshake, message: str, level: Strength | None = None) -> None:
-    """Report a breach that the answer to `initialize` shows."""
-    trial.handshake = found
-    assert found.answer is not None
-    trial.fail_answer(found.answer, message, level=level)
+def fail_handshake(trial: Trial, outcome: Handshake, message: str, level: Strength | None = None) -> None:
+    """Report a violation that the answer to `initialize` shows."""
+    trial.handshake = outcome
+    assert outcome.answer is not None
+    trial.fail_answer(outcome.answer, message, level=level)

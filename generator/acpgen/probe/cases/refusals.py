@@ -1,4 +1,4 @@
-"""Refusals of version 2: what an agent cannot have is refused with -32602, and nobody waits for a permission that a cancel made moot."""
+"""Refusals of version 2: unsupported values get -32602, and a cancelled turn does not wait for a permission."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def unknown_option(trial: Trial) -> None:
     options = [one for one in listed(result.get("configOptions")) if is_object(one) and one.get("type") == "select"]
     if not options:
         raise SkipCase("the session offers no configuration options")
-    known, word = options[0].get("configId"), f"acpgen-{trial.random.getrandbits(32):08x}"
+    known_option, word = options[0].get("configId"), f"acpgen-{trial.random.getrandbits(32):08x}"
     for what, params in (
         ("an unknown option", {"configId": word, "type": "id", "value": word}),
-        ("a value that is not offered", {"configId": known, "type": "id", "value": word}),
-        ("an unknown form of value", {"configId": known, "type": "_acpgen_shape", "value": [word]}),
+        ("a value that is not offered", {"configId": known_option, "type": "id", "value": word}),
+        ("an unknown form of value", {"configId": known_option, "type": "_acpgen_shape", "value": [word]}),
     ):
         _refused(trial, "session/set_config_option", {"sessionId": session, **params}, what)
 
@@ -64,7 +64,7 @@ def cancel_unanswered(trial: Trial) -> None:
         connection.wait(lambda: bool(find_calls()) or bool(ended_turns(trial, session, index)), trial.slow)
         trial.client.cancelled.add(session)
         cancel = connection.notify("session/cancel", {"sessionId": session})
-        sent = connection.sent
+        message_sent = connection.sent
         is_over = connection.wait(lambda: bool(ended_turns(trial, session, index)), trial.slow)
         if not find_calls():
             raise SkipCase("the agent asked for no permission")
@@ -73,7 +73,7 @@ def cancel_unanswered(trial: Trial) -> None:
                 "a cancelled turn waits for the answer to its permission request",
                 find_calls()[0].index,
                 cancel,
-                sent=sent,
+                message_sent=message_sent,
             )
     finally:
         connection.delay = 0.0
@@ -82,9 +82,9 @@ def cancel_unanswered(trial: Trial) -> None:
 
 
 def _refused(trial: Trial, method: str, params: Any, what: str) -> None:
-    found = ask(trial, method, params)
-    if found.code == AUTH_REQUIRED:
-        raise SkipCase(trial.refused(method, found))
-    if found.code != -32602:
-        how = f"fails with {found.reason}" if "error" in found.value else "is accepted"
-        trial.fail_answer(found, f"{method!r} with {what} {how} instead of -32602", place=what)
+    response = ask(trial, method, params)
+    if response.code == AUTH_REQUIRED:
+        raise SkipCase(trial.refused(method, response))
+    if response.code != -32602:
+        how = f"fails with {response.reason}" if "error" in response.value else "is accepted"
+        trial.fail_answer(response, f"{method!r} with {what} {how} instead of -32602", place=what)

@@ -1,4 +1,4 @@
-"""Initialization once more: versions that are old, new or malformed, what a later peer may send, and requests that come too early."""
+"""Initialization again: old, new and malformed versions, content of later peers, and requests that come too early."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from acpgen.probe.connection import id_text
 from acpgen.probe.registry import case
 
 NEWEST: Final = 65535
-"""No protocol has this version; the schema has none above it."""
+"""A version that no protocol has; the schema allows none above it."""
 
 
 @case("initialization/newer-version", "version", "program", (1,))
@@ -20,16 +20,16 @@ def newer_version(trial: Trial) -> None:
     spoken = {one.version for one in map(trial.initialize, KNOWN) if one.version in KNOWN}
     if not spoken:
         raise SkipCase(none_spoken(trial))
-    found = _initialize(trial, NEWEST, "version")
-    if found.answer is None:
+    outcome = _initialize(trial, NEWEST, "version")
+    if outcome.answer is None:
         return
-    if "error" in found.answer.value:
-        fail_handshake(trial, found, f"version {NEWEST} is refused with the error {found.answer.reason}")
-    elif found.version == NEWEST:
-        fail_handshake(trial, found, f"version {NEWEST} does not exist, but was accepted")
-    elif isinstance(found.version, int) and found.version < max(spoken):
-        sentence = f"version {NEWEST} is answered with {found.version}, though version {max(spoken)} is supported"
-        fail_handshake(trial, found, sentence)
+    if "error" in outcome.answer.value:
+        fail_handshake(trial, outcome, f"version {NEWEST} is refused with the error {outcome.answer.reason}")
+    elif outcome.version == NEWEST:
+        fail_handshake(trial, outcome, f"version {NEWEST} does not exist, but was accepted")
+    elif isinstance(outcome.version, int) and outcome.version < max(spoken):
+        sentence = f"version {NEWEST} is answered with {outcome.version}, though version {max(spoken)} is supported"
+        fail_handshake(trial, outcome, sentence)
 
 
 @case("initialization/older-version", "version", "program", (1,))
@@ -37,9 +37,9 @@ def older_version(trial: Trial) -> None:
     """`initialize` with version 0. Expected: an answer. An agent that speaks nothing so old may also refuse."""
     if not any(one.version in KNOWN for one in map(trial.initialize, KNOWN)):
         raise SkipCase(none_spoken(trial))
-    found = _initialize(trial, 0, "answered")
-    if found.version == 0:
-        fail_handshake(trial, found, "version 0 was accepted; it was never published", "note")
+    outcome = _initialize(trial, 0, "answered")
+    if outcome.version == 0:
+        fail_handshake(trial, outcome, "version 0 was accepted; it was never published", "note")
 
 
 @case("initialization/malformed-version", "answered", "program", (1,))
@@ -71,14 +71,14 @@ def early_request(trial: Trial) -> None:
         raise SkipCase(unspoken(trial.initialize(1), 1))
     if calm(trial):
         return
-    found = trial.initialize("early")
-    trial.handshake = found
-    connection = found.connection
-    if found.answer is None:
+    outcome = trial.initialize("early")
+    trial.handshake = outcome
+    connection = outcome.connection
+    if outcome.answer is None:
         how = trial.ended if connection.is_over else "does not answer `initialize`"
-        trial.fail(f"the program {how} after a request that came before `initialize`", 0, found.index)
+        trial.fail(f"the program {how} after a request that came before `initialize`", 0, outcome.index)
     elif id_text("early") not in connection.answers:
-        trial.fail("a request that came before `initialize` is not answered", 0, found.index, found.answer.index)
+        trial.fail("a request that came before `initialize` is not answered", 0, outcome.index, outcome.answer.index)
 
 
 @case("initialization/repeated", "initialized-once")
@@ -89,36 +89,36 @@ def repeated(trial: Trial) -> None:
         if handshake is None or handshake.answer is None:
             raise SkipCase(connection.silence)
         trial.is_alive()
-        found = trial.expect("initialize", json.loads(connection.rows[handshake.index].message)["params"])
-        if found is not None and found.code != -32600:
-            how = "is answered with a result" if "error" not in found.value else f"fails with {found.reason}"
-            trial.fail_answer(found, f"`initialize` after another request {how}, and not with the error -32600")
+        response = trial.expect("initialize", json.loads(connection.rows[handshake.index].message)["params"])
+        if response is not None and response.code != -32600:
+            how = "is answered with a result" if "error" not in response.value else f"fails with {response.reason}"
+            trial.fail_answer(response, f"`initialize` after another request {how}, and not with the error -32600")
 
 
 def _initialize(trial: Trial, wanted: Any, clause: str | None = None) -> Handshake:
-    """What became of `initialize`; that it is not answered is a breach."""
-    found = trial.initialize(wanted)
-    if found.answer is None:
-        trial.handshake = found
-        trial.require_answer(found.id, found.index, "initialize", clause)
-    return found
+    """The outcome of `initialize`; a missing answer is a violation."""
+    outcome = trial.initialize(wanted)
+    if outcome.answer is None:
+        trial.handshake = outcome
+        trial.require_answer(outcome.id, outcome.index, "initialize", clause)
+    return outcome
 
 
-def _changes_nothing(trial: Trial, wanted: str, what: str) -> None:
-    """`initialize` with something that nobody knows is answered as without it."""
+def _changes_nothing(trial: Trial, requested: str, what: str) -> None:
+    """Require the same answer to `initialize` with an unknown addition as without it."""
     if trial.initialize(1).version != 1:
         raise SkipCase(unspoken(trial.initialize(1), 1))
-    found = None if calm(trial) else _initialize(trial, wanted)
-    if found is not None and found.answer is not None and "error" in found.answer.value:
-        fail_handshake(trial, found, f"{what} refused: {found.answer.reason}")
+    outcome = None if calm(trial) else _initialize(trial, requested)
+    if outcome is not None and outcome.answer is not None and "error" in outcome.answer.value:
+        fail_handshake(trial, outcome, f"{what} refused: {outcome.answer.reason}")
 
 
 def calm(trial: Trial) -> bool:
-    """Whether a program takes an early request, a malformed one, `_meta` and a new capability all at once, each as it should: then it
-    need not be started for each of them.
+    """Whether the program handles an early request, a malformed one, `_meta` and a new capability in one run; then separate runs are not
+    needed.
     """
     if trial.initialize(1).version != 1:
         return False
-    found = trial.initialize("all at once")
-    answers = found.connection.answers
-    return found.version == 1 and all(id_text(name) in answers for name in ("early", "malformed"))
+    outcome = trial.initialize("all at once")
+    answers = outcome.connection.answers
+    return outcome.version == 1 and all(id_text(name) in answers for name in ("early", "malformed"))

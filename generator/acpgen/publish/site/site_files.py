@@ -1,4 +1,4 @@
-"""The docs of the project in the form that the site generator reads: pages with their heads, configuration, theme and scripts."""
+"""The docs of the project as input of the site generator: pages with front matter, configuration, theme and scripts."""
 
 from __future__ import annotations
 
@@ -23,20 +23,21 @@ PAGES: Final = "docs"
 """The folder of the pages."""
 
 _LEFT_OUT: Final = ("theme/partials/javascripts/palette.html", "theme/partials/javascripts/content.html")
-"""Parts of the theme without which pages do: `theme.js` has the first, and no page has tabs that the second opens."""
+"""Parts of the theme that are replaced by nothing: `theme.js` covers the first, and no page has the tabs that the second is for."""
 
 _MARKS: Final = re.compile(r"(?<=\S) \{ (?:data-search-exclude|#[\w.+-]+) \}$", re.MULTILINE)
-"""The mark at the end of a heading, for the search or with its anchor. No text of a schema makes one: a brace in it is a character
-reference.
+"""The mark at the end of a heading, for the search or with its anchor.
+
+No text of a schema can contain it: braces in texts are written as character references.
 """
 
 
 LONGEST: Final = 160
-"""What search engines show of a description, in characters."""
+"""The number of characters of a description that search engines show."""
 
 _CODE: Final = re.compile(r"^(```+|~~~+).*?^\1\s*$", re.MULTILINE | re.DOTALL)
 _NO_PROSE: Final = re.compile(r"[#|>*+<`-]|\d+\. |!\[|Versions: |\s{4}")
-"""What a block begins with that is no paragraph: headings, tables, lists, HTML, fences, and the switch between versions."""
+"""The beginnings of blocks that are not paragraphs: headings, tables, lists, HTML, fences, and the version switch."""
 
 _LINK: Final = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 _TAG: Final = re.compile(r"<[^>]*>|\{[^}]*\}")
@@ -52,22 +53,22 @@ def lay_out_site(
     *,
     is_draft: bool = False,
 ) -> Files:
-    """The files that the site generator reads; in a draft, pages are not described."""
+    """Make the input files of the site generator; in a draft, pages have no real descriptions."""
     source = resources.templates() / "docs" / "site"
-    shown = {path: text for path, text in documents.items() if not _is_for_machines(path)}
-    above = write_heads(shown, address, edited, is_draft=is_draft)
-    laid = {f"{PAGES}/{path}": head + documents[path] for path, head in above.items()}
+    pages = {path: text for path, text in documents.items() if not _is_for_machines(path)}
+    above = write_heads(pages, address, edited, is_draft=is_draft)
+    page_files = {f"{PAGES}/{path}": head + documents[path] for path, head in above.items()}
     files = (path for path in sorted(source.rglob("*")) if path.is_file())
-    given = {path.relative_to(source).as_posix(): path.read_text("utf-8") for path in files}
-    given |= {f"{PAGES}/assets/{path}": text for path, text in scripts.items()}
-    given |= dict.fromkeys(_LEFT_OUT, "")
+    assets = {path.relative_to(source).as_posix(): path.read_text("utf-8") for path in files}
+    assets |= {f"{PAGES}/assets/{path}": text for path, text in scripts.items()}
+    assets |= dict.fromkeys(_LEFT_OUT, "")
     settings = {"INHERIT": "base.yml", "site_name": _name_section(documents), "nav": _nest(navigation)}
     settings |= {"site_url": address.url} if address.url else {}
-    return {**laid, **given, CONFIGURATION: json.dumps(settings, indent=1)}
+    return {**page_files, **assets, CONFIGURATION: json.dumps(settings, indent=1)}
 
 
 def name_text_file(page: str) -> str:
-    """A page beside its HTML, as Markdown for machines: without the marks for the site."""
+    """The Markdown of a page for machines, served beside its HTML: without the marks for the site."""
     return _MARKS.sub("", page)
 
 
@@ -76,17 +77,17 @@ def _is_for_machines(path: str) -> bool:
 
 
 def _name_section(documents: Files) -> str:
-    """What the site calls itself: the title of its home page."""
+    """The name of the site: the title of its home page."""
     return _write_page(title(documents.get(INDEX, "")) or "Protocols")
 
 
 def _nest(entries: Sequence[Entry]) -> list[Mapping[str, Any]]:
-    """Navigation as the site generator reads it."""
+    """Convert the navigation to the form of the site generator."""
     return [{_write_page(head): below if isinstance(below, str) else _nest(below)} for head, below in entries]
 
 
 def _write_page(text: str) -> str:
-    """A title as it stands in the site generator's file: text to it, which it puts into HTML unescaped."""
+    """Escape a title for the site generator's configuration: the generator inserts it into HTML unescaped."""
     return html.escape(visible(text))
 
 
@@ -96,24 +97,24 @@ def _write_page(text: str) -> str:
 def write_heads(
     documents: Files, address: SiteSettings, edited: Mapping[str, str], *, is_draft: bool = False
 ) -> Mapping[str, str]:
-    """What stands above each page, by its path.
+    """Write the front matter of each page, by its path.
 
-    A draft is described by its path alone: the site generator makes every page again when the description of one differs.
+    In a draft, the description of a page is its path: the site generator rebuilds every page when one description changes.
     """
     descriptions = {path: path for path in documents} if is_draft else _find_descriptions(documents)
     return {path: _write_head(descriptions[path], address, edited.get(path)) for path in documents}
 
 
 def describe_page(text: str) -> str:
-    """What a page is about, in one line of plain text: its title and the beginning of its first paragraph."""
+    """Describe a page in one line of plain text: its title and the beginning of its first paragraph."""
     head = _remove_markup(title(text) or "")
     blocks = (" ".join(block.split()) for block in re.split(r"\n\s*\n", _CODE.sub("", text)))
-    said = next((_remove_markup(block) for block in blocks if block and not _NO_PROSE.match(block)), "")
-    return _shorten(f"{head}: {said}" if head and said else head or said)
+    paragraph = next((_remove_markup(block) for block in blocks if block and not _NO_PROSE.match(block)), "")
+    return _shorten(f"{head}: {paragraph}" if head and paragraph else head or paragraph)
 
 
 def _find_descriptions(documents: Files) -> Mapping[str, str]:
-    """The description of each page. Pages that would say the same name themselves."""
+    """The description of each page. Descriptions that would not be unique begin with the path of the page."""
     descriptions = {path: describe_page(text) for path, text in documents.items()}
     counts: dict[str, int] = {}
     for each in descriptions.values():
@@ -124,21 +125,21 @@ def _find_descriptions(documents: Files) -> Mapping[str, str]:
     }
 
 
-def _write_head(said: str, address: SiteSettings, source: str | None) -> str:
-    """The lines above a page. The site generator puts them into HTML as they are."""
-    lines = [f"description: {json.dumps(html.escape(said), ensure_ascii=False)}"]
+def _write_head(description: str, address: SiteSettings, source: str | None) -> str:
+    """Write the front matter of a page. The site generator inserts its values into HTML unescaped."""
+    lines = [f"description: {json.dumps(html.escape(description), ensure_ascii=False)}"]
     if address.source and source is not None:
         lines.append(f"edit: {json.dumps(html.escape(address.source + quote(source)), ensure_ascii=False)}")
     return "\n".join(("---", *lines, "---", "", ""))
 
 
 def _remove_markup(text: str) -> str:
-    """Markdown of a line as plain text."""
+    """Convert a line of Markdown to plain text."""
     return html.unescape(_MARK.sub("", _TAG.sub("", _LINK.sub(r"\1", text)))).strip()
 
 
 def _shorten(text: str) -> str:
-    """A text of at most `LONGEST` characters: cut between words."""
+    """Shorten a text to at most `LONGEST` characters, cut between words."""
     if len(text) <= LONGEST:
         return text
     return text[: LONGEST - 1].rpartition(" ")[0].rstrip(",;:.") + "…"

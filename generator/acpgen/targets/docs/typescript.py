@@ -1,4 +1,4 @@
-"""Examples in TypeScript on the page of a method: a message with the generated bindings, and with the types of upstream's SDK."""
+"""TypeScript examples for the page of a method: a message with the generated bindings, and one with the types of upstream's SDK."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def write_bindings_example(
 def write_sdk_example(protocol: ir.Protocol, method: ir.Method, examples: Examples, origins: Origins) -> str | None:
     """TypeScript with the types of upstream's SDK.
 
-    `None` where it has no package, no such method, or no type for what the examples hold.
+    `None` if upstream has no package, no such method, or no type for the contents of the examples.
     """
     module, senders = protocol.name.partition("/")[0], [side for side in _SIDES if side != method.side]
     names = [name for name in (method.params, method.result) if name is not None]
@@ -59,14 +59,14 @@ def write_sdk_example(protocol: ir.Protocol, method: ir.Method, examples: Exampl
         return None
     if any(javascript_key(name) != name for name in (module, *names)):
         return None
-    shown = [_find_shared_examples(name, examples, origins) for name in names]
-    if not all(shown) or (method.kind == "request" and method.result is None):
+    shared_examples = [_find_shared_examples(name, examples, origins) for name in names]
+    if not all(shared_examples) or (method.kind == "request" and method.result is None):
         return None
     peer, context, name = method.side, f"{module}.{senders[0].capitalize()}Context", dumps(method.name)
     lines = [
         f"import type * as {module} from {dumps(origins.typescript)};",
         "",
-        f"const params: {module}.{method.params} = {find_source(shown[0][0])};",
+        f"const params: {module}.{method.params} = {find_source(shared_examples[0][0])};",
         "",
     ]
     if method.result is None:
@@ -82,13 +82,13 @@ def write_sdk_example(protocol: ir.Protocol, method: ir.Method, examples: Exampl
             f"  return {peer}.request({name}, params);",
             "}",
             "",
-            f"export const result: {result} = {find_source(shown[1][0])};",
+            f"export const result: {result} = {find_source(shared_examples[1][0])};",
         ]
     return "\n".join(lines)
 
 
 def find_source(value: ir.JSON, indent: int = 0) -> str:
-    """A JSON value as an expression of TypeScript."""
+    """A JSON value as a TypeScript expression."""
     inner, outer = " " * (indent + 2), " " * indent
     if isinstance(value, Mapping) and value:
         lines = [f"{inner}{javascript_key(key)}: {find_source(each, indent + 2)}," for key, each in value.items()]
@@ -100,10 +100,10 @@ def find_source(value: ir.JSON, indent: int = 0) -> str:
 
 
 def _find_shared_examples(definition: str, examples: Examples, origins: Origins) -> list[ir.JSON]:
-    """The examples of a definition whose members upstream has, too."""
+    """The examples of a definition that use only members that upstream has."""
     added = {
         name
-        for (owner, _, name), found in origins.members.items()
-        if owner == definition and any(each.way in ("added", "kept") for each in found)
+        for (owner, _, name), divergences in origins.members.items()
+        if owner == definition and any(each.way in ("added", "kept") for each in divergences)
     }
     return [each for each in examples.get(definition, ()) if not isinstance(each, Mapping) or added.isdisjoint(each)]

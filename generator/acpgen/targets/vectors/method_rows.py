@@ -1,4 +1,4 @@
-"""The rows of one method: whole messages, made from the rows of its params and of its result, and what only an envelope can get wrong."""
+"""The rows of one method: whole messages, made from the rows of its params and result, and errors that only an envelope can have."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from acpgen.targets.vectors.rows import (
 )
 
 _EITHER: Final = ("both", "protocol")
-"""What a method's side is if either side may handle it."""
+"""The values of a method's side that mean either side."""
 
 _EMPTY: Final[dict[str, Any]] = {"object": {}, "array": [], "null": None}
-"""What params that are left out are read as."""
+"""The values that stand for omitted params."""
 
 _NOT_JSON: Final = {
     "empty": "",
@@ -36,7 +36,7 @@ _NOT_JSON: Final = {
     "a number beyond all bounds": '{"jsonrpc":"2.0","id":1e999,"method":"initialize"}',
     "half of a surrogate pair": '{"jsonrpc":"2.0","id":"\\ud800","method":"initialize"}',
 }
-"""Lines that no JSON parser may read."""
+"""Lines that any JSON parser must reject."""
 
 _IDS: Final[dict[str, Any]] = {
     "a whole number": 7,
@@ -50,7 +50,7 @@ _NO_IDS: Final[tuple[Any, ...]] = (1.5, True, {}, [])
 
 @dataclass(frozen=True, slots=True)
 class Messages:
-    """Makes the rows of whole messages of one protocol."""
+    """Generates the rows of whole messages of one protocol."""
 
     protocol: ir.Protocol
     maker: Maker
@@ -58,7 +58,7 @@ class Messages:
     # --- methods ---
 
     def of_method(self, method: ir.Method) -> Iterator[tuple[RowSubject, tuple[Row, ...]]]:
-        """The rows of a method's messages, each kind by each peer that sends it."""
+        """Yield the rows of a method's messages, by kind and by the peer that sends them."""
         for sender in self.senders(method):
             subject = RowSubject(self.protocol.name, None, method.name, method.kind, sender, method.unstable)
             yield subject, tuple(self._calls(method))
@@ -70,10 +70,10 @@ class Messages:
 
     def _calls(self, method: ir.Method) -> Iterator[Row]:
         head: dict[str, Any] = {**envelopes.call(self.protocol.envelope, method, id_="request-1")}
-        typed = () if method.params is None else self.maker.rows(method.params)
-        for row in typed:
+        params_rows = () if method.params is None else self.maker.rows(method.params)
+        for row in params_rows:
             yield row.inside(head, "params")
-        small = next((row for row in typed if row.label == "valid-minimal"), None)
+        small = next((row for row in params_rows if row.label == "valid-minimal"), None)
         if small is None and method.params is None:
             yield Row("valid-minimal", "valid-minimal", head)
         elif small is not None:
@@ -95,10 +95,10 @@ class Messages:
         if method.result is None:
             yield Row("valid-minimal", "valid-minimal", {**head, "result": {}})
             return
-        typed = self.maker.rows(method.result)
-        for row in typed:
+        result_rows = self.maker.rows(method.result)
+        for row in result_rows:
             yield row.inside(head, "result")
-        small = next((row for row in typed if row.label == "valid-minimal"), None)
+        small = next((row for row in result_rows if row.label == "valid-minimal"), None)
         if small is not None:
             yield _find_unknown_method({**head, "result": small.message})
         one = self.maker.judge.only_break(method.result, None)
@@ -117,7 +117,7 @@ class Messages:
     # --- envelopes ---
 
     def envelopes(self) -> Iterator[tuple[RowSubject, tuple[Row, ...]]]:
-        """What is the same for all methods, shown with the first request that takes nothing or little."""
+        """Yield the rows that are the same for all methods, with the first request that is stable and handled by one side."""
         requests = (one for one in self.protocol.methods if one.kind == "request" and one.side not in _EITHER)
         method = next((one for one in requests if not one.unstable), None)
         if method is None:
@@ -204,9 +204,9 @@ class Messages:
         head = self._answer_head()
         if isinstance(self.protocol.definitions.get("Error"), ir.Record):
             for row in self.maker.rows("Error"):
-                found = row.inside(head, "error")
-                refusal = None if found.refusal is None else replace(found.refusal, code=INVALID_REQUEST)
-                yield replace(found, refusal=refusal)
+                error_row = row.inside(head, "error")
+                refusal = None if error_row.refusal is None else replace(error_row.refusal, code=INVALID_REQUEST)
+                yield replace(error_row, refusal=refusal)
         else:
             yield _break_text("error that is not an object", ("error",), {**head, "error": "text"})
         yield Row("null", "null /id", {**head, "id": None, "error": {"code": -32603, "message": "text"}})
@@ -233,7 +233,7 @@ class Messages:
         return {**envelopes.answer(self.protocol.envelope, None, envelopes.ABSENT, id_="request-1")}
 
     def _broken_id(self, name: str, message: dict[str, Any]) -> Row:
-        """A message whose id is none; the schema's definition of ids is named where it has one."""
+        """A message with an invalid id; it refers to the schema's definition of ids if there is one."""
         row = _break_text(name, ("id",), message)
         breaks = self.maker.judge.breaks("RequestId", message["id"]) if "RequestId" in self.protocol.definitions else ()
         if row.refusal is None or not breaks:
@@ -244,14 +244,14 @@ class Messages:
         return "RequestId" in self.protocol.definitions and self.maker.judge.is_valid("RequestId", None)
 
     def _wrong_way(self, method: ir.Method) -> str | None:
-        """A request that the sender of `method` handles itself, and does not send."""
+        """A request that the sender of `method` handles itself and does not send, if any."""
         names = {one.name for one in self.protocol.methods if one.side in (method.side, "both")}
-        found = [
+        candidates = [
             one.name
             for one in self.protocol.methods
             if one.kind == "request" and one.side not in _EITHER and one.side != method.side and one.name not in names
         ]
-        return found[0] if found else None
+        return candidates[0] if candidates else None
 
 
 def _find_unknown_method(message: dict[str, Any]) -> Row:
