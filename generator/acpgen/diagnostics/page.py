@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from acpgen import resources
 from acpgen.diagnostics import outline
@@ -59,17 +59,20 @@ def _environment() -> Environment:
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=lambda value: value if hasattr(value, "__html__") else visible(str(value)),
+        finalize=_escape_control_characters,
     )
     functions = (_list_details, _list_evidence, _locations_by_label, _cut_excerpt, _pre, _find_shortest_evidence)
-    environment.globals.update({function.__name__.strip("_"): function for function in functions})
-    environment.globals.update(
-        name_subject=outline.name_subject,
-        describe_reach=outline.describe_reach,
-        describe_count=outline.describe_count,
-        tone=tone,
-    )
+    names: dict[str, Any] = {function.__name__.strip("_"): function for function in functions}
+    names |= {
+        each.__name__: each for each in (outline.name_subject, outline.describe_reach, outline.describe_count, tone)
+    }
+    environment.globals.update(names)
     return environment
+
+
+def _escape_control_characters(value: object) -> object:
+    """A value of a template with control characters made visible; markup is unchanged."""
+    return value if hasattr(value, "__html__") else visible(str(value))
 
 
 def _list_details(diagnostic: Diagnostic) -> Iterator[tuple[str, object]]:
