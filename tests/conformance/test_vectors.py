@@ -33,6 +33,17 @@ MOST_BYTES: Final = 1_500_000
 KNOWN: Final[frozenset[str]] = frozenset()
 """Rows that our own decoder handles otherwise. One that it handles as the row says is taken out of the list."""
 
+SAID_TWICE: Final = {
+    "#/$defs/RunningSessionStateUpdate/properties/state/const": "#/$defs/RunningStateUpdate/properties/state/const",
+    "#/$defs/ErrorIdleSessionStateUpdate/properties/state/const": "#/$defs/ErrorStopReason/properties/state/const",
+    "#/$defs/ErrorIdleSessionStateUpdate/properties/stopReason/const": "#/$defs/ErrorStopReason/properties/stopReason/const",
+    "#/$defs/RequiresActionSessionStateUpdate/properties/state/const": (
+        "#/$defs/RequiresActionStateUpdate/properties/state/const"
+    ),
+    "#/$defs/UnknownSessionStateUpdate/properties/state/const": "#/$defs/UnknownStateUpdate/properties/state/const",
+}
+"""Rules of `acp/unstable/v2` that a variant repeats of its body: vectors name the variant, our validator the body."""
+
 
 @pytest.fixture(
     scope="module",
@@ -291,10 +302,8 @@ def test_the_strict_validator_names_the_one_rule_that_a_row_breaks(subjects: Sub
             vector.id
         )
         in_union = row["schema"].rpartition("/")[2] in ("anyOf", "oneOf")
-        # A variant may say again what the body that it extends says of a field: either place is right.
-        fields = {one.schema.partition("/properties/")[2] for one in violations} - {""}
-        is_named = row["schema"] in {one.schema for one in violations}
-        assert in_union or is_named or row["schema"].partition("/properties/")[2] in fields, vector.id
+        named = {one.schema for one in violations}
+        assert in_union or SAID_TWICE.get(row["schema"], row["schema"]) in named, vector.id
     assert {"type", "required", "envelope", "method", "json"} <= set(broken)
 
 
