@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from acpgen.input.walk import is_array, is_object
 from acpgen.pointers import pointer_parts
-from acpgen.publish.table import SchemaPlaces
+from acpgen.publish.requirement_table import SchemaPlaces
 
 VECTORS: Final = Path(__file__).parents[1] / "generated" / "vectors"
 JUNK: Final[tuple[Any, ...]] = (None, True, -1, 0.5, 2**70, "", " ", "a", "a b", [], [None], [[]], {}, {"a": None})

@@ -18,7 +18,7 @@ import pytest
 from acpgen import config
 from acpgen.files.cache import user_cache
 from acpgen.publish import site
-from acpgen.publish.site import generator, serving
+from acpgen.publish.site import generator, http_server
 
 ROOT: Final = Path(__file__).parents[1]
 CHROMIUM: Final = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -136,7 +136,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def window(built: Path, browser: Any) -> Iterator[Window]:
-    with serving.served(built) as home:
+    with http_server.serve_folder(built) as home:
         context = browser.new_context(viewport={"width": 1400, "height": 900})
         found = Window(context.new_page(), home)
         yield found

@@ -17,7 +17,7 @@ from acpgen.files.cache import NO_CACHE, Cache
 from acpgen.input.load import Documents
 from acpgen.input.step_budget import account
 from acpgen.messages import validators
-from acpgen.messages.validators import strict
+from acpgen.messages.validators import read_strict
 from acpgen.methods.profile import Profile
 
 _CACHE_SIZE: Final = 8
@@ -25,12 +25,12 @@ _CACHE: Final[list[tuple[Documents, Profile | None, Any]]] = []
 
 
 def strict_once(documents: Documents, methods: Profile | None = None, cache: Cache = NO_CACHE) -> Any:
-    """`validators.strict`, which understands what is the same once: most of what a short command takes is that."""
+    """`validators.read_strict`, which understands what is the same once: most of what a short command takes is that."""
     for index, (known, profile, validator) in enumerate(_CACHE):
         if known == documents and profile == methods:
             _CACHE.append(_CACHE.pop(index))
             return validator
-    validator = strict(documents, methods, cache)
+    validator = read_strict(documents, methods, cache)
     _CACHE.append((documents, methods, validator))
     del _CACHE[:-_CACHE_SIZE]
     return validator
@@ -47,7 +47,7 @@ def acpgen(
     out, err = io.BytesIO(), io.BytesIO()
     streams = [io.TextIOWrapper(each, "utf-8", "backslashreplace", write_through=True) for each in (out, err)]
     with pytest.MonkeyPatch.context() as patch, contextlib.ExitStack() as stack:
-        patch.setattr(validators, "strict", strict_once)
+        patch.setattr(validators, "read_strict", strict_once)
         patch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(stdin)), "utf-8"))
         for name, value in {"NO_COLOR": "1", "COLUMNS": "80", **(environment or {})}.items():
             patch.setenv(name, value)

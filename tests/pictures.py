@@ -164,10 +164,10 @@ def shown(site: Path) -> bytes:
     """A page of a built site in a browser, as a PNG file."""
     from playwright.sync_api import sync_playwright
 
-    from acpgen.publish.site import serving
+    from acpgen.publish.site import http_server
     from browsing import CHROMIUM
 
-    with serving.served(site) as home, sync_playwright() as driver:
+    with http_server.serve_folder(site) as home, sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         context = browser.new_context(viewport={"width": SIZE[0], "height": SIZE[1]})
         page = context.new_page()

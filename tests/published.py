@@ -9,9 +9,10 @@ from typing import Any, Final
 
 from acpgen import publish
 from acpgen.config import docs_inputs
-from acpgen.files.cache import Memory, all_code, key_of, user_cache
+from acpgen.files.cache import all_code, key_of, user_cache
 from acpgen.input.load import parse, read
 from acpgen.meaning.understanding import understand
+from acpgen.publish.memory import Memory
 from acpgen.targets.interface import Settings
 
 ROOT: Final = Path(__file__).parents[1]
@@ -50,7 +51,7 @@ def docs_material() -> docs_inputs.Material:
 @cache
 def files(*, for_site: bool = True) -> Mapping[str, str]:
     """All files of the docs."""
-    return publish.texts_by_path(site_pages(for_site=for_site))
+    return publish.map_texts(site_pages(for_site=for_site))
 
 
 @cache

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from acpgen.adopt import layout
-from acpgen.publish.table import slug
+from acpgen.publish.requirement_table import make_slug
 
 ROOT: Final = Path(__file__).parents[1]
 FILE: Final = ROOT / "schema" / "requirements.json"
@@ -60,12 +60,12 @@ def ordered(table: dict[str, Any]) -> dict[str, Any]:
     sections: dict[tuple[str, str], int] = {}
     for row in table["rules"]:
         if "number" not in row:
-            section = (row["document"], slug(row["section"]))
+            section = (row["document"], make_slug(row["section"]))
             taken = int(str(row.get("id", "0")).rpartition("/")[2])
             sections[section] = max(sections.get(section, 0), taken)
     for row in table["rules"]:
         if "number" not in row and "id" not in row:
-            section = (row["document"], slug(row["section"]))
+            section = (row["document"], make_slug(row["section"]))
             sections[section] += 1
             row["id"] = f"{'/'.join(section)}/{sections[section]}"
     first: dict[tuple[str, str], int] = {}
@@ -150,7 +150,7 @@ def quoted(value: object) -> str:
 def wanted(table: dict[str, Any]) -> dict[Path, str]:
     """Both files as they must be."""
     whole = ordered(table)
-    return {FILE: layout.text(whole), MONITOR: of_monitor(whole)}
+    return {FILE: layout.format_document(whole), MONITOR: of_monitor(whole)}
 
 
 def main(arguments: list[str]) -> int:

@@ -19,24 +19,24 @@ from acpgen.adopt import (
     BASE,
     Adoption,
     adopt,
-    folder_of,
-    followers,
-    markdown,
-    nearest,
-    overlays,
-    report,
+    find_folder,
+    find_followers,
+    find_nearest,
+    find_overlays,
+    make_report,
     save,
-    start,
-    summary,
-    text,
+    start_following,
+    write_lines,
+    write_markdown,
+    write_summary,
 )
 from acpgen.adopt.adoption import read_upstream
-from acpgen.adopt.canonical import Canonical, canonical
-from acpgen.adopt.differences import differences
-from acpgen.adopt.facts import OURS, Parts, facts, keyed
+from acpgen.adopt.canonical import Canonical, read_canonical
+from acpgen.adopt.differences import find_differences
+from acpgen.adopt.facts import OURS, Parts, extract_facts, key_branches
 from acpgen.adopt.faults import ADOPTION_REFUSED, NO_BASE, NOT_ADOPTABLE, UNCLEAR_PROTOCOL, UNSTABLE_PARTS
-from acpgen.adopt.layout import compact
-from acpgen.adopt.layout import text as laid_out
+from acpgen.adopt.layout import format_compact
+from acpgen.adopt.layout import format_document as laid_out
 from acpgen.config.docs_inputs import INDEX, RELEASES, VERDICTS, index, is_material
 from acpgen.diagnostics.markup import code
 from acpgen.errors import FaultKind, Faults
@@ -79,7 +79,7 @@ def files_of(folder: Path) -> dict[str, str]:
 
 
 def files_as_they_are(folder: Path) -> Canonical:
-    return canonical(load(folder))
+    return read_canonical(load(folder))
 
 
 # --- the checked-in files --------------------------------------------------------------------------------------------
@@ -90,7 +90,7 @@ def files_as_they_are(folder: Path) -> Canonical:
 )
 def test_the_printer_reproduces_every_schema_file_byte_for_byte(path: Path) -> None:
     is_release = is_material(path.relative_to(SCHEMA).as_posix()) and path.name not in (INDEX, VERDICTS)
-    printer = compact if is_release or path.name == BASE else laid_out
+    printer = format_compact if is_release or path.name == BASE else laid_out
     assert printer(json.loads(path.read_text())) == path.read_text()
 
 
@@ -100,7 +100,7 @@ def test_a_release_that_is_kept_holds_facts_and_no_sentence(protocol: str) -> No
     assert len(versions) > 5
     for version in versions:
         release = json.loads((SCHEMA / RELEASES / protocol / f"{version}.json").read_text())
-        assert facts(release) == release
+        assert extract_facts(release) == release
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_a_release_that_is_kept_has_the_facts_of_the_published_one(protocol: str
 
 
 def test_both_versions_of_acp_follow_upstream() -> None:
-    assert list(followers(SCHEMA)) == ["acp/v1", "acp/v2"]
+    assert list(find_followers(SCHEMA)) == ["acp/v1", "acp/v2"]
 
 
 @pytest.mark.parametrize("protocol", ["acp/v1", "acp/v2"])
@@ -139,7 +139,7 @@ def test_a_base_holds_facts_and_no_sentence(protocol: str) -> None:
 
     base = json.loads(path.read_text())
     base.pop("$comment")
-    assert facts(base) == base
+    assert extract_facts(base) == base
     assert max(len(string.split()) for string in strings(base)) <= 4
 
 
@@ -157,16 +157,16 @@ def test_the_files_follow_the_newest_upstream_and_adopting_it_changes_nothing(
     assert adoption.is_none
     assert not adoption.conflicts
     assert not adoption.examples
-    found = report(adoption, protocol)
+    found = make_report(adoption, protocol)
     assert not found.tasks
     assert not found.of("added", "changed", "removed", "conflict")
-    assert summary(found).endswith("already.")
+    assert write_summary(found).endswith("already.")
 
 
 @pytest.mark.parametrize(("protocol", "old", "new"), STEPS)
 def test_the_protocol_of_a_revision_is_recognised(protocol: str, old: str, new: str) -> None:
     for name in (old, new):
-        assert nearest(published(name), followers(SCHEMA)) == protocol
+        assert find_nearest(published(name), find_followers(SCHEMA)) == protocol
 
 
 # --- a real step, there and back -------------------------------------------------------------------------------------
@@ -205,7 +205,7 @@ def test_going_back_gives_the_old_revision_but_for_what_is_different_on_purpose(
         return {
             (name, *found.at)
             for name in theirs.keys() & files.definitions.keys()
-            for found in differences(theirs[name], files.definitions[name])
+            for found in find_differences(theirs[name], files.definitions[name])
         }
 
     on_purpose = apart(step.forth.theirs["$defs"], step.checked_in)
@@ -238,11 +238,11 @@ def test_what_the_documents_demand_stays_on_the_way(step: Step) -> None:
 def test_there_and_back_again_ends_at_the_same_facts(step: Step) -> None:
     assert step.final.definitions.keys() == step.checked_in.definitions.keys()
     for name, schema in step.checked_in.definitions.items():
-        assert not list(differences(schema, step.final.definitions[name])), name
+        assert not list(find_differences(schema, step.final.definitions[name])), name
     root = step.checked_in.root
     assert root is not None
     assert root == step.final.root
-    assert not list(differences(step.checked_in.heads[root], step.final.heads[root]))
+    assert not list(find_differences(step.checked_in.heads[root], step.final.heads[root]))
     assert (step.folder / BASE).read_text() == (SCHEMA / step.protocol / BASE).read_text()
 
 
@@ -285,16 +285,16 @@ def test_lint_asks_for_every_word_that_is_missing_and_for_nothing_that_adopting_
 
 
 def test_the_report_of_a_real_step_names_what_came_and_what_is_left(step: Step) -> None:
-    found = report(step.forth, step.protocol)
-    lines = list(text(found))
-    assert lines[0] == summary(found)
+    found = make_report(step.forth, step.protocol)
+    lines = list(write_lines(found))
+    assert lines[0] == write_summary(found)
     assert any(entry.definition == "Notice" for entry in found.of("added"))
     assert any("additionalDirectories" in task for task in found.tasks)
     assert any(task.startswith("Write ") and "acpgen lint" in task for task in found.tasks)
     if step.protocol == "acp/v2":
         assert any("AuthCapabilities is ClientAuthCapabilities" in task for task in found.tasks)
         assert any("AvailableCommand is Command now" in task for task in found.tasks)
-    written = markdown(found)
+    written = write_markdown(found)
     for entry in found.entries:
         assert f"`{entry.at}`" in written
 
@@ -304,7 +304,7 @@ def changed(step: Step) -> set[str]:
     return {
         name
         for name, schema in step.checked_in.definitions.items()
-        if name not in step.old.definitions or list(differences(schema, step.old.definitions[name]))
+        if name not in step.old.definitions or list(find_differences(schema, step.old.definitions[name]))
     }
 
 
@@ -316,7 +316,7 @@ def words(schema: Any, at: Parts = ()) -> dict[Parts, Json]:
     found[at] = {key: value for key, value in schema.items() if key == "description" or key in OURS}
     for path, child in children(schema):
         if path[0] in ("anyOf", "oneOf"):
-            marks = list(keyed(schema[path[0]]))
+            marks = list(key_branches(schema[path[0]]))
             found |= words(child, (*at, "union", marks[int(path[1])]))
         else:
             found |= words(child, (*at, *path))
@@ -516,7 +516,7 @@ class Project:
         return json.loads((self.folder / path).read_text())["$defs"]  # type: ignore[no-any-return]
 
     def tasks(self, adoption: Adoption) -> str:
-        return "\n".join(report(adoption, "p").tasks)
+        return "\n".join(make_report(adoption, "p").tasks)
 
 
 @pytest.fixture
@@ -526,7 +526,7 @@ def project(tmp_path: Path) -> Project:
     for path, document in ours().items():
         (folder / path).write_text(laid_out(document))
     file.write_text(json.dumps(upstream()))
-    save(folder, start(file, folder, "p"))
+    save(folder, start_following(file, folder, "p"))
     return Project(folder, file, upstream())
 
 
@@ -638,7 +638,7 @@ def test_a_removed_branch_goes_with_its_examples(project: Project) -> None:
     assert "Image" not in definitions
     assert definitions["Item"]["examples"] == [{"type": "text", "text": "hello"}, {"type": "_sound"}]
     assert definitions["Item"]["anyOf"][1]["not"] == {"anyOf": [tagged("text")]}
-    assert [entry.at for entry in report(adoption, "p").of("removed")] == [
+    assert [entry.at for entry in make_report(adoption, "p").of("removed")] == [
         'items.json#/$defs/Item/anyOf (type "image")',
         'items.json#/$defs/Item/anyOf/1/not/anyOf (type "image")',
         "items.json#/$defs/Image",
@@ -674,11 +674,11 @@ def test_a_bound_that_differs_on_purpose_is_a_conflict_and_stays(project: Projec
     adoption = project.adopt()
     count = project.ours("greet.json")["GreetRequest"]["properties"]["count"]
     assert (count["minimum"], count["maximum"]) == (1, 5), "a change of what was alike is taken, beside"
-    (conflict,) = report(adoption, "p").of("conflict")
+    (conflict,) = make_report(adoption, "p").of("conflict")
     assert conflict.at == "greet.json#/$defs/GreetRequest/properties/count/maximum"
     assert conflict.what == "upstream changed 10 to 20; here is 5, and stays"
     assert project.adopt().is_none, "it is told once"
-    assert any(entry.at == conflict.at for entry in report(project.adopt(), "p").of("different"))
+    assert any(entry.at == conflict.at for entry in make_report(project.adopt(), "p").of("different"))
 
 
 def test_a_type_that_differs_on_purpose_is_never_mixed_with_upstreams(project: Project) -> None:
@@ -831,10 +831,10 @@ def test_any_two_revisions_can_be_adopted_one_after_the_other_without_a_trace(pr
 
 def test_names_of_a_schema_are_no_markup_in_a_report(project: Project) -> None:
     project.definitions["Text"]["properties"]["`[x](y)`\n# <b>"] = {"type": "string", "const": "<img>"}
-    found = report(project.adopt(), "p")
-    lines = markdown(found).splitlines()
+    found = make_report(project.adopt(), "p")
+    lines = write_markdown(found).splitlines()
     assert not [line for line in lines if line.startswith("# <b>")]
-    assert all(line.isprintable() for line in text(found))
+    assert all(line.isprintable() for line in write_lines(found))
     assert any(code("items.json#/$defs/Text/properties/`[x](y)`\n# <b>") in line for line in lines)
 
 
@@ -884,17 +884,17 @@ def test_a_base_with_the_marks_of_a_merge_is_refused(project: Project) -> None:
 
 
 def test_an_unlike_schema_needs_to_be_told_its_protocol(project: Project) -> None:
-    folders = followers(project.folder.parent)
-    assert nearest(project.file, folders) == "p"
+    folders = find_followers(project.folder.parent)
+    assert find_nearest(project.file, folders) == "p"
     shutil.copytree(project.folder, project.folder.with_name("q"))
     with pytest.raises(Faults) as caught:
-        nearest(project.file, followers(project.folder.parent))
+        find_nearest(project.file, find_followers(project.folder.parent))
     assert caught.value.faults == (UNCLEAR_PROTOCOL(at=str(project.file), choices="--into p or --into q"),)
 
 
 def test_where_no_folder_follows_upstream_the_hint_does_not_record_the_new_schema_as_adopted(project: Project) -> None:
     with pytest.raises(Faults) as caught:
-        nearest(project.file, {})
+        find_nearest(project.file, {})
     assert caught.value.faults == (UNCLEAR_PROTOCOL(at=str(project.file), choices="--into PROTOCOL"),)
 
 
@@ -955,7 +955,7 @@ def overlaid(project: Project) -> Path:
     folder.mkdir()
     (folder / "items.json").write_text(laid_out(value))
     project.file.write_text(json.dumps(tried_out()))
-    save(folder, start(project.file, folder, "next"))
+    save(folder, start_following(project.file, folder, "next"))
     return folder
 
 
@@ -986,7 +986,9 @@ def test_an_overlay_is_adopted_as_an_overlay(project: Project) -> None:
     assert greet["x-adds"] == {**added, "#/$defs/GreetRequest/required": ["hum"]}
     assert apply(project.file, folder, "next").is_none
     bundle = understand(load(folder))[1].schema["$defs"]
-    assert [facts(bundle["GreetRequest"])["properties"][name] for name in ("hum", "extra")] == [{"type": "string"}] * 2
+    assert [extract_facts(bundle["GreetRequest"])["properties"][name] for name in ("hum", "extra")] == [
+        {"type": "string"}
+    ] * 2
     project.file.write_text(json.dumps(tried_out()))
     apply(project.file, folder, "next")
     assert list(files_of(folder)) == list(before), "and a file that says nothing more is gone"
@@ -1000,9 +1002,9 @@ def test_what_an_overlay_cannot_say_stays_and_is_told(project: Project) -> None:
     project.file.write_text(json.dumps(theirs))
     adoption = apply(project.file, folder, "next")
     assert {conflict.at[1] for conflict in adoption.conflicts} == {"Image", "Text"}
-    (task,) = (task for task in report(adoption, "next").tasks if task.startswith("Adopt the stable schema"))
+    (task,) = (task for task in make_report(adoption, "next").tasks if task.startswith("Adopt the stable schema"))
     assert "items.json#/$defs/Text/properties/text/type" in task
-    assert facts(load(folder).documents[0].value) is not None
+    assert extract_facts(load(folder).documents[0].value) is not None
     assert json.loads((folder / "items.json").read_text())["x-extends"]
 
 
@@ -1014,7 +1016,7 @@ def test_an_overlay_that_the_next_stable_revision_breaks_is_told(project: Projec
     theirs["$defs"]["Sound"] = {"type": "object"}
     project.file.write_text(json.dumps(theirs))
     adoption = adopt(project.file, project.folder, "p", {"next": folder})
-    told = "\n".join(report(adoption, "p").tasks)
+    told = "\n".join(make_report(adoption, "p").tasks)
     assert "next/items.json#/x-adds/#/$defs/Item/anyOf/2/not/anyOf: this leads to another branch now." in told
     assert "next/items.json#/$defs/Sound: the other file has this definition." in told
 
@@ -1023,17 +1025,17 @@ def test_an_unstable_schema_goes_into_no_stable_protocol_by_itself(project: Proj
     project.file.write_text(json.dumps(tried_out()))
     root = project.folder.parent
     with pytest.raises(Faults, match="no stable protocol"):
-        nearest(project.file, followers(root), overlays(root))
+        find_nearest(project.file, find_followers(root), find_overlays(root))
     folder = overlaid(project)
-    assert overlays(root) == {"next": folder}
-    assert nearest(project.file, followers(root), overlays(root)) == "next"
+    assert find_overlays(root) == {"next": folder}
+    assert find_nearest(project.file, find_followers(root), find_overlays(root)) == "next"
     (folder / BASE).unlink()
     with pytest.raises(Faults) as caught:
-        nearest(project.file, followers(root), overlays(root))
+        find_nearest(project.file, find_followers(root), find_overlays(root))
     assert caught.value.faults == (UNSTABLE_PARTS(at=str(project.file), choices="--into next"),)
     project.file.write_text(json.dumps(tried_out()).replace("UNSTABLE", ""))
     with pytest.raises(Faults) as caught:
-        nearest(project.file, followers(root), overlays(root))
+        find_nearest(project.file, find_followers(root), find_overlays(root))
     assert caught.value.faults == (UNCLEAR_PROTOCOL(at=str(project.file), choices="--into p or --into next"),)
 
 
@@ -1055,9 +1057,9 @@ def test_a_folder_that_is_no_overlay_and_none_of_this_one_is_passed_over(
     for number, value in enumerate(files):
         (broken / f"{number}.json").write_text(json.dumps(value))
     root = project.folder.parent
-    extending = overlays(root)
+    extending = find_overlays(root)
     assert extending == {"broken": broken}
-    assert nearest(project.file, followers(root), extending) == "p"
+    assert find_nearest(project.file, find_followers(root), extending) == "p"
     project.definitions["Image"]["properties"]["alt"] = {"type": "string"}
     project.file.write_text(json.dumps(project.next))
     adoption = adopt(project.file, project.folder, "p", extending)
@@ -1080,8 +1082,8 @@ def test_a_folder_that_is_no_overlay_of_this_one_alone_is_told(project: Project,
         (broken / path).write_text(json.dumps(value))
     project.definitions["Image"]["properties"]["alt"] = {"type": "string"}
     project.file.write_text(json.dumps(project.next))
-    adoption = adopt(project.file, project.folder, "p", overlays(project.folder.parent))
-    assert told in "\n".join(report(adoption, "p").tasks)
+    adoption = adopt(project.file, project.folder, "p", find_overlays(project.folder.parent))
+    assert told in "\n".join(make_report(adoption, "p").tasks)
 
 
 def test_a_folder_around_an_overlay_is_not_adopted_together_with_it(project: Project) -> None:
@@ -1103,7 +1105,7 @@ def test_the_unstable_channel_follows_upstream_there_and_back(version: str, tmp_
     shutil.copytree(SCHEMA / "acp", tmp_path / "acp")
     folder = tmp_path / "acp" / "unstable" / version
     stable = files_of(tmp_path / "acp" / version)
-    save(folder, start(published(newest), folder, version))
+    save(folder, start_following(published(newest), folder, version))
     assert apply(published(newest), folder, version).is_none
     apply(published(older), folder, version)
     assert apply(published(older), folder, version).is_none
@@ -1113,7 +1115,9 @@ def test_the_unstable_channel_follows_upstream_there_and_back(version: str, tmp_
     kept = {path for path in stable if path in raw}
     assert kept
     assert all("x-extends" in raw[path] for path in kept)
-    names = [canonical(load(tmp_path / "acp" / each)).definitions.keys() for each in (version, f"unstable/{version}")]
+    names = [
+        read_canonical(load(tmp_path / "acp" / each)).definitions.keys() for each in (version, f"unstable/{version}")
+    ]
     assert names[0] < names[1]
 
 
@@ -1201,7 +1205,7 @@ def test_what_is_adopted_can_be_kept_as_a_release(
     assert command("upstream.json", "--keep-as", "2.0") == 2
     assert "2.0 is kept already, with other facts" in capsys.readouterr().err
     assert files_of(root) == before
-    assert list(followers(root / "schema")) == ["p"]
+    assert list(find_followers(root / "schema")) == ["p"]
 
 
 def test_read_upstream_keeps_no_word(project: Project) -> None:
@@ -1233,7 +1237,7 @@ def test_a_release_of_a_family_is_kept_with_those_before_it(
 
 
 def test_a_protocol_without_releases_of_its_own_keeps_them_with_its_family(tmp_path: Path) -> None:
-    assert folder_of(tmp_path, "m/2025") == tmp_path / RELEASES / "m" / "2025"
+    assert find_folder(tmp_path, "m/2025") == tmp_path / RELEASES / "m" / "2025"
     (tmp_path / RELEASES / "m").mkdir(parents=True)
     (tmp_path / RELEASES / "m" / INDEX).write_text("{}")
-    assert folder_of(tmp_path, "m/2025") == tmp_path / RELEASES / "m"
+    assert find_folder(tmp_path, "m/2025") == tmp_path / RELEASES / "m"

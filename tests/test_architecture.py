@@ -39,7 +39,10 @@ READERS = frozenset(
         "acpgen.input.load",
         "messages",
         "recordings",
-        *(f"acpgen.publish.site{name}" for name in ("", ".generator", ".laying", ".live", ".searching", ".serving")),
+        *(
+            f"acpgen.publish.site{name}"
+            for name in ("", ".generator", ".http_server", ".live", ".search_index", ".site_files")
+        ),
         "files",
     }
 )
@@ -359,7 +362,6 @@ SAME_MODULE = {
     "bundle": "the target that writes the bundle",
     "ir": "the target that writes the IR",
     "dialect": "the rules of `lint` about the dialect",
-    "changes": "what differs between two revisions, and the page that shows it of two versions",
     "methods": "how the methods of a schema are read, and what differs between those of two revisions",
     "types": "the types that schemas describe, and those of Python",
 }

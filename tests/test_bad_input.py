@@ -336,7 +336,7 @@ USES: Final[tuple[Callable[[Documents], object], ...]] = (
     lambda documents: generate(documents, ["bundle", "ir", "docs", "vectors"]),
     lambda documents: compare(documents, documents),
     lambda documents: compare(documents, Documents("doors", (whole(DOORS),)), mode="language"),
-    lambda documents: validators.strict(documents).judge(
+    lambda documents: validators.read_strict(documents).judge(
         {"jsonrpc": "2.0", "id": 1, "method": "door/open"}, sender="client"
     ),
 )

@@ -13,11 +13,12 @@ import pytest
 
 from acpgen import config, errors, ir
 from acpgen.bundle.faults import STRAY_DEFINITION
-from acpgen.files.cache import FORGETFUL, NO_CACHE, UNUSED, Cache, Memory, key_of, own_code, user_cache
+from acpgen.files.cache import NO_CACHE, UNUSED, Cache, key_of, own_code, user_cache
 from acpgen.files.serialization import from_json, to_json
 from acpgen.input.faults import UNKNOWN_NAME
 from acpgen.ir import JSON
 from acpgen.publish import site
+from acpgen.publish.memory import FORGETFUL, Memory
 
 KEY = "ab" * 32
 OTHER = "ab" + "cd" * 31
@@ -40,6 +41,14 @@ def test_what_is_kept_is_found_as_it_was(tmp_path: Path) -> None:
     cache.keep(KEY, value)
     assert repr(cache.find(KEY)) == repr(value)
     assert cache.find(OTHER) is None
+
+
+def test_of_a_key_the_last_value_is_found_and_only_for_its_own_inputs(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    cache.keep(KEY, [1], "a")
+    assert (cache.find(KEY, "a"), cache.find(KEY, "b"), cache.find(KEY)) == ([1], None, None)
+    cache.keep(KEY, [2], "b")
+    assert (cache.find(KEY, "a"), cache.find(KEY, "b")) == (None, [2])
 
 
 def test_without_a_folder_nothing_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -264,7 +273,7 @@ def test_a_site_of_what_is_remembered_is_the_site_made_anew(tmp_path: Path, file
 
     def docs(memory: Memory) -> site.Docs:
         found = config.find(tmp_path)
-        return site.docs(found, site.inputs(found), memory)
+        return site.make_docs(found, site.read_inputs(found), memory)
 
     small_project(tmp_path)
     before = docs(memory)
@@ -286,15 +295,15 @@ def test_an_edit_by_hand_makes_no_pages_again_that_hold_none_of_it(
 ) -> None:
     memory = Memory()
     found = small_project(tmp_path)
-    site.docs(found, site.inputs(found), memory)
+    site.make_docs(found, site.read_inputs(found), memory)
     (tmp_path / "schema/pages/more.md").write_text("# More\n\nEdited.\n")
 
     def fail(*_: object) -> None:
         raise AssertionError("made again")
 
-    monkeypatch.setattr("acpgen.publish.schemas.pages", fail)
-    monkeypatch.setattr("acpgen.publish.in_browser.page", fail)
-    monkeypatch.setattr("acpgen.publish.lint_rules.page", fail)
-    monkeypatch.setattr("acpgen.publish.requirements.parse", fail)
-    monkeypatch.setattr("acpgen.publish.changes.page", fail)
-    assert "Edited." in site.docs(found, site.inputs(found), memory).documents["more.md"]
+    monkeypatch.setattr("acpgen.publish.schemas.write_pages", fail)
+    monkeypatch.setattr("acpgen.publish.validation_page.write_page", fail)
+    monkeypatch.setattr("acpgen.publish.lint_rules.write_page", fail)
+    monkeypatch.setattr("acpgen.publish.requirements.parse_table", fail)
+    monkeypatch.setattr("acpgen.publish.version_differences.write_page", fail)
+    assert "Edited." in site.make_docs(found, site.read_inputs(found), memory).documents["more.md"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ from typer.main import get_command
 
 from acpgen.cli import app
 from acpgen.commands import terminal
+from acpgen.targets.built_in import BUILT_IN
 from commands import acpgen
 
 GENERATE = ["generate", "--schema", "acp/v1", "--package", "acme.v1", "--out", "out"]
@@ -64,6 +66,21 @@ def test_a_default_and_a_least_value_are_sentences() -> None:
         (["probe"], "missing argument 'COMMAND'.", "See: acpgen probe --help"),
         (["docs", "xx"], "no such command 'xx'.", "See: acpgen docs --help"),
         (["diff", "a", "b", "--dry-run"], "--dry-run needs --fix.", "See: acpgen diff --help"),
+        (
+            ["diff", "acp/v1", "acp/v2", "--mode", "languag"],
+            "--mode: there is no mode 'languag'.",
+            "Did you mean 'language'? Known names: 'language', 'protocol'.",
+        ),
+        (
+            ["rules", "--format", "html"],
+            "--format: there is no format 'html'.",
+            "Known names: 'json', 'markdown', 'text'.",
+        ),
+        (
+            ["lint", "--color", "alwys"],
+            "--color: there is no choice 'alwys'.",
+            "Did you mean 'always'? Known names: 'always', 'auto', 'never'.",
+        ),
         (["lint", "x.json"], "x.json: there is no such file or folder.", "Correct the path."),
         (["validate", "x.jsonl"], "x.jsonl: there is no such file or folder.", "Correct the path."),
         (["rules", "fields-added"], "RULE: there is no rule 'fields-added'.", "Did you mean 'field-added'?"),
@@ -90,10 +107,39 @@ def test_on_a_terminal_help_and_errors_have_colours_and_long_lines_break_between
     first, second, *_, last = printed.err.splitlines()
     assert first.startswith("\x1b[1;31merror\x1b[0m: word") and second.startswith("  word")
     assert last == "\x1b[1;36mhint\x1b[0m: do this."
-    assert "\x1b[1;32mOptions:\x1b[0m" in printed.out
+    assert "\x1b[1;32mGlobal options:\x1b[0m" in printed.out
     monkeypatch.setenv("NO_COLOR", "1")
     terminal.show_error("one")
     assert capsys.readouterr().err == "error: one\n"
+
+
+@pytest.mark.parametrize("words", [each for each in commands() if each not in ([], ["docs"])], ids="-".join)
+def test_every_command_has_the_options_of_all_and_each_option_stands_under_a_heading(words: list[str]) -> None:
+    text = acpgen([*words, "--help"]).stdout.decode()
+    heading = ""
+    headings: dict[str, list[str]] = {}
+    for line in text.splitlines():
+        heading = line.removesuffix(":") if re.fullmatch(r"[A-Z][a-z ]+:", line) else heading
+        if re.match(r"  -", line):
+            headings.setdefault(heading, []).append(line.split()[0].rstrip(","))
+    assert headings.pop("Global options")[-3:] == ["-q", "--color", "-h"]
+    assert all(len(options) <= 8 for options in headings.values()), headings
+
+
+def test_colours_and_quiet_are_what_the_options_say(tmp_path: Path) -> None:
+    coloured = acpgen(["diff", "acp/v1", "acp/v1", "--color", "always"], cwd=tmp_path)
+    plain = acpgen(["diff", "acp/v1", "acp/v1"], cwd=tmp_path)
+    assert b"\x1b[" in coloured.stdout and b"\x1b[" not in plain.stdout
+    (tmp_path / "one.jsonl").write_text('{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}\n')
+    loud, quiet = (acpgen(["validate", "one.jsonl", *option], cwd=tmp_path) for option in ([], ["-q"]))
+    assert loud.stderr and not quiet.stderr
+    assert loud.stdout == quiet.stdout
+    assert acpgen(["validate", "two.jsonl", "-q"], cwd=tmp_path).stderr.startswith(b"error: ")
+
+
+def test_the_help_of_generate_names_every_target_that_comes_with_acpgen() -> None:
+    text = " ".join(acpgen(["generate", "--help"]).stdout.decode().split())
+    assert f"Only these targets: {', '.join(sorted(BUILT_IN))}, or" in text
 
 
 def test_the_page_of_a_rule_is_text_for_people() -> None:

@@ -4,32 +4,36 @@ from __future__ import annotations
 
 import json
 import tomllib
-from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import jsonschema_rs
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from acpgen import config
+from acpgen.compat.findings import Waiver
 from acpgen.config import (
     Config,
     Member,
     Output,
     SiteSettings,
+    docs_inputs,
     find,
     is_package,
     is_protocol,
+    move_site,
     read,
     read_names,
-    site_settings,
 )
 from acpgen.config.faults import NO_CONFIGURATION
 from acpgen.errors import Fault, Faults
 from acpgen.input.faults import BAD_SETTING
 from acpgen.input.load import Document, Documents
 from acpgen.ir import JSON
+from acpgen.publish.requirement_table import NormativeDocument, SchemaPlaces
 from acpgen.targets.interface import Settings
 from acpgen.targets.pipeline import generate
 
@@ -66,27 +70,23 @@ def test_a_configuration_is_read_as_it_stands(tmp_path: Path) -> None:
     assert config == Config(
         root=tmp_path,
         schema="schemas",
-        outputs=(
-            Output(
-                folder="generated/python/acp-bindings",
+        outputs={
+            "generated/python/acp-bindings": Output(
                 target="python",
-                members=(
-                    Member("acp/v1", package="acp_bindings.v1"),
-                    Member("acp/v2", package="acp_bindings.v2"),
-                ),
+                packages={"acp/v1": "acp_bindings.v1", "acp/v2": "acp_bindings.v2"},
                 distribution="acp-bindings",
                 version="1.2.0rc1",
                 license="MIT OR Apache-2.0",
             ),
-            Output(
-                folder="generated/schema",
-                target="bundle",
-                members=(Member("acp/v1", prefix="acp/v1"), Member("mcp/2025-06-18", prefix="mcp/2025-06-18")),
-            ),
-        ),
+            "generated/schema": Output(target="bundle", protocols=("acp/v1", "mcp/2025-06-18", "acp/v1")),
+        },
     )
     assert config is not None
     assert config.protocols == ("acp/v1", "acp/v2", "mcp/2025-06-18")
+    assert [output.members for output in config.outputs.values()] == [
+        (Member("acp/v1", package="acp_bindings.v1"), Member("acp/v2", package="acp_bindings.v2")),
+        (Member("acp/v1", prefix="acp/v1"), Member("mcp/2025-06-18", prefix="mcp/2025-06-18")),
+    ]
 
 
 def test_the_schema_folder_has_a_default(tmp_path: Path) -> None:
@@ -216,7 +216,7 @@ def test_a_scope_is_part_of_names_of_npm_alone(tmp_path: Path) -> None:
     text = FULL.replace('"acp-bindings"\nversion = "1.2.0rc1"', '"@tide/protocol"')
     config = config_of(tmp_path, text.replace('target = "python"', 'target = "typescript"'))
     assert config is not None
-    assert config.outputs[0].distribution == "@tide/protocol"
+    assert config.outputs["generated/python/acp-bindings"].distribution == "@tide/protocol"
     for target, name in (("python", "@tide/protocol"), ("typescript", "tide/protocol"), ("typescript", "@Tide/")):
         wrong = text.replace("@tide/protocol", name).replace('"python"', f'"{target}"')
         assert "the name of a distribution" in str(faults_of(tmp_path, wrong)[0])
@@ -263,9 +263,8 @@ def site_of(tmp_path: Path, text: str) -> SiteSettings:
 def test_the_site_is_told_where_it_stands_and_where_its_files_are_edited(tmp_path: Path) -> None:
     told = site_of(tmp_path, '[tool.acpgen.site]\nurl = "https://a.example/docs"\n')
     assert told == SiteSettings(url="https://a.example/docs/")
-    assert site_settings(told, source="http://b.example/edit/main") == SiteSettings(
-        url="https://a.example/docs/", source="http://b.example/edit/main/"
-    )
+    moved = move_site(Config(tmp_path, site=told), url="", source="http://b.example/edit/main")
+    assert moved.site == SiteSettings(url="https://a.example/docs/", source="http://b.example/edit/main/")
     assert site_of(tmp_path, "") == SiteSettings()
 
 
@@ -291,13 +290,30 @@ def test_a_wrong_setting_of_the_site_is_a_fault(tmp_path: Path, text: str, key: 
 
 def test_an_address_on_the_command_line_is_held_to_the_same() -> None:
     with pytest.raises(Faults, match="--url"):
-        site_settings(SiteSettings(), url="docs")
+        move_site(Config(Path()), url="docs", source="")
+
+
+@pytest.mark.parametrize(
+    ("file", "place", "kind", "apart"),
+    [
+        ("config/config.schema.json", "", Config, {"root"}),
+        ("config/config.schema.json", "/properties/site", SiteSettings, set[str]()),
+        ("config/config.schema.json", "/$defs/output", Output, set[str]()),
+        ("config/releases.schema.json", "", docs_inputs.Index, set[str]()),
+        ("compat/waivers.schema.json", "/$defs/waiver", Waiver, {"at", "line"}),
+        ("publish/requirements.schema.json", "/$defs/document", NormativeDocument, set[str]()),
+        ("publish/requirements.schema.json", "/$defs/places", SchemaPlaces, set[str]()),
+    ],
+)
+def test_the_members_of_a_form_are_the_fields_of_its_class(file: str, place: str, kind: Any, apart: set[str]) -> None:
+    form: Any = json.loads((Path(config.__file__).parents[1] / file).read_text())
+    for step in place.split("/")[1:]:
+        form = form[step]
+    fields: Any = msgspec.inspect.type_info(kind)
+    assert {*form["properties"], *apart} == {each.name for each in fields.fields}
 
 
 def test_editors_know_every_setting_by_the_schema_of_the_form() -> None:
     form = json.loads(Path(config.__file__).with_name("config.schema.json").read_text())
     assert not [*jsonschema_rs.Draft202012Validator({"$ref": form["$schema"]}).iter_errors(form)]
-    assert form["properties"].keys() - {"outputs"} == {each.name for each in fields(Config)} - {
-        *("root", "outputs", "names_of"),
-    }
     assert all("description" in each for each in form["properties"].values())

@@ -17,7 +17,7 @@ from acpgen.meaning.understanding import understand
 from acpgen.messages import validators
 from acpgen.targets import docs
 from acpgen.targets.docs import examples
-from acpgen.targets.docs.conversations import Conversation, Spoken, find_conversations
+from acpgen.targets.docs.conversations import Conversation, ConversationMessage, find_conversations
 from acpgen.targets.interface import Settings
 
 ROOT = Path(__file__).parents[1]
@@ -28,8 +28,8 @@ PROTOCOLS = ("acp/v1", "acp/v2", "mcp/2025-06-18")
 def told(name: str) -> dict[str, Conversation]:
     protocol, bundle = published.version(name).protocol, published.version(name).bundle
     judge = examples.ExampleJudge(bundle)
-    found = examples.collect(protocol, judge)
-    every = {**found, **examples.generate(protocol, judge, found)}
+    found = examples.collect_examples(protocol, judge)
+    every = {**found, **examples.generate_examples(protocol, judge, found)}
     return {each.scenario.name: each for each in find_conversations(protocol, bundle, every)}
 
 
@@ -41,10 +41,10 @@ def pages(name: str) -> dict[str, str]:
 
 @cache
 def strict(name: str) -> Any:
-    return validators.strict(validators.find(name))
+    return validators.read_strict(validators.find(name))
 
 
-def renumbered(spoken: Sequence[Spoken], first: int) -> list[tuple[str, dict[str, Any]]]:
+def renumbered(spoken: Sequence[ConversationMessage], first: int) -> list[tuple[str, dict[str, Any]]]:
     """Messages after others: their ids go on where those ended."""
     found: list[tuple[str, dict[str, Any]]] = []
     for each in spoken:
@@ -85,7 +85,7 @@ def test_every_conversation_is_looked_at(name: str) -> None:
 @pytest.mark.parametrize(("name", "plan"), CASES, ids=[f"{name}-{plan}" for name, plan in CASES])
 def test_the_monitor_finds_no_breach_in_a_conversation_of_the_docs(name: str, plan: str) -> None:
     conversation = told(name)[plan]
-    monitor = validators.monitor([strict(name)], fixed=True)
+    monitor = validators.make_monitor([strict(name)], fixed=True)
     said = [*before(name, conversation), *renumbered(conversation.messages, 0)]
     found = [breach for sender, message in said for breach in monitor.observe(sender, message)]
     found += monitor.finish()

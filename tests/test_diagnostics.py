@@ -16,8 +16,8 @@ from typer.main import get_command
 
 import commands
 from acpgen.cli import app
-from acpgen.diagnostics import FORMATS, written
-from acpgen.diagnostics.columns import WIDTH, columns
+from acpgen.diagnostics import FORMATS, write_report
+from acpgen.diagnostics.columns import WIDTH, count_columns
 from acpgen.diagnostics.model import (
     Column,
     Diagnostic,
@@ -102,10 +102,10 @@ class Elements(HTMLParser):
 @pytest.mark.parametrize("layout", ["fitted", "full", "lines"])
 @pytest.mark.parametrize("name", FORMATS)
 def test_text_of_others_is_text_in_every_format(name: str, layout: Any) -> None:
-    text = written(report(layout=layout), name)
+    text = write_report(report(layout=layout), name)
     assert "\x1b" not in text
     if name == "text" and layout != "lines":
-        assert max(map(columns, text.splitlines())) <= WIDTH
+        assert max(map(count_columns, text.splitlines())) <= WIDTH
     if name == "html":
         elements = Elements()
         elements.feed(text)
@@ -117,25 +117,25 @@ def test_text_of_others_is_text_in_every_format(name: str, layout: Any) -> None:
 
 
 def test_services_read_every_report() -> None:
-    sarif = written(report(), "sarif")
+    sarif = write_report(report(), "sarif")
     sarif_pydantic.Sarif.model_validate_json(sarif)
     (run,) = json.loads(sarif)["runs"]
     assert [each["level"] for each in run["results"]] == ["error", "note", "note", "warning", "warning", "note"]
     assert [each.get("occurrenceCount", 1) for each in run["results"]] == [1, 1, 7, 1, 2, 1]
     assert run["results"][0]["fixes"][0]["artifactChanges"][0]["artifactLocation"]["uri"] == "a%20b.json"
-    suites: Any = junitparser.JUnitXml.fromstring(written(report(), "junit").encode())
+    suites: Any = junitparser.JUnitXml.fromstring(write_report(report(), "junit").encode())
     assert (suites.tests, suites.failures, suites.errors) == (8, 1, 0)
-    levels = [each["severity"] for each in json.loads(written(report(), "gitlab"))]
+    levels = [each["severity"] for each in json.loads(write_report(report(), "gitlab"))]
     assert levels == ["critical", "info", "info", "minor", "info"]
-    assert json.loads(written(report(), "badge"))["color"] == "red"
+    assert json.loads(write_report(report(), "badge"))["color"] == "red"
 
 
 def test_an_exit_code_that_no_diagnostic_explains_is_an_error_in_every_service() -> None:
     bare = report(diagnostics=(), verdict="not judged", sentence="Not judged: nothing was there.", is_judged=False)
-    suites: Any = junitparser.JUnitXml.fromstring(written(bare, "junit").encode())
+    suites: Any = junitparser.JUnitXml.fromstring(write_report(bare, "junit").encode())
     assert (suites.errors, suites.failures) == (1, 0)
-    assert written(bare, "github").splitlines()[-1].startswith("::error title=verdict%3A not judged::")
-    assert json.loads(written(bare, "sarif"))["runs"][0]["invocations"][0]["executionSuccessful"] is False
+    assert write_report(bare, "github").splitlines()[-1].startswith("::error title=verdict%3A not judged::")
+    assert json.loads(write_report(bare, "sarif"))["runs"][0]["invocations"][0]["executionSuccessful"] is False
 
 
 def test_editorial_changes_are_one_line_for_each_file_with_their_number() -> None:
@@ -144,10 +144,10 @@ def test_editorial_changes_are_one_line_for_each_file_with_their_number() -> Non
         for file, line in (("a.json", 7), ("b.json", 2), ("a.json", 1))
     ]
     few = report(diagnostics=tuple(words), skipped=(), tables=())
-    assert "  a.json: 8\n  b.json: 2\n" in written(few, "text")
-    assert "text-reworded`: " not in written(few, "markdown")
-    assert "`text-reworded` (10): `a.json: 8`, `b.json: 2`" in written(few, "markdown")
-    assert written(few, "html").count("<li>") == 2
+    assert "  a.json: 8\n  b.json: 2\n" in write_report(few, "text")
+    assert "text-reworded`: " not in write_report(few, "markdown")
+    assert "`text-reworded` (10): `a.json: 8`, `b.json: 2`" in write_report(few, "markdown")
+    assert write_report(few, "html").count("<li>") == 2
 
 
 def test_every_command_that_reports_has_every_format() -> None:
@@ -201,7 +201,7 @@ def test_what_a_report_on_messages_does_not_name_is_counted(monkeypatch: pytest.
     found = message_report.MessageDiagnostics()
     for line in range(1, 6):
         found.add_line("m", LineVerdict(line, "client", "request", "a", (LineProblem("type", f"number {line}"),)))
-    text = written(found.report(["m"]), "text")
+    text = write_report(found.report(["m"]), "text")
     assert "m:2: type: number 2\nFurther lines that are wrong or were not judged: 3.\n" in text
 
 

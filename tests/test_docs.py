@@ -19,6 +19,7 @@ import pytest
 import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from jinja2 import Environment
 from markdown_it import MarkdownIt
 
 from acpgen import config, ir, publish
@@ -26,9 +27,10 @@ from acpgen.bundle.bundle import Bundle
 from acpgen.diagnostics import markup
 from acpgen.diagnostics.markup import code, prose, quoting
 from acpgen.errors import Faults, visible
+from acpgen.files.cache import Cache
 from acpgen.input.load import load
 from acpgen.meaning.understanding import understand
-from acpgen.publish import reference, site, table
+from acpgen.publish import reference, requirement_table, site
 from acpgen.targets import docs
 from acpgen.targets.docs import pictures, templates, views
 from acpgen.targets.docs.page_paths import Linker, find_page_paths
@@ -265,7 +267,7 @@ def test_what_stands_above_versions_takes_no_markup_from_a_hostile_schema(reader
         (tmp_path / name).mkdir(parents=True)
         (tmp_path / name / "schema.json").write_text(json.dumps(schema))
         made.append(publish.Version(*understand(load(tmp_path / name, name=name)), Settings(prefix=name)))
-    for path, page in publish.texts_by_path(publish.make_pages(made)).items():
+    for path, page in publish.map_texts(publish.make_pages(made)).items():
         found = read(READERS[reader](page))
         assert not {tag for tag, _ in found.tags} & {"img", "script", "b", "b\\"}, path
 
@@ -567,7 +569,7 @@ def test_every_page_is_in_the_navigation() -> None:
                 yield from paths(below)
 
     made = files()
-    reached = list(paths(publish.arrange(site_pages())))
+    reached = list(paths(publish.arrange_navigation(site_pages())))
     pages = {path for path in made if path.endswith(".md") and not path.endswith("single-file.md")}
     assert set(reached) == pages
     assert len(reached) == len(set(reached))
@@ -575,8 +577,8 @@ def test_every_page_is_in_the_navigation() -> None:
 
 def test_the_navigation_has_seven_entries_by_what_people_want() -> None:
     sections = config.find(ROOT).site.sections
-    python = reference.read(site.inputs(config.find(ROOT)).python)
-    found = publish.arrange([*site_pages(), *reference.pages(python)], sections)
+    python = reference.parse_modules(site.read_inputs(config.find(ROOT)).python)
+    found = publish.arrange_navigation([*site_pages(), *reference.write_pages(python)], sections.items())
     assert [title for title, _ in found] == [
         *(
             "Learn",
@@ -698,18 +700,18 @@ def test_every_requirement_of_a_version_is_told_on_a_page_of_that_version() -> N
         }
         rules = [
             each
-            for each in table.parse(docs_material().requirements, "").rules
+            for each in requirement_table.parse_table(docs_material().requirements, "").rules
             if version.protocol.name in each.protocols
         ]
         assert rules
-        known = publish.requirements.addresses(table.parse(docs_material().requirements, ""))
+        known = publish.requirements.map_addresses(requirement_table.parse_table(docs_material().requirements, ""))
         assert {known[each.id].partition("#")[2] for each in rules} <= told
 
 
 def test_a_schema_without_methods_makes_no_claim_about_messages(tmp_path: Path) -> None:
     (tmp_path / "schema.json").write_text(json.dumps({"$defs": {"Thing": {"type": "object"}}}))
     version = publish.Version(*understand(load(tmp_path, name="p/v1")), Settings(prefix="p/v1"))
-    made = publish.texts_by_path(publish.make_pages([version]))
+    made = publish.map_texts(publish.make_pages([version]))
     assert "no methods" in made["p/v1/methods.md"] and "(types.md)" in made["p/v1/index.md"]
     assert "(messages.md)" not in made["p/v1/index.md"]
     for name in ("messages", "errors"):
@@ -727,7 +729,7 @@ def test_what_is_deprecated_is_marked_and_names_that_patterns_admit_are_told(tmp
     former = {"type": "object", "deprecated": True}
     (tmp_path / "schema.json").write_text(json.dumps({"$defs": {"Thing": thing, "Former": former}}))
     version = publish.Version(*understand(load(tmp_path, name="p/v1")), Settings(prefix="p/v1"))
-    made = publish.texts_by_path(publish.make_pages([version], for_site=True))
+    made = publish.map_texts(publish.make_pages([version], for_site=True))
     page = made["p/v1/types/Thing.md"]
     assert "`old` **deprecated** |" in page and "`new` |" in page
     assert (
@@ -754,7 +756,7 @@ def test_a_cell_says_what_null_means_once(tmp_path: Path) -> None:
     }
     (tmp_path / "schema.json").write_text(json.dumps({"$defs": {"Thing": {"type": "object", "properties": fields}}}))
     version = publish.Version(*understand(load(tmp_path, name="p/v1")), Settings(prefix="p/v1"))
-    page = publish.texts_by_path(publish.make_pages([version], for_site=True))["p/v1/types/Thing.md"]
+    page = publish.map_texts(publish.make_pages([version], for_site=True))["p/v1/types/Thing.md"]
     for text, (_, computed) in told.items():
         (row,) = (line for line in page.splitlines() if text in line)
         assert row.endswith(f"{text}{computed and f'<br>{computed}'} |"), row
@@ -793,7 +795,7 @@ def test_what_has_no_description_leaves_no_colon_behind(tmp_path: Path) -> None:
         )
     )
     version = publish.Version(*understand(load(tmp_path, name="p/v1")), Settings(prefix="p/v1"))
-    for path, page in publish.texts_by_path(publish.make_pages([version])).items():
+    for path, page in publish.map_texts(publish.make_pages([version])).items():
         assert not [line for line in page.splitlines() if re.fullmatch(r"- .*\):", line)], path
 
 
@@ -875,7 +877,7 @@ def test_nothing_differs_is_only_said_where_a_field_is_the_same_in_all_that_its_
             publish.Version(*understand(load(tmp_path / each, name=f"p/{each}")), Settings(prefix=f"p/{each}"))
             for each in ("v1", name)
         ]
-        page = publish.texts_by_path(publish.make_pages(found, for_site=True))["p/v1/types/Thing.md"]
+        page = publish.map_texts(publish.make_pages(found, for_site=True))["p/v1/types/Thing.md"]
         assert "Nothing differs" not in page and "| `x` | `string, optional` |" in page, name
 
 
@@ -888,7 +890,7 @@ def test_a_method_that_was_renamed_is_found_under_its_new_name(tmp_path: Path) -
         (folder / "a.json").write_text(json.dumps(schema))
         return publish.Version(*understand(load(folder, name=name)), Settings(prefix=name))
 
-    made = publish.texts_by_path(publish.make_pages([version("p/v1", "old", []), version("p/v2", "new", ["old"])]))
+    made = publish.map_texts(publish.make_pages([version("p/v1", "old", []), version("p/v2", "new", ["old"])]))
     assert "[p/v2](../../v2/methods/new.md)" in made["p/v1/methods/old.md"]
     assert "[p/v1](../../v1/methods/old.md)" in made["p/v2/methods/new.md"]
     assert "`name` | `old` | `new`" in made["p/v1/methods/old.md"]
@@ -1024,3 +1026,19 @@ def test_the_area_of_a_file_that_names_the_whole_protocol_is_the_base_protocol()
     assert found.schema["title"] == found.files["jsonrpc.json"][0] == "Agent Client Protocol"
     assert docs.area_title(found, "jsonrpc") == "Base protocol"
     assert docs.area_title(found, "session") == "Sessions"
+
+
+def test_templates_that_an_earlier_run_compiled_are_not_compiled_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def load_home() -> None:
+        templates.environment.cache_clear()
+        templates.use_compiled(Cache(tmp_path))
+        templates.environment().get_template("home.md.jinja2")
+
+    try:
+        load_home()
+        monkeypatch.setattr(Environment, "compile", lambda *_, **__: pytest.fail("compiled again"))
+        load_home()
+    finally:
+        templates.environment.cache_clear()

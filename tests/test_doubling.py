@@ -22,7 +22,7 @@ from acpgen.input.load import Documents, Source, parse
 from acpgen.ir import Ref
 from acpgen.meaning.samples import LARGEST, Unmakeable, Values
 from acpgen.meaning.understanding import understand
-from acpgen.messages.validators import strict
+from acpgen.messages.validators import read_strict
 from acpgen.targets.installed import TARGETS
 from acpgen.targets.interface import Settings
 from doubling import SHAPES, level, protocol
@@ -93,7 +93,7 @@ def test_two_revisions_are_compared(shape: str, mode: Mode) -> None:
 @pytest.mark.parametrize("shape", tiers.sample(SHAPES, 5))
 def test_lint_and_the_strict_validator_end(shape: str) -> None:
     assert not refusals(lambda: lint.lint(source(shape)))
-    assert refusals(lambda: strict(documents(shape))) <= {TOO_MANY_WAYS}
+    assert refusals(lambda: read_strict(documents(shape))) <= {TOO_MANY_WAYS}
 
 
 def test_ways_are_counted_from_the_leaves_on() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from acpgen.adopt.layout import text as canonical
+from acpgen.adopt.layout import format_document as canonical
 from acpgen.input.text_edits import Edit, edited, lines_changed, ordered, patch
 from acpgen.input.walk import is_array, is_object
 from acpgen.pointers import pointer_parts

@@ -26,10 +26,9 @@ import evidence
 import tiers
 from acpgen import cli
 from acpgen.bundle.bundle import bundle
-from acpgen.commands import build, project, terminal
+from acpgen.commands import build, outcome_text, project, terminal
 from acpgen.config import find
-from acpgen.files.cache import Code, all_code, own_code, user_cache
-from acpgen.publish import migration
+from acpgen.files.cache import Code, all_code, own_code
 from acpgen.targets.built_in import BUILT_IN
 from acpgen.targets.installed import TARGETS
 from acpgen.targets.interface import Target
@@ -383,7 +382,7 @@ def test_what_has_not_changed_is_not_understood_again_and_no_word_is_compared(
         return really(documents, **how)
 
     monkeypatch.setattr("acpgen.bundle.bundle.bundle", told)
-    monkeypatch.setattr(migration, "check", None)
+    monkeypatch.setattr("acpgen.compat.protocol.check.check.check", None)
     write_schema(here, "v2", "Makes another thing.")
     ran = run()
     assert (ran.code, said in ran.err) == (0, True)
@@ -526,7 +525,7 @@ def test_check_sees_every_kind_of_drift(here: Path, damage: Callable[[Path], obj
 
 def test_a_long_difference_is_cut_and_the_rest_is_counted(here: Path) -> None:
     ran = run("--check")
-    assert len(ran.out.splitlines()) == terminal.LONGEST_DIFFERENCE
+    assert len(ran.out.splitlines()) == outcome_text.LONGEST_DIFFERENCE
     assert " more lines of difference are not shown." in ran.err
     assert not (here / "generated").exists()
 
@@ -731,7 +730,7 @@ def test_help_loads_the_command_line_alone() -> None:
         "import acpgen.cli; acpgen.cli.main()"
     )
     ours = {name for name in loaded if name.startswith(("acpgen.", "schema_inclusion."))}
-    light = {"errors", "input", "input.step_budget", "targets", "targets.built_in"}
+    light = {"errors", "input", "input.step_budget"}
     assert {name for name in ours if not name.startswith(("acpgen.cli", "acpgen.commands"))} == {
         *(f"acpgen.{name}" for name in light),
         "schema_inclusion.imports",
@@ -1105,18 +1104,3 @@ def test_what_no_bindings_are_made_of_is_not_told(here: Path) -> None:
 
 def test_strict_coverage_and_watch_exclude_each_other(here: Path) -> None:
     assert run("--watch", "--strict-coverage").code == 2
-
-
-def test_what_is_cached_in_another_form_is_made_again(here: Path) -> None:
-    write_loose(here)
-    run(*LOOSE)
-    kept = user_cache()
-    assert kept.folder is not None
-    assert kept.folder == here / "cache" / "acpgen"
-    for file in kept.folder.glob("??/*.json"):
-        known = f"{file.parent.name}{file.stem}"
-        held = kept.find(known)
-        if isinstance(held, dict):
-            kept.keep(known, {name: value for name, value in held.items() if name != "remarks"})
-    assert not run(*LOOSE).err.startswith("Nothing to do")
-    assert run(*LOOSE).err.startswith("Nothing to do")

@@ -17,12 +17,13 @@ import sys
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 import yaml
 
 import evidence
+import javascript
 import tiers
 from acp_session import (
     Agent,
@@ -51,7 +52,8 @@ PYTHON: Final = [
 FENCE: Final = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 FIRST: Final = (
     *("install", "write-an-agent", "use-in-an-editor", "write-a-client", "answer-a-permission-request", "files"),
-    *("run-a-command", "plan-and-modes", "log-in", "mcp-servers", "keep-sessions", "additional-directories", "cancel"),
+    *("run-a-command", "plan-and-modes", "ask-the-user", "log-in", "mcp-servers", "keep-sessions"),
+    *("additional-directories", "cancel"),
     *("migrate-from-the-python-sdk", "mcp-roots", "your-own-protocol", "gate-a-schema", "probe-an-agent"),
     "write-a-target",
 )
@@ -125,8 +127,8 @@ def test_a_guide_does_what_it_says(guide: str, tmp_path: Path) -> None:
                 tomllib.loads(block.text)
             case "yaml":
                 yaml.safe_load(block.text)
-            case "lua":
-                pass  # Neovim runs it
+            case "lua" | "elisp":
+                pass  # Neovim and Emacs run it: the page says with which versions that was tried
             case other:
                 pytest.fail(f"nothing runs a block of {other}")
         if block.title:
@@ -136,22 +138,27 @@ def test_a_guide_does_what_it_says(guide: str, tmp_path: Path) -> None:
         run([sys.executable, "-W", "error", "guide.py"], tmp_path)
 
 
-@pytest.mark.parametrize("program", [0, 1], ids=["answers", "asks-before-it-writes"])
-def test_the_entry_of_the_tutorial_starts_the_agent_as_an_editor_does(program: int, tmp_path: Path) -> None:
-    """From another folder, and without the environment of a shell."""
+def tutorial_entry(program: int, folder: Path) -> tuple[dict[str, Any], Path]:
+    """What the tutorial tells an editor of its first or second agent, which is written to `folder`; and a folder to open in the editor."""
     if not guarantees().enforced:
         pytest.skip("this platform cannot keep an access in a root")
     texts: dict[str, list[str]] = {}
     for block in blocks("use-in-an-editor"):
         texts.setdefault(block.title, []).append(block.text)
-    home, project = tmp_path / "tides", tmp_path / "project"
+    home, project = folder / "tides", folder / "project"
     (home / ".venv" / "bin").mkdir(parents=True)
     project.mkdir()
     python = home / ".venv" / "bin" / "python"
     python.write_text(f'#!/bin/sh\nPYTHONPATH={os.pathsep.join(map(str, PYTHON))} exec {sys.executable} "$@"\n')
     python.chmod(0o755)
     (home / "agent.py").write_text(texts["agent.py"][program], "utf-8")
-    entry = json.loads(run(["bash", "-c", texts["entry.sh"][0]], home))["agent_servers"]["Tides"]
+    return json.loads(run(["bash", "-c", texts["entry.sh"][0]], home))["agent_servers"]["Tides"], project
+
+
+@pytest.mark.parametrize("program", [0, 1], ids=["answers", "asks-before-it-writes"])
+def test_the_entry_of_the_tutorial_starts_the_agent_as_an_editor_does(program: int, tmp_path: Path) -> None:
+    """From another folder, and without the environment of a shell."""
+    entry, project = tutorial_entry(program, tmp_path)
 
     class Editor(Client):
         async def on_permission(self, session: ClientSession, request: PermissionRequest) -> str:
@@ -171,6 +178,41 @@ def test_the_entry_of_the_tutorial_starts_the_agent_as_an_editor_does(program: i
     assert said == ("It is in tides.txt." if program else "You asked: When can I sail. High water is at six.")
     assert said in page
     assert (project / "tides.txt").exists() == bool(program)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(
+    ("program", "answer", "said", "is_written"),
+    [
+        (0, "--approve-all", "You asked: When can I sail. High water is at six.", False),
+        (1, "--approve-all", "It is in tides.txt.", True),
+        (1, "--deny-all", "Then I leave it.", False),
+    ],
+    ids=["answers", "allowed", "refused"],
+)
+def test_a_client_of_others_runs_the_agents_of_the_tutorial(
+    program: int, answer: str, said: str, is_written: bool, tmp_path: Path
+) -> None:
+    """acpx is a client for a shell. 0.1.15 is the newest that runs on every Node.js of the tests."""
+    entry, project = tutorial_entry(program, tmp_path)
+    try:
+        script = javascript.packages(acpx="0.1.15") / "node_modules" / "acpx" / "dist" / "cli.js"
+        command = [javascript.node(), str(script), answer, "--agent", " ".join([entry["command"], *entry["args"]])]
+    except javascript.Unreachable as reason:
+        evidence.lack(str(reason))
+    done = subprocess.run(
+        [*command, "exec", "When can I sail"],
+        cwd=project,
+        env={**os.environ, "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    refused = 5 if answer == "--deny-all" else 0
+    assert done.returncode == refused, done.stderr
+    assert said in done.stdout.splitlines()
+    assert (project / "tides.txt").exists() == is_written
 
 
 def test_the_migration_names_every_method_of_the_sdk() -> None:

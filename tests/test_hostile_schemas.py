@@ -181,12 +181,12 @@ def test_the_pages_of_the_docs_are_counted_though_templates_make_them() -> None:
 def test_the_docs_of_a_project_are_counted_with_all_that_is_made_of_the_protocol() -> None:
     read = understand(parse(source("many methods", 10)))
     version = publish.Version(*read, Settings(package="p.q"), lambda at: f"project/{at}")
-    assert steps(lambda: publish.texts_by_path(publish.make_pages([version]))) > 10 * 60
+    assert steps(lambda: publish.map_texts(publish.make_pages([version]))) > 10 * 60
     with step_budget.account():
         with read[1].bounded():
             step_budget.spend(step_budget.STEPS - 50)
         with pytest.raises(Faults) as caught:
-            publish.texts_by_path(publish.make_pages([version]))
+            publish.map_texts(publish.make_pages([version]))
     (fault,) = caught.value.faults
     assert fault.kind == TOO_MUCH_WORK
     assert fault.at.startswith("project/p.json")

@@ -15,7 +15,7 @@ import evidence
 import javascript
 from acpgen import embedded, publish
 from acpgen.messages import recording, validators
-from acpgen.publish import in_browser
+from acpgen.publish import validation_page
 from monitor.cases import CASES, MCP_CASES
 from monitor.quiet import QUIET
 from monitor.scripts import Said
@@ -52,7 +52,7 @@ process.stdout.write(JSON.stringify(task.map((one) => WORK[one.work](one))));
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What the page loads for each protocol, in one file."""
     path = tmp_path_factory.mktemp("judge") / "protocols.js"
-    path.write_text("".join(publish.scripts(versions()).values()), "utf-8")
+    path.write_text("".join(publish.make_scripts(versions()).values()), "utf-8")
     return path
 
 
@@ -86,14 +86,16 @@ def test_every_vector_gets_the_verdict_that_json_schema_gives_it(name: str, data
 
 def lines(said: Sequence[Said]) -> list[str]:
     return [
-        recording.recorded(who, message if isinstance(message, bytes) else json.dumps(message).encode(), "").decode()
+        recording.write_record(
+            who, message if isinstance(message, bytes) else json.dumps(message).encode(), ""
+        ).decode()
         for who, message in said
     ]
 
 
 @cache
 def strict(name: str) -> Any:
-    return validators.strict(validators.find(name))
+    return validators.read_strict(validators.find(name))
 
 
 def heard(name: str, said: Sequence[Said]) -> list[tuple[bool, bool]]:
@@ -101,13 +103,13 @@ def heard(name: str, said: Sequence[Said]) -> list[tuple[bool, bool]]:
 
     The page keeps to the schema: the monitor has a rule of its own for roots, and only notes what other releases have.
     """
-    monitor = validators.monitor([strict(name)], fixed=True)
+    monitor = validators.make_monitor([strict(name)], fixed=True)
     found: list[tuple[bool, bool]] = []
     for who, message in said:
         line = message if isinstance(message, bytes) else json.dumps(message).encode()
         breaches = monitor.observe(who, line)
-        broken = {breach.rule for breach in breaches if breach.level != "note"} & {*in_browser.RULES}
-        excused = {breach.rule for breach in breaches} & {*in_browser.RULES, "roots-malformed", "only-unstable"}
+        broken = {breach.rule for breach in breaches if breach.level != "note"} & {*validation_page.RULES}
+        excused = {breach.rule for breach in breaches} & {*validation_page.RULES, "roots-malformed", "only-unstable"}
         found.append((bool(broken), bool(broken or excused)))
     return found
 
@@ -119,8 +121,8 @@ def spoken(said: Sequence[Said]) -> str:
 
 
 def test_the_rules_of_the_page_are_rules_of_the_monitor(data: Path) -> None:
-    assert set(in_browser.RULES) <= set(embedded.monitor.RULES)
-    assert judged(data, [{"work": "rules"}]) == [list(in_browser.RULES)]
+    assert set(validation_page.RULES) <= set(embedded.monitor.RULES)
+    assert judged(data, [{"work": "rules"}]) == [list(validation_page.RULES)]
 
 
 def test_conversations_that_break_a_rule_are_wrong_where_the_monitor_says_so_and_nowhere_else(data: Path) -> None:

@@ -15,7 +15,7 @@ from acpgen.input.load import Document, Documents
 from acpgen.ir import Protocol
 from acpgen.meaning.faults import NO_ROLE, NOTHING_DEFINED, ROLE_TAKEN, SIDES_DIFFER
 from acpgen.meaning.understanding import understand
-from acpgen.messages.validators import strict
+from acpgen.messages.validators import read_strict
 from acpgen.naming.faults import NAMED_BY_POSITION
 
 NEWEST: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -132,7 +132,7 @@ NOTHING: Final[list[Any]] = [
 def test_what_yields_neither_type_nor_method_is_refused(value: Any) -> None:
     assert places(faults_of(value)) == [(NOTHING_DEFINED, "schema.json")]
     with pytest.raises(Faults, match="no type and no method"):
-        strict(documents(value))
+        read_strict(documents(value))
 
 
 def test_keywords_that_only_inform_make_a_root_a_schema_where_it_says_so() -> None:
@@ -363,7 +363,7 @@ def test_the_params_and_the_result_of_a_method_name_one_side() -> None:
 def test_a_method_of_the_proxy_has_peers_that_send_and_answer_it() -> None:
     schema = {"$defs": {"OpenRequest": {"type": "object", "x-method": "open", "x-side": "proxy"}}}
     assert meaning(schema).sides == ("client", "proxy")
-    judge = strict(documents(schema))
+    judge = read_strict(documents(schema))
     assert not judge.judge({"jsonrpc": "2.0", "id": 1, "result": {}}, sender="proxy", method="open")
     assert judge.judge({"jsonrpc": "2.0", "id": 1, "method": "open"}, sender="proxy")
 

@@ -18,10 +18,10 @@ import pytest
 import tiers
 from acpgen import resources
 from acpgen.config.docs_inputs import schemas
-from acpgen.diagnostics import written
+from acpgen.diagnostics import write_report
 from acpgen.errors import Faults
 from acpgen.input.load import Source, read
-from acpgen.lint import RULES, Finding, lint, lint_paths, protocols, rule_id
+from acpgen.lint import RULES, Finding, find_protocols, lint, lint_paths, name_rule
 from acpgen.lint.lint_report import lint_report
 from acpgen.pointers import pointer_parts
 
@@ -435,7 +435,7 @@ def test_a_copy_without_damage_is_without_findings() -> None:
 def test_each_rule_finds_its_damage(case: Case, with_others: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """By default the rule is asked alone: most do not need what all files together mean."""
     if not with_others:
-        monkeypatch.setattr("acpgen.lint.RULES", tuple(rule for rule in RULES if rule_id(rule) == case.rule))
+        monkeypatch.setattr("acpgen.lint.RULES", tuple(rule for rule in RULES if name_rule(rule) == case.rule))
     findings = lint(damaged(case.protocol, case.damage))
     root = canonical(case.protocol).root
     expected = [finding for finding in findings if finding.rule == case.rule]
@@ -451,14 +451,14 @@ def test_the_error_codes_are_used_though_nothing_refers_to_them() -> None:
 
 
 def test_every_rule_has_a_case_a_docstring_and_a_line_in_the_readme() -> None:
-    ids = [rule_id(rule) for rule in RULES]
+    ids = [name_rule(rule) for rule in RULES]
     assert len(set(ids)) == len(ids)
     assert set(ids) == {case.rule for case in CASES}
     readme = (SCHEMA / "README.md").read_text(encoding="utf-8")
     for rule in RULES:
         assert rule.__doc__
         assert rule.__doc__.strip().split("\n")[0].endswith(".")
-        assert f"`{rule_id(rule)}`" in readme
+        assert f"`{name_rule(rule)}`" in readme
 
 
 def shown(case: Case) -> dict[str, str]:
@@ -475,7 +475,7 @@ def shown(case: Case) -> dict[str, str]:
 
 @pytest.mark.parametrize("whole", tiers.EXTENTS)
 def test_the_page_of_the_rules_shows_a_change_for_each(request: pytest.FixtureRequest, whole: bool) -> None:
-    first = {rule: next(case for case in CASES if case.rule == rule) for rule in map(rule_id, RULES)}
+    first = {rule: next(case for case in CASES if case.rule == rule) for rule in map(name_rule, RULES)}
     if not whole and not request.config.getoption("rewrite_goldens"):
         known = json.loads(resources.lint_examples().read_text("utf-8"))
         assert list(known) == list(first)
@@ -491,7 +491,7 @@ def test_the_page_of_the_rules_shows_a_change_for_each(request: pytest.FixtureRe
 
 
 def lines_of(finding: Finding) -> list[str]:
-    return written(lint_report({finding: "error"}, "x"), "text").splitlines()
+    return write_report(lint_report({finding: "error"}, "x"), "text").splitlines()
 
 
 def test_a_finding_is_one_line_with_file_line_column_pointer_rule_and_sentence() -> None:
@@ -551,9 +551,9 @@ def test_text_of_a_schema_cannot_break_the_line_of_a_finding() -> None:
 
 
 def test_folders_of_protocols_are_told_apart_and_the_dialect_is_none() -> None:
-    found = {protocol.name: protocol.root for protocol in protocols(schemas(read(SCHEMA)))}
+    found = {protocol.name: protocol.root for protocol in find_protocols(schemas(read(SCHEMA)))}
     assert set(found) == set(PROTOCOLS)
-    (single,) = protocols(read(SCHEMA / "acp" / "v1"))
+    (single,) = find_protocols(read(SCHEMA / "acp" / "v1"))
     assert dict(single.files).keys() == {path.name for path in (SCHEMA / "acp" / "v1").glob("[!.]*.json")}
 
 

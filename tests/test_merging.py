@@ -49,8 +49,8 @@ RELEASES: Final = 1
 
 def test_the_project_has_every_target(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text(PROJECT)
-    ours = {output.target for output in configuration(ROOT).outputs}
-    assert ours <= {output.target for output in configuration(tmp_path).outputs}
+    ours = {output.target for output in configuration(ROOT).outputs.values()}
+    assert ours <= {output.target for output in configuration(tmp_path).outputs.values()}
 
 
 def configuration(folder: Path) -> config.Config:

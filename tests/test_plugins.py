@@ -190,7 +190,7 @@ DECLARED = (
 
 def checked(given: Mapping[str, object]) -> tuple[Mapping[str, object], list[str]]:
     faults: list[Any] = []
-    return options.checked(DECLARED, given, "here", "key", faults), [str(fault) for fault in faults]
+    return options.check_options(DECLARED, given, "here", "key", faults), [str(fault) for fault in faults]
 
 
 def test_what_nobody_gives_has_its_default_and_text_stands_for_other_kinds() -> None:
@@ -363,41 +363,6 @@ def test_a_target_that_refuses_a_protocol_is_quoted(project: Path) -> None:
     assert "the target 'mine' cannot use it: it has no methods. Give it some." in ran.stderr
 
 
-TOLD_APART = (
-    '{"$defs": {"Update": {"oneOf": [{"type": "object", "properties": {"kind": {"const": "text"}}, "required": ["kind"], '
-    '"$ref": "#/$defs/Text"}, {"type": "object", "properties": {"kind": {"const": "mark"}}, "required": ["kind"]}]}, '
-    '"Text": {"type": "object", "properties": {"text": {"type": "string"}}}}}'
-)
-
-
-def test_a_target_may_take_a_body_and_its_variant_as_two_definitions(project: Path) -> None:
-    (project / "schema.json").write_text(TOLD_APART)
-    names = "lambda p, b, s: {'%s.txt': ' '.join(sorted(p.definitions))}"
-    for name, asked in (("one", "False"), ("two", "True")):
-        installed(
-            project,
-            f"from acpgen.plugins import Target\ntarget = Target({names % name}, is_apart={asked})\n",
-            name,
-        )
-    program(
-        project,
-        "three",
-        "import json, sys\nasked = json.load(sys.stdin)\n"
-        'told = {"apart": True} if asked["request"] == "describe" else'
-        ' {"files": {"three.txt": " ".join(sorted(asked["ir"]["definitions"]))}}\n'
-        "print(json.dumps(told))\n",
-    )
-    targets = [argument for name in ("one", "two", "three") for argument in ("--target", name)]
-    path = f"{project / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}"
-    ran = run(["generate", "--schema", "schema.json", "--out", "out", *targets], project, PATH=path)
-    assert ran.returncode == 0, ran.stderr
-    made = {name: (project / f"out/{name}.txt").read_text() for name in ("one", "two", "three")}
-    assert made["one"] == "MarkUpdate Text Update"
-    assert made["two"] == made["three"] == "MarkUpdate Text TextUpdate Update"
-    target = Target(lambda protocol, _, __: {"n": " ".join(protocol.definitions)}, is_apart=True)
-    assert "TextUpdate" in exercise(target, samples={"bodies": TOLD_APART})["bodies"]["n"]
-
-
 # --- programs --------------------------------------------------------------------------------------------------------
 
 DESCRIBED = """\
@@ -475,27 +440,27 @@ def test_an_answer_without_end_is_cut_off(project: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(process, "MOST", 1_000_000)
     protocol, bundle = plugins.sample(THING)
     with pytest.raises(Faults, match="its answer is longer than 1000000 bytes"):
-        process.of_program("odd", str(path))(protocol, bundle, Settings())
+        process.make_program_target("odd", str(path))(protocol, bundle, Settings())
 
 
 def test_a_program_that_reads_nothing_of_a_large_question_is_no_fault(project: Path) -> None:
     path = program(project, "odd", 'print(\'{"about": "x", "files": {"a": "b"}}\')')
     protocol, bundle = understand(load(ROOT / "schema/acp/v1"))
-    assert process.of_program("odd", str(path))(protocol, bundle, Settings()) == {"a": "b"}
+    assert process.make_program_target("odd", str(path))(protocol, bundle, Settings()) == {"a": "b"}
 
 
 @pytest.mark.parametrize(
     "told",
     ['{"about": 3}', '{"options": {}}', '{"options": [3]}', '{"options": [{"name": "a", "about": "b"}]}',
      '{"options": [{"name": "a", "about": "b", "default": "c", "choices": ["d"]}]}',
-     '{"options": [{"name": "a", "about": "b", "default": [1]}]}', '{"apart": 1}',
+     '{"options": [{"name": "a", "about": "b", "default": [1]}]}',
      '{"options": [{"name": "a b", "about": "b", "default": 1}]}',
      '{"options": [{"name": "a", "about": "b", "default": 1}, {"name": "a", "about": "b", "default": 1}]}'],
 )  # fmt: skip
 def test_a_program_that_describes_itself_badly_is_told(project: Path, told: str) -> None:
     path = program(project, "odd", f"print({told!r})")
     with pytest.raises(Faults, match="the target 'odd' failed"):
-        process.of_program("odd", str(path))
+        process.make_program_target("odd", str(path))
 
 
 def test_a_folder_of_the_search_path_that_is_relative_holds_no_targets(project: Path) -> None:

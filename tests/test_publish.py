@@ -21,11 +21,11 @@ from acpgen.config import docs_inputs
 from acpgen.errors import Faults
 from acpgen.input.load import load
 from acpgen.meaning.understanding import understand
-from acpgen.publish import changelog, monitor, site, upstream
+from acpgen.publish import changelog, divergences, monitor, site
 from acpgen.publish.channels import find_page_paths
 from acpgen.publish.first_releases import UNRELEASED, find_availability
-from acpgen.publish.pages import arrange
-from acpgen.publish.release_verdicts import FEW, History, histories
+from acpgen.publish.pages import arrange_navigation
+from acpgen.publish.release_verdicts import FEW, History, read_histories
 from acpgen.targets import docs
 from acpgen.targets.docs import examples
 from acpgen.targets.interface import Settings
@@ -37,7 +37,7 @@ Json = dict[str, Any]
 
 @cache
 def past() -> Mapping[str, History]:
-    return histories(versions(), docs_material())
+    return read_histories(versions(), docs_material())
 
 
 # --- a small project -------------------------------------------------------------------------------------------------
@@ -106,7 +106,7 @@ def small(
 
 def made(found: config.Config) -> Mapping[str, str]:
     """The docs of the site."""
-    return site.docs(found, site.inputs(found)).documents
+    return site.make_docs(found, site.read_inputs(found)).documents
 
 
 def in_repository(found: config.Config) -> Mapping[str, str]:
@@ -184,7 +184,7 @@ def test_a_version_that_extends_another_one_has_pages_for_what_differs(tmp_path:
     assert "[`Part`](../types/Part.md)" in ask and "[`AskRequest`](../../../v1/types/AskRequest.md)" in ask
     assert "Compared with p/v1" in pages["p/next/v1/types/Part.md"]
     assert "- Methods: [`ask`](methods/ask.md), [`hint`](methods/hint.md)." in pages["p/next/v1/index.md"]
-    titles = str(publish.arrange(publish.make_pages(site.versions(found), for_site=True)))
+    titles = str(publish.arrange_navigation(publish.make_pages(site.read_versions(found), for_site=True)))
     assert "p/next/v1/types/Part.md" in titles and "p/next/v1/types/Same.md" not in titles
     assert not [path for path in in_repository(found) if "next" in path]
 
@@ -246,13 +246,13 @@ def test_pages_of_a_project_go_into_its_docs_and_its_navigation(tmp_path: Path) 
     beside = docs_inputs.parsed(docs_inputs.read(tmp_path / "schema", ["p/v1"]))
     version = publish.Version(*understand(load(tmp_path / "schema/p/v1", name="p/v1")), Settings(prefix="p/v1"))
     pages_ = publish.make_pages([version], beside)
-    entries = publish.arrange(pages_)
+    entries = publish.arrange_navigation(pages_)
     assert entries[:2] == [("Home", "index.md"), ("Why *this*", "why.md")]
     assert "Changelog" not in json.dumps(entries) and "monitor.md" not in files
     sections = (("Reasons", ("why.md",)),)
-    assert publish.arrange(pages_, sections)[1] == ("Reasons", [("Why *this*", "why.md")])
+    assert publish.arrange_navigation(pages_, sections)[1] == ("Reasons", [("Why *this*", "why.md")])
     with pytest.raises(Faults, match=r"sections: there is no page 'whi\.md'\. Did you mean 'why\.md'\?"):
-        publish.arrange(pages_, (("Reasons", ("whi.md",)),))
+        publish.arrange_navigation(pages_, (("Reasons", ("whi.md",)),))
 
 
 def test_a_section_takes_a_group_by_its_first_page_and_other_pages_one_by_one() -> None:
@@ -270,7 +270,7 @@ def test_a_section_takes_a_group_by_its_first_page_and_other_pages_one_by_one() 
     }
     entries = [publish.Page(path, "", place) for path, place in places.items()]
     sections = (("Learn", ("index.md", "how/b.md", "how/index.md")), ("Look up", ("v1/methods.md", "lint.md")))
-    assert arrange(entries, sections) == [
+    assert arrange_navigation(entries, sections) == [
         (
             "Learn",
             [("Home", "index.md"), ("B", "how/b.md"), ("How", [("Overview", "how/index.md"), ("A", "how/a.md")])],
@@ -284,7 +284,7 @@ def test_a_section_takes_a_group_by_its_first_page_and_other_pages_one_by_one() 
         ),
         ("v1", [("Overview", "v1/index.md")]),
     ]
-    assert arrange(entries) == [
+    assert arrange_navigation(entries) == [
         ("Home", "index.md"),
         ("How", [("Overview", "how/index.md"), ("A", "how/a.md"), ("B", "how/b.md")]),
         ("v1", [("Overview", "v1/index.md"), ("Methods", [("All", "v1/methods.md"), ("ask", "v1/ask.md")])]),
@@ -303,7 +303,7 @@ def test_the_pages_of_a_folder_stand_in_the_order_in_which_its_own_page_links_to
     small(tmp_path, schema(), {}, pages)
     beside = docs_inputs.parsed(docs_inputs.read(tmp_path / "schema", ["p/v1"]))
     version = publish.Version(*understand(load(tmp_path / "schema/p/v1", name="p/v1")), Settings(prefix="p/v1"))
-    entries = dict(publish.arrange(publish.make_pages([version], beside)))
+    entries = dict(publish.arrange_navigation(publish.make_pages([version], beside)))
     assert entries["How"] == [("Overview", "how/index.md"), ("C", "how/c.md"), ("B", "how/b.md"), ("A", "how/a.md")]
     assert entries["Why"] == [("D", "why/d.md")]
 
@@ -514,7 +514,7 @@ def test_a_reason_for_what_is_as_upstream_is_a_fault_with_its_place(tmp_path: Pa
 @pytest.mark.parametrize("name", ["acp/v1", "acp/v2"])
 def test_every_difference_from_upstream_has_its_reason(name: str) -> None:
     version = next(each for each in versions() if each.protocol.name == name)
-    found = upstream.origins(version, past()[name], docs_material().releases[name], docs_material().root)
+    found = divergences.find_origins(version, past()[name], docs_material().releases[name], docs_material().root)
     shown = {key: told for key, told in found.members.items() if key[0] in version.protocol.definitions}
     alone = {
         (key,): tuple(each for each in told if not each.members)
@@ -655,8 +655,8 @@ def test_changelogs_stay_small() -> None:
 
 
 def test_the_pages_of_the_monitor_are_the_list_of_its_rules() -> None:
-    pages, rules = monitor.paths(), monitor.rules()
-    known = publish.requirements.addresses(publish.requirements.parse(docs_material().requirements, ""))
+    pages, rules = monitor.map_pages(), monitor.read_rules()
+    known = publish.requirements.map_addresses(publish.requirements.parse_table(docs_material().requirements, ""))
     told: dict[str, str] = {}
     for path in dict.fromkeys(pages.values()):
         found = dict(re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", files()[path], re.MULTILINE | re.DOTALL))
@@ -680,7 +680,7 @@ def test_the_pages_of_the_monitor_are_the_list_of_its_rules() -> None:
 
 
 def test_each_subject_of_the_monitor_is_introduced_by_whole_sentences() -> None:
-    for path in dict.fromkeys(monitor.paths().values()):
+    for path in dict.fromkeys(monitor.map_pages().values()):
         title, said = files()[path].split("\n\n")[:2]
         assert title.startswith("# ") and re.fullmatch(r"[A-Z`].*\.", " ".join(said.split())), said
         assert len(said.split()) > 10, f"{path}: is this a sentence?"
@@ -688,7 +688,7 @@ def test_each_subject_of_the_monitor_is_introduced_by_whole_sentences() -> None:
 
 
 def test_a_rule_names_the_protocols_in_which_it_can_be_broken() -> None:
-    spoken = {rule: set(monitor.protocols(found, versions())) for rule, found in monitor.rules().items()}
+    spoken = {rule: set(monitor.find_protocols(found, versions())) for rule, found in monitor.read_rules().items()}
     assert spoken["mode-not-offered"] == {"acp/v1"} and spoken["marker-without-meaning"] == {"acp/v2"}
     assert spoken["root-with-traversal"] == {"mcp/2025-06-18"} and spoken["not-json"] == set(PROTOCOLS)
     for case in (*CASES, *MCP_CASES):
@@ -738,8 +738,8 @@ def test_what_a_capability_gates_says_so_where_it_is_told(version: publish.Versi
 @pytest.mark.parametrize("version", versions(), ids=lambda version: version.protocol.name)
 def test_every_type_has_an_example_of_its_own_or_one_that_is_made(version: publish.Version) -> None:
     judge = examples.ExampleJudge(version.bundle)
-    given = examples.collect(version.protocol, judge)
-    made = examples.generate(version.protocol, judge, given)
+    given = examples.collect_examples(version.protocol, judge)
+    made = examples.generate_examples(version.protocol, judge, given)
     assert made.keys() == {name for name, found in given.items() if not found}
     where = docs.page_paths(version.protocol, version.bundle)
     for name in version.protocol.definitions:
@@ -777,7 +777,7 @@ def test_a_family_keeps_its_versions_as_releases_and_its_protocols_theirs() -> N
     assert [each.version for each in kept["mcp"].releases][:2] == ["2024-11-05", "2025-03-26"]
     assert "mcp/2025-06-18" not in kept
     assert "acp" not in kept
-    titles = [title for title, _ in publish.arrange(publish.make_pages(versions(), docs_material()))]
+    titles = [title for title, _ in publish.arrange_navigation(publish.make_pages(versions(), docs_material()))]
     assert "Between versions" in titles
     for name, address in (("acp/v1", "changelog.md"), ("mcp/2025-06-18", "../changelog.md")):
         assert f"[Changelog]({address})" in files()[f"{name}/index.md"]

@@ -105,7 +105,7 @@ def params(form: Any) -> Schema:
 def test_a_guide_without_checklists_promises_none(tmp_path: Path) -> None:
     files = [put(tmp_path / name / "p.json", params({"type": name})) for name in ("integer", "string")]
     old, new = (SchemaRevision(lower(made), made) for made in map(bundle, map(load, files)))
-    pages = "".join(text for _, text in migration.guide(old, new).values())
+    pages = "".join(text for _, text in migration.make_guide(old, new).values())
     assert "hecklist" not in pages
     assert "Send the new type only, and expect it." in pages
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import pytest
 
-from acpgen.publish.site import serving
+from acpgen.publish.site import http_server
 from browsing import SCHEMES, Window
 from tiers import sample
 
@@ -121,7 +121,7 @@ def test_a_task_of_a_reader_takes_one_search_and_one_click(case: tuple[Task, int
     task, width = case
     is_phone = width < 600
     page = path(task.place)
-    with serving.served(built) as home:
+    with http_server.serve_folder(built) as home:
         context = browser.new_context(viewport={"width": width, "height": 900}, has_touch=is_phone)
         window = Window(context.new_page(), home)
         window.open("index.html")

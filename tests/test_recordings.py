@@ -29,7 +29,7 @@ from acpgen.recordings import summary as summaries
 from acpgen.recordings.stores import File, is_one
 from acpgen.recordings.summary_report import as_json, as_text, run
 from acpgen.recordings.verdict import RuleKey
-from acpgen.recordings.worker_pool import verdicts
+from acpgen.recordings.worker_pool import judge_all
 from commands import strict_once
 from fragile_judge import fragile
 from monitor.cases import CASES
@@ -46,7 +46,7 @@ AGENT = {"protocolVersion": 1, "agentInfo": {"name": "harbor", "version": "0.9.4
 
 @pytest.fixture(autouse=True)
 def judges_are_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("acpgen.messages.validators.strict", strict_once)
+    monkeypatch.setattr("acpgen.messages.validators.read_strict", strict_once)
 
 
 def begun(agent: Any = AGENT) -> list[tuple[str, Any]]:
@@ -282,7 +282,7 @@ def test_a_defect_of_acpgen_is_told_and_ends_nothing_else(tmp_path: Path, monkey
         raise KeyError("broken")
         yield
 
-    monkeypatch.setattr("acpgen.messages.validate.conversation", fail)
+    monkeypatch.setattr("acpgen.messages.validate.judge_conversation", fail)
     verdict = judge(str(path))
     assert "a defect of it: KeyError: 'broken'" in verdict.failure
     assert not verdict.is_judged
@@ -370,7 +370,7 @@ def test_processes_that_a_program_starts_later_find_the_environment_as_it_was(
     if said is not None:
         monkeypatch.setenv("PYTHONSAFEPATH", said)
     before = dict(os.environ)
-    assert len(list(verdicts([Recording((File("a"),)), Recording((File("b"),))], Standard(), 2, fragile))) == 2
+    assert len(list(judge_all([Recording((File("a"),)), Recording((File("b"),))], Standard(), 2, fragile))) == 2
     assert dict(os.environ) == before
 
 
@@ -418,7 +418,7 @@ def test_no_module_beside_the_recordings_runs(tmp_path: Path) -> None:
 def test_a_process_that_is_ended_costs_one_verdict(tmp_path: Path) -> None:
     names = ["a", "b", "deadly 1", "c", *map(str, range(40)), "deadly 2", "d"]
     recordings = [Recording((File(name),)) for name in names]
-    found = list(verdicts(recordings, Standard(), 2, fragile))
+    found = list(judge_all(recordings, Standard(), 2, fragile))
     assert [recording.name for recording, _ in found] == names
     assert [verdict.recording for _, verdict in found if verdict.failure] == ["deadly 1", "deadly 2"]
     assert all(verdict.right for _, verdict in found if not verdict.failure)
@@ -426,7 +426,7 @@ def test_a_process_that_is_ended_costs_one_verdict(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("taken", [1, 40])
 def test_no_process_outlives_the_verdicts(taken: int) -> None:
-    found = verdicts([Recording((File(str(number)),)) for number in range(40)], Standard(), 2, fragile)
+    found = judge_all([Recording((File(str(number)),)) for number in range(40)], Standard(), 2, fragile)
     assert len([verdict for verdict, _ in zip(found, range(taken), strict=False)]) == taken
     found.close()
     assert multiprocessing.active_children() == []
@@ -444,7 +444,7 @@ def test_a_run_that_was_ended_goes_on_where_it_was(tmp_path: Path, monkeypatch: 
         judged.append(recording.name)
         return judge(recording, standard)
 
-    monkeypatch.setattr(verdicts, "__defaults__", (counted,))
+    monkeypatch.setattr(judge_all, "__defaults__", (counted,))
     assert run_over(folder, results=results) == whole
     assert len(judged) == len(whole[0]) - 7
     judged.clear()

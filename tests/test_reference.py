@@ -11,7 +11,7 @@ import pytest
 from acpgen import config
 from acpgen.errors import Faults
 from acpgen.publish import reference
-from acpgen.publish.reference import Library, PythonSource, link_imports, read, read_sources
+from acpgen.publish.reference import Library, PythonSource, link_imports, parse_modules, read_sources
 
 ROOT = Path(__file__).parents[1]
 
@@ -64,12 +64,12 @@ SHORE = '"""The shore."""\n\nclass Shore:\n    """Sand."""\n\ndef _dig() -> None
 
 
 def pages(found: Library) -> dict[str, str]:
-    return {page.path: page.text for page in reference.pages(found)}
+    return {page.path: page.text for page in reference.write_pages(found)}
 
 
 def library(**more: str) -> Library:
     texts = {"sea": "", "sea.tide": TIDE, "sea.shore": SHORE, "sea._deep": "class Fish: ...", **more}
-    return read([PythonSource(name, f"{name}.py", text, name == "sea") for name, text in texts.items()])
+    return parse_modules([PythonSource(name, f"{name}.py", text, name == "sea") for name, text in texts.items()])
 
 
 def test_a_page_tells_the_public_names_of_a_module_and_no_others() -> None:
@@ -115,9 +115,9 @@ def test_a_page_by_hand_links_to_what_its_python_imports() -> None:
 
 def test_what_is_not_python_is_a_fault_with_its_line() -> None:
     with pytest.raises(Faults, match=r"bad\.py:2: this is not Python"):
-        read([PythonSource("bad", "bad.py", "x = 1\ndef (")])
+        parse_modules([PythonSource("bad", "bad.py", "x = 1\ndef (")])
     with pytest.raises(Faults, match=r"bad\.py: this is not Python"):
-        read([PythonSource("bad", "bad.py", "\0")])
+        parse_modules([PythonSource("bad", "bad.py", "\0")])
 
 
 def test_a_project_names_files_and_folders_and_a_missing_one_is_a_fault(tmp_path: Path) -> None:
@@ -153,12 +153,12 @@ class Tide:
 """
     (node,) = ast.parse(source).body
     assert isinstance(node, ast.ClassDef)
-    assert [ast.get_docstring(each) for each in reference.methods(node)] == ["The height in metres."]
+    assert [ast.get_docstring(each) for each in reference.find_methods(node)] == ["The height in metres."]
 
 
 def test_every_public_name_of_this_project_has_a_docstring() -> None:
     """What another package defines, and what a base of another package declares, is told there."""
-    found = read(read_sources(ROOT, config.find(ROOT).site.python))
+    found = parse_modules(read_sources(ROOT, config.find(ROOT).site.python))
     made = pages(found)
     assert {"api/acp_session.client.md", "api/acp_bindings.md", "api/jsonrpc_bindings.connection.md"} <= set(made)
     missing: list[str] = []
@@ -173,7 +173,7 @@ def test_every_public_name_of_this_project_has_a_docstring() -> None:
                 missing += [f"{module.name}.{name}"] if not there.said_of(node) else []
                 if not isinstance(node, ast.ClassDef):
                     continue
-                for method in reference.methods(node):
+                for method in reference.find_methods(node):
                     said = ast.get_docstring(method) or found.inherited(there, node, method.name)
                     is_stub = ast.unparse(method.body[-1]) == "..."  # of a protocol, whose class says what all are
                     missing += [] if said or is_stub else [f"{module.name}.{name}.{method.name}"]
@@ -188,4 +188,4 @@ def test_below_a_package_that_exports_names_only_modules_that_define_them_are_pu
     }
     texts = {"sea": named, "sea.tide": TIDE, "sea.shore": SHORE}
     found = [PythonSource(name, name, text, name == "sea", name == "sea.shore") for name, text in texts.items()]
-    assert "api/sea.shore.md" in pages(read(found))
+    assert "api/sea.shore.md" in pages(parse_modules(found))

@@ -15,7 +15,7 @@ import pytest
 
 import tiers
 from acpgen import config, publish
-from acpgen.commands import build, project, terminal
+from acpgen.commands import build, outcome_text, project
 from acpgen.compat import compare
 from acpgen.compat.rules import VERSION
 from acpgen.config import docs_inputs
@@ -122,7 +122,7 @@ def test_docs_read_and_compare_no_release_of_which_the_verdict_is_known(
 
     monkeypatch.setattr(compare, "side", never)
     monkeypatch.setattr(compare, "check_sides", never)
-    pages = publish.texts_by_path(publish.make_pages([version], given, for_site=True))
+    pages = publish.map_texts(publish.make_pages([version], given, for_site=True))
     assert "field-became-required" in pages["p/v1/changelog.md"]
     assert "3.0 (2.0 lacks it)" in pages["p/v1/types/AskRequest.md"]
 
@@ -198,7 +198,7 @@ def test_a_run_that_has_results_of_earlier_ones_compares_no_release_again(
     found = made(tmp_path, {"1.0": ask(), "2.0": ask("id")})
     run(found)
     edited(tmp_path, lambda value: value["releases"][1].update(severities=[], changes=[]))
-    terminal.show_difference(run(found, check=True))
+    outcome_text.show_difference(run(found, check=True))
     assert capsys.readouterr().err.endswith("Run: acpgen generate --no-cache\n")
 
     def never(*_: object, **__: object) -> None:
@@ -213,7 +213,7 @@ def test_releases_that_cannot_be_compared_say_so_on_the_page(tmp_path: Path) -> 
     edited(tmp_path, lambda value: value["releases"][1].update(failure="They are *too* different."))
     given = docs_inputs.parsed(docs_inputs.read(tmp_path / "schema", ["p/v1"]))
     version = publish.Version(*understand(load(tmp_path / "schema/p/v1", name="p/v1")), Settings(prefix="p/v1"))
-    page = publish.texts_by_path(publish.make_pages([version], given))["p/v1/changelog.md"]
+    page = publish.map_texts(publish.make_pages([version], given))["p/v1/changelog.md"]
     assert "The two cannot be compared: They are &#42;too&#42; different." in page
 
 

@@ -29,8 +29,8 @@ from acpgen.input.walk import is_object
 from acpgen.messages import validators
 from acpgen.pointers import resolve
 from acpgen.probe import registry
-from acpgen.publish import table
-from acpgen.publish.table import Requirement
+from acpgen.publish import requirement_table
+from acpgen.publish.requirement_table import Requirement
 from monitor.cases import CASES, MCP_CASES
 from monitor.scripts import Said, client, result
 from requirements_file import FILE, ROOT, label
@@ -39,7 +39,7 @@ from validators import judges
 DOCUMENT: Final = "seeds/requirements.md"
 needs_document = pytest.mark.evidence(DOCUMENT)
 KEPT: Final = judges.NAMES
-TABLE: Final = table.parse(json.loads(FILE.read_text("utf-8")), "schema/requirements.json")
+TABLE: Final = requirement_table.parse_table(json.loads(FILE.read_text("utf-8")), "schema/requirements.json")
 BY_ID: Final = {rule.id: rule for rule in TABLE.rules}
 
 LETTERS: Final = {
@@ -153,7 +153,7 @@ def test_no_rule_is_said_in_the_words_of_the_document() -> None:
 # --- what it names ---------------------------------------------------------------------------------------------------
 
 
-def places() -> Iterator[tuple[int | str, table.SchemaPlaces, str]]:
+def places() -> Iterator[tuple[int | str, requirement_table.SchemaPlaces, str]]:
     for rule in TABLE.rules:
         for place in rule.schema:
             for where in place.at:
@@ -189,7 +189,7 @@ def test_the_rules_of_the_monitor_and_the_table_name_one_another() -> None:
 
 
 def test_every_rule_of_lint_is_there() -> None:
-    assert {name for rule in TABLE.rules for name in rule.lint} <= set(map(lint.rule_id, lint.RULES))
+    assert {name for rule in TABLE.rules for name in rule.lint} <= set(map(lint.name_rule, lint.RULES))
 
 
 @pytest.mark.parametrize("name", sorted({name for rule in TABLE.rules for name in (*rule.functions, *rule.bindings)}))
@@ -259,7 +259,7 @@ def breaches() -> tuple[tuple[str, str, tuple[int | str, ...]], ...]:
         (validators.ACP, uninvited()),
     ):
         for conversation in conversations:
-            monitor = validators.monitor(judges.subject(name).strict for name in protocols)
+            monitor = validators.make_monitor(judges.subject(name).strict for name in protocols)
             said = [breach for who, message in conversation for breach in monitor.observe(who, line(message))]
             found += [(each.rule, each.method, each.requirements) for each in (*said, *monitor.finish())]
     return tuple(found)

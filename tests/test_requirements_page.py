@@ -18,7 +18,7 @@ from acpgen.errors import Faults
 from acpgen.publish import monitor, requirements
 from acpgen.publish.channels import find_page_paths
 from acpgen.publish.page_requirements import requirements_by_page
-from acpgen.publish.table import CHECKERS, PEERS, Requirement
+from acpgen.publish.requirement_table import CHECKERS, PEERS, Requirement
 from acpgen.targets import docs
 from published import versions
 
@@ -77,20 +77,20 @@ SMALL: Final[dict[str, Any]] = {
 
 @cache
 def rules() -> Mapping[str, str]:
-    return monitor.paths()
+    return monitor.map_pages()
 
 
 def made(table: Any = WHOLE, monitored: Mapping[str, str] | None = None) -> Mapping[str, str]:
     known = rules() if monitored is None else monitored
-    found = requirements.pages(
-        requirements.parse(table, FILE), versions(), find_page_paths(versions(), for_site=True), known
+    found = requirements.write_pages(
+        requirements.parse_table(table, FILE), versions(), find_page_paths(versions(), for_site=True), known
     )
     return {page.path: page.text for page in found}
 
 
 @cache
 def addresses() -> Mapping[int | str, str]:
-    return requirements.addresses(requirements.parse(WHOLE, FILE))
+    return requirements.map_addresses(requirements.parse_table(WHOLE, FILE))
 
 
 def faults(table: Any) -> list[str]:
@@ -108,7 +108,7 @@ def section(pages: Mapping[str, str], rule: Requirement, known: Mapping[int | st
 
 def test_every_requirement_is_found_by_its_words_with_all_that_checks_it() -> None:
     pages = made()
-    for rule in requirements.parse(WHOLE, FILE).rules:
+    for rule in requirements.parse_table(WHOLE, FILE).rules:
         text = section(pages, rule, addresses())
         assert f"\n#### {prose(rule.says)}\n" in text
         words = re.findall(r"[a-z0-9]+", rule.says.lower())
@@ -116,7 +116,7 @@ def test_every_requirement_is_found_by_its_words_with_all_that_checks_it() -> No
         assert f"\n{PEERS[rule.who]}, {rule.level}" in text and f"\n- Id: `{rule.id}`\n" in text
         assert all(f"- {CHECKERS[key]}:" in text for key in rule.checkers)
         for name in (entry.partition(":")[0] for entry in rule.monitor):
-            assert f"[`{name}`](../{monitor.paths()[name]}#{name})" in text
+            assert f"[`{name}`](../{monitor.map_pages()[name]}#{name})" in text
         for name in (*rule.functions, *rule.bindings):
             assert f"`{name.replace(':', '.')}`" in text
         assert all(
@@ -130,15 +130,15 @@ def test_every_requirement_is_found_by_its_words_with_all_that_checks_it() -> No
 
 def test_what_nothing_checks_says_so_and_what_only_keeps_is_not_called_a_check() -> None:
     pages = made()
-    for rule in requirements.parse(WHOLE, FILE).rules:
+    for rule in requirements.parse_table(WHOLE, FILE).rules:
         text = section(pages, rule, addresses())
         said = prose(rule.documentation or "")
         assert (f". **Not checked.** {said}\n" in text) == (not rule.checkers)
         assert (f"\n- Not checked: {said}\n" in text) == bool(rule.checkers and rule.documentation)
-        by, _, kept = requirements.checks(rule).lower().partition("kept by ")
+        by, _, kept = requirements.describe_checks(rule).lower().partition("kept by ")
         for key in rule.checkers:
             assert CHECKERS[key].lower() in (kept if key in ("bindings", "functions") else by), rule.id
-        assert not rule.checkers or f"**{requirements.checks(rule)}.**" in text
+        assert not rule.checkers or f"**{requirements.describe_checks(rule)}.**" in text
     assert "nforce" not in pages[requirements.PAGE]
 
 
@@ -156,8 +156,10 @@ def test_documents_of_one_area_share_a_page_and_no_two_areas_do() -> None:
 
 
 def test_in_a_repository_no_test_is_named() -> None:
-    table, where = requirements.parse(SMALL, FILE), find_page_paths(versions(), for_site=False)
-    (page,) = (p.text for p in requirements.pages(table, versions(), where, rules(), for_site=False) if "/" in p.path)
+    table, where = requirements.parse_table(SMALL, FILE), find_page_paths(versions(), for_site=False)
+    (page,) = (
+        p.text for p in requirements.write_pages(table, versions(), where, rules(), for_site=False) if "/" in p.path
+    )
     assert "Shown by" not in page and "](../acp/v1/areas/session.md#NewSessionRequest)" in page
 
 
@@ -178,7 +180,7 @@ def test_links_lead_to_pages_and_anchors_that_are_made() -> None:
 
 
 def test_pages_of_methods_and_types_tell_the_requirements_about_them() -> None:
-    table = requirements.parse(WHOLE, FILE)
+    table = requirements.parse_table(WHOLE, FILE)
     for version in versions():
         notes = requirements_by_page(table, version)
         content = docs.build(version.protocol, version.bundle, version.settings, requirements=notes)
@@ -206,7 +208,7 @@ def test_pages_of_methods_and_types_tell_the_requirements_about_them() -> None:
 
 
 def test_a_rule_that_names_a_code_stands_beside_it_among_the_errors_of_its_methods() -> None:
-    table = requirements.parse(WHOLE, FILE)
+    table = requirements.parse_table(WHOLE, FILE)
     version = versions()[1]
     notes = requirements_by_page(table, version)
     content = docs.build(version.protocol, version.bundle, version.settings, requirements=notes)
@@ -225,7 +227,7 @@ def test_a_rule_that_names_a_code_stands_beside_it_among_the_errors_of_its_metho
 
 def test_the_summary_counts_what_is_checked_by_area_and_by_checker() -> None:
     page = made()[requirements.PAGE]
-    table = requirements.parse(WHOLE, FILE)
+    table = requirements.parse_table(WHOLE, FILE)
     for key, title in CHECKERS.items():
         count = sum(key in rule.checkers for rule in table.rules)
         alone = sum(rule.checkers == (key,) for rule in table.rules)
@@ -233,7 +235,7 @@ def test_the_summary_counts_what_is_checked_by_area_and_by_checker() -> None:
     said = " ".join(page.split())
     assert f"What {len(table.documents)} documents" in said and f": {len(table.rules)} requirements" in said
     assert f"checks or keeps {sum(bool(rule.checkers) for rule in table.rules)} of them" in said
-    for title, path in requirements.areas(table).items():
+    for title, path in requirements.map_areas(table).items():
         rules = [rule for rule in table.rules if addresses()[rule.id].startswith(f"{path}#")]
         checked = sum(bool(rule.checkers) for rule in rules)
         assert f"| [{title}]({path}) | {len(rules)} | {checked} | [" in page
@@ -241,8 +243,8 @@ def test_the_summary_counts_what_is_checked_by_area_and_by_checker() -> None:
 
 
 def test_a_small_table_makes_a_small_page() -> None:
-    table = requirements.parse(SMALL, FILE)
-    pages, rules, known = made(SMALL), table.rules, requirements.addresses(table)
+    table = requirements.parse_table(SMALL, FILE)
+    pages, rules, known = made(SMALL), table.rules, requirements.map_addresses(table)
     text = section(pages, rules[0], known)
     assert known[rules[0].id] == "requirements/tides.md#req-a-b-is-no-markup"
     assert "#### A `<b>` is &#42;no&#42; markup.\n" in text.replace("<code>&#60;b&#62;</code>", "`<b>`")
@@ -299,7 +301,7 @@ def led(table: Any, way: Sequence[Any]) -> Any:
 
 
 BAD: Final[tuple[tuple[Callable[[Any], None], str, str], ...]] = (
-    (drop("rules"), "", '"rules" is a required property'),
+    (drop("rules"), "/rules", '"rules" is a required property'),
     (put("documents", []), "/documents", "has less than 1 item"),
     (put("notes", []), "/notes", "'notes' is not known"),
     (put("rules", 0, "sayz", "x"), "/rules/0/sayz", "Did you mean 'says'?"),
@@ -311,19 +313,23 @@ BAD: Final[tuple[tuple[Callable[[Any], None], str, str], ...]] = (
     (put("rules", 2, "id", "tides/moons/01"), "/rules/2/id", "Write tides/moons/1 or a higher number"),
     (put("rules", 2, "id", "tides/suns/1"), "/rules/2/id", "does not name the document, the section"),
     (add("rules", {**SMALL["rules"][2]}), "/rules/3/id", "'tides/moons/1' occurs twice"),
-    (drop("rules", 2, "section"), "/rules/2", '"section" is a required property'),
+    (drop("rules", 2, "section"), "/rules/2/section", "this must be a text that is not empty"),
     (put("rules", 2, "protocols", ["acp/v3"]), "/rules/2/protocols/0", "It is about acp/v1"),
-    (put("rules", 2, "methods", "session/new"), "/rules/2/methods", 'is not of type "array"'),
+    (put("rules", 2, "methods", "session/new"), "/rules/2/methods", "this must be a list of texts, each once"),
     (put("rules", 0, "level", "SHALL"), "/rules/0/level", 'is not one of "MUST", "MUST NOT"'),
     (put("rules", 0, "who", "user"), "/rules/0/who", 'is not one of "client", "agent"'),
     (put("rules", 0, "document", "moons"), "/rules/0/document", "Write tides"),
-    (put("rules", 0, "says", " "), "/rules/0/says", "does not match"),
-    (put("rules", 0, "tests", []), "/rules/0/tests", "has less than 1 item"),
-    (put("rules", 0, "tests", ["a", "a"]), "/rules/0/tests", "has non-unique elements"),
+    (put("rules", 0, "says", " "), "/rules/0/says", "this must be a text that is not empty"),
+    (put("rules", 0, "tests", []), "/rules/0/tests", "this must be a list of texts, each once"),
+    (put("rules", 0, "tests", ["a", "a"]), "/rules/0/tests", "this must be a list of texts, each once"),
     (drop("rules", 0, "tests"), "/rules/0", "no test shows this rule"),
     (drop("rules", 1, "documentation"), "/rules/1", "nothing enforces this rule"),
     (put("rules", 0, "schema", 0, "lacks", ["x"]), "/rules/0/schema/0", "Write one of 'has' and 'lacks'"),
-    (put("rules", 0, "schema", 0, "at", "acp/v1#/x"), "/rules/0/schema/0/at", 'is not of type "array"'),
+    (
+        put("rules", 0, "schema", 0, "at", "acp/v1#/x"),
+        "/rules/0/schema/0/at",
+        "this must be a list of texts, each once",
+    ),
     (put("rules", 0, "schema", 0, "at", ["acp/v9#/$defs"]), "/rules/0/schema/0/at/0", "It is about acp/v1"),
     (
         put("rules", 0, "schema", 0, "at", ["acp/v1#/$defs/Tide"]),
@@ -333,7 +339,7 @@ BAD: Final[tuple[tuple[Callable[[Any], None], str, str], ...]] = (
     (put("rules", 0, "schema", 0, "has", ["type"]), "/rules/0/schema/0", "has no 'type'"),
     (put("rules", 0, "schema", 1, "lacks", ["cwd"]), "/rules/0/schema/1", "required has 'cwd'"),
     (put("rules", 0, "monitor", ["roots-keep"]), "/rules/0/monitor", "Did you mean 'roots-kept'?"),
-    (put("documents", 0, "protocols", []), "/documents/0/protocols", "has less than 1 item"),
+    (put("documents", 0, "protocols", []), "/documents/0/protocols", "this must be a list of texts, each once"),
     (add("documents", {**SMALL["documents"][0], "id": "moons"}), "/documents/1", "no rule is from this document"),
     (put("documents", 0, "a/b", 1), "/documents/0/a~1b", "'a/b' is not known"),
 )

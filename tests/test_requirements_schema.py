@@ -18,7 +18,7 @@ import pytest
 import published
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
-from acpgen.publish.table import SchemaPlaces
+from acpgen.publish.requirement_table import SchemaPlaces
 from breaking import broken, is_breakable
 from requirements_file import identity, label
 from validators import judges

@@ -14,7 +14,6 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
 from http.client import HTTPConnection
@@ -26,6 +25,7 @@ from urllib.request import Request, urlopen
 
 import jsonschema_rs
 import pytest
+from msgspec.structs import replace
 
 import tiers
 from acpgen import cli, config, publish
@@ -33,7 +33,7 @@ from acpgen.errors import Faults
 from acpgen.files.cache import Cache, Code
 from acpgen.publish import site
 from acpgen.publish.faults import SITE_NOT_BUILT
-from acpgen.publish.site import generator, live, searching, serving
+from acpgen.publish.site import generator, http_server, live, search_index
 from browsing import ROOT, SCHEMES, SCREENSHOTS, Window, project
 
 PROTOCOLS = ("acp/v1", "acp/v2", "mcp/2025-06-18")
@@ -276,7 +276,7 @@ def test_each_schema_is_downloaded_with_its_size_and_checksum_and_the_strict_one
             line.split("  ") for line in page.partition("```text\n")[2].partition("```")[0].splitlines()
         )
     }
-    assert len(offered) == 3 * len(site.versions(project())) and told.keys() == {saved for _, saved, _ in offered}
+    assert len(offered) == 3 * len(site.read_versions(project())) and told.keys() == {saved for _, saved, _ in offered}
     for path, saved, size in offered:
         content = (built / path).read_bytes()
         assert hashlib.sha256(content).hexdigest() == told[saved], path
@@ -409,24 +409,24 @@ def test_a_newer_site_generator_is_taken_and_told(
 
     monkeypatch.setattr(generator, "version", version)
     if is_taken:
-        assert bool(generator.untested(generator.require())) == is_told
+        assert bool(generator.warn_untested(generator.require_generator())) == is_told
     else:
         with pytest.raises(Faults, match=r"from 0\.0\.73 on and below 0\.2"):
-            generator.require()
+            generator.require_generator()
 
 
 def test_a_search_of_another_form_is_a_fault() -> None:
     for index in ("", "{}", "[]", '{"config": {}, "items": [{}]}', '{"config": {}, "items": []}'):
         with pytest.raises(Faults, match="its search has another form"):
-            searching.files(index)
+            search_index.make_files(index)
 
 
 def test_what_refuses_a_site_is_told_before_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def work(*_: Any) -> Any:
         raise AssertionError("the work has begun")
 
-    monkeypatch.setattr(site, "docs", work)
-    monkeypatch.setattr(generator, "require", lambda: generator.ZENSICAL)
+    monkeypatch.setattr(site, "make_docs", work)
+    monkeypatch.setattr(generator, "require_generator", lambda: generator.ZENSICAL)
     monkeypatch.setattr(site, "all_code", lambda: Code("", ()))
     shutil.copytree(ROOT / "schema" / "mcp", tmp_path / "schema" / "mcp")
     (tmp_path / "pyproject.toml").write_text(
@@ -434,24 +434,24 @@ def test_what_refuses_a_site_is_told_before_the_work(tmp_path: Path, monkeypatch
     )
     with pytest.raises(Faults, match="not empty"):
         site.build(config.find(tmp_path), tmp_path / "schema")
-    with serving.served(tmp_path) as address, pytest.raises(Faults, match="--port N"):
+    with http_server.serve_folder(tmp_path) as address, pytest.raises(Faults, match="--port N"):
         site.serve(lambda: config.find(tmp_path), urlsplit(address).port or 0, print, print)
 
 
 def test_a_project_without_docs_is_a_fault() -> None:
     with pytest.raises(Faults, match="no output has the target docs"):
-        site.versions(config.Config(ROOT, "schema", ()))
+        site.read_versions(config.Config(ROOT))
 
 
 def test_the_site_is_served_on_the_loopback_interface_alone(tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text("<p>x")
-    with serving.served(tmp_path) as address:
+    with http_server.serve_folder(tmp_path) as address:
         port = urlsplit(address).port or 0
         assert urlsplit(address).hostname == "127.0.0.1"
         with socket.socket() as elsewhere:
             elsewhere.settimeout(5)
             assert elsewhere.connect_ex(("127.0.0.2", port)) != 0, "a server on all interfaces answers here too"
-        with pytest.raises(Faults, match="--port N"), serving.served(tmp_path, port):
+        with pytest.raises(Faults, match="--port N"), http_server.serve_folder(tmp_path, port):
             pass
 
 
@@ -471,11 +471,11 @@ def test_a_page_that_is_served_follows_its_changes(tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text(text)
     (tmp_path / "page.html").write_text("<p>without a body")
     (tmp_path / "data.txt").write_text("x")
-    with serving.served(tmp_path) as address:
+    with http_server.serve_folder(tmp_path) as address:
         assert fetched(address)[2] == text
         assert fetched(address + "index.html")[2] == text
         assert fetched(f"{address}.acpgen/state/")[0] == 404
-    with serving.served(tmp_path, beside={"page.md": "# Page", "a b.md": "x"}.get) as address:
+    with http_server.serve_folder(tmp_path, beside={"page.md": "# Page", "a b.md": "x"}.get) as address:
         states = {name: fetched(f"{address}.acpgen/state/{name}") for name in ("", "index.html", "page.html")}
         assert states[""] == states["index.html"] != states["page.html"]
         assert {(status, kind) for status, kind, _ in states.values()} == {(200, "text/plain")}
@@ -499,7 +499,7 @@ def test_a_page_that_is_served_follows_its_style_sheets_and_scripts(tmp_path: Pa
     (tmp_path / "404.html").write_text('<link href="/assets/a.css"><body>none</body>')
     (tmp_path / "assets").mkdir()
     seen: list[tuple[str, str]] = []
-    with serving.served(tmp_path, beside=lambda _: None) as address:
+    with http_server.serve_folder(tmp_path, beside=lambda _: None) as address:
         for name, text in (("a.css", "a {}"), ("a.css", "b {}"), ("a.js", "1"), ("other.js", "2")):
             (tmp_path / "assets" / name).write_text(text)
             seen.append((fetched(f"{address}.acpgen/state/")[2], fetched(f"{address}.acpgen/state/none")[2]))
@@ -524,7 +524,7 @@ def test_a_page_that_is_served_follows_its_style_sheets_and_scripts(tmp_path: Pa
 def test_a_request_by_the_name_of_another_host_is_refused(tmp_path: Path, host: str | None) -> None:
     """So does a page elsewhere ask whose name was made to lead to this machine."""
     (tmp_path / "index.html").write_text("<body>secret</body>")
-    with serving.served(tmp_path, beside=lambda _: "secret") as address:
+    with http_server.serve_folder(tmp_path, beside=lambda _: "secret") as address:
         port = urlsplit(address).port or 0
         named = None if host is None else host.format(port=port)
         for method in ("GET", "HEAD"):
@@ -571,7 +571,7 @@ def test_the_site_generator_keeps_running_and_makes_only_what_differs(installed:
         waited_for("home", shown.pages / "index.html")
         assert shown.beside("a.md") == two["a.md"] and shown.beside("b.md") is None
         assert shown.beside("index.md") == "# Home\n\nhome\n"
-        assert '"synonyms"' in (shown.beside(searching.INDEX) or "")
+        assert '"synonyms"' in (shown.beside(search_index.INDEX) or "")
         before = (shown.pages / "index.html").stat().st_mtime_ns
         assert show({**two, "a.md": "# A\n\nsecond\n"}, *two) == 1
         waited_for("second", shown.pages / "a.html")
@@ -689,7 +689,7 @@ def test_serve_shows_each_change_and_leaves_nothing_behind(installed: None, tmp_
 
 
 def test_what_is_missing_is_answered_with_the_page_of_the_site_that_says_so(tmp_path: Path) -> None:
-    with serving.served(tmp_path) as address:
+    with http_server.serve_folder(tmp_path) as address:
         assert fetched(address + "none.html")[0] == 404
         (tmp_path / "404.html").write_text("<body>Ours</body>")
         for path in ("none.html", "a/b/none", "none/", "..%2f..%2fetc/passwd"):
@@ -705,7 +705,7 @@ def test_a_site_with_an_address_is_served_at_the_root(tmp_path: Path, monkeypatc
         asked.append(found.site)
         raise Faults([SITE_NOT_BUILT(at="here", reason="it is enough", remedy="none")])
 
-    monkeypatch.setattr(site, "docs", docs)
+    monkeypatch.setattr(site, "make_docs", docs)
     address = config.SiteSettings("https://example.com/docs/", "https://example.com/edit/")
     with pytest.raises(Faults):
         site.serve(lambda: replace(project(), site=address), 0, print, print)
@@ -739,7 +739,7 @@ def test_the_command_builds_the_site(
 
 def test_a_page_in_the_browser_loads_again_after_a_build(tmp_path: Path, browser: Any) -> None:
     (tmp_path / "index.html").write_text("<body><p>old</p></body>")
-    with serving.served(tmp_path, beside=lambda _: None) as home:
+    with http_server.serve_folder(tmp_path, beside=lambda _: None) as home:
         context = browser.new_context()
         page = context.new_page()
         page.goto(home)
@@ -895,7 +895,7 @@ def test_a_table_that_no_longer_fits_can_be_scrolled_by_keyboard(window: Window)
 
 
 def test_dark_mode_follows_the_system_and_can_be_chosen(built: Path, browser: Any) -> None:
-    with serving.served(built) as home:
+    with http_server.serve_folder(built) as home:
         shades: dict[str, str] = {}
         for scheme in SCHEMES:
             context = browser.new_context(color_scheme=scheme)
@@ -923,7 +923,7 @@ def serious_faults(window: Window) -> list[str]:
 @pytest.mark.parametrize("path", tiers.sample(dict.fromkeys((*KINDS, *LOOKED_AT)), 4))
 def test_a_page_fits_its_window_and_axe_finds_no_serious_fault(built: Path, browser: Any, path: str) -> None:
     """With `ACPGEN_SCREENSHOTS` naming a folder, in each width and each scheme; pictures of what was looked at are left there."""
-    with serving.served(built) as home:
+    with http_server.serve_folder(built) as home:
         context = browser.new_context(viewport={"width": 1400, "height": 900})
         window = Window(context.new_page(), home)
         every = [(width, scheme) for width, _ in JUDGED for scheme in SCHEMES]
@@ -941,7 +941,7 @@ def test_a_page_fits_its_window_and_axe_finds_no_serious_fault(built: Path, brow
 
 @pytest.mark.parametrize(("width", "scheme"), JUDGED)
 def test_axe_finds_no_serious_fault_in_the_search(built: Path, browser: Any, width: int, scheme: str) -> None:
-    with serving.served(built) as home:
+    with http_server.serve_folder(built) as home:
         context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
         window = Window(context.new_page(), home)
         window.open("index.html")
@@ -985,7 +985,9 @@ def test_what_is_typed_before_the_index_of_the_search_is_there_is_searched_for(w
     window.page.keyboard.press("Control+k")
     window.page.keyboard.type("session/newx")
     window.page.keyboard.press("Backspace")
-    while not waiting:
+    for _ in range(1000):
+        if waiting:
+            break
         window.page.wait_for_timeout(20)
     waiting[0].continue_()
     box = window.page.get_by_role("combobox", name="Search")

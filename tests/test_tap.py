@@ -18,7 +18,7 @@ import pytest
 import tiers
 from acpgen.messages import recording, validators
 from acpgen.messages.tap import Chunk, Listener, Recorder, Splitter, Watcher
-from acpgen.messages.validate import conversation, judge_lines
+from acpgen.messages.validate import judge_conversation, judge_lines
 from monitor.cases import CASES
 from monitor.scripts import Case, mcp, numbers, opened, prompt, v1
 
@@ -175,9 +175,9 @@ def test_a_protocol_of_other_sides_is_judged_and_recorded_by_their_names(tmp_pat
     wrong = [("plane", "params-malformed"), ("tower", "result-malformed")]
     assert [(row["from"], row["rule"]) for row in map(json.loads, report.read_text().splitlines())] == wrong
     assert [json.loads(row)["from"] for row in tape.read_text().splitlines()] == ["plane", "tower"]
-    judges = validators.versions([str(schema)])
+    judges = validators.read_versions([str(schema)])
     with tape.open("rb") as file:
-        verdicts = list(conversation(recording.lines(file), validators.monitor(judges, fixed=True)))
+        verdicts = list(judge_conversation(recording.read_lines(file), validators.make_monitor(judges, fixed=True)))
     assert [(verdict.sender, problem.rule) for verdict in verdicts for problem in verdict.problems] == wrong
 
 
@@ -276,7 +276,7 @@ def test_blank_lines_are_recorded_and_read_back(tmp_path: Path) -> None:
     with tape.open("rb") as file:
         verdicts = [
             verdict
-            for verdict in judge_lines(recording.lines(file), strict_versions(), None)
+            for verdict in judge_lines(recording.read_lines(file), strict_versions(), None)
             if verdict.sender == "client"
         ]
     assert [(verdict.kind, verdict.is_valid) for verdict in verdicts] == [
@@ -287,7 +287,7 @@ def test_blank_lines_are_recorded_and_read_back(tmp_path: Path) -> None:
 
 
 def strict_versions() -> dict[Any, Any]:
-    return {one.contract.version: one for one in validators.versions(())}
+    return {one.contract.version: one for one in validators.read_versions(())}
 
 
 AGENT_IN_FOREGROUND = """
@@ -510,10 +510,10 @@ def test_a_misbehaving_peer_commits_every_breach_and_each_is_named(rule: str, tm
 
 def test_what_listens_names_every_breach() -> None:
     """Every rule once, fed to what listens in the tap."""
-    judges = validators.versions(())
+    judges = validators.read_versions(())
     for case in FIRST.values():
         found: list[Any] = []
-        watcher = Watcher(lambda: validators.monitor(judges), found.append)
+        watcher = Watcher(lambda: validators.make_monitor(judges), found.append)
         for sender, message in case.said:
             line = message if isinstance(message, bytes) else json.dumps(message).encode()
             watcher.take(chunk(line + b"\n", sender))
@@ -546,8 +546,8 @@ def test_the_sides_are_those_of_the_protocol_in_the_report_and_in_the_recording(
     senders = [json.loads(line)["from"] for line in tape.read_bytes().splitlines()]
     assert senders == ["client", "server", "client", "server", "client"]
     with tape.open("rb") as file:
-        listener = validators.monitor([validators.strict(validators.find("mcp/2025-06-18"))], fixed=True)
-        verdicts = list(conversation(recording.lines(file), listener))
+        listener = validators.make_monitor([validators.read_strict(validators.find("mcp/2025-06-18"))], fixed=True)
+        verdicts = list(judge_conversation(recording.read_lines(file), listener))
     assert [verdict.is_valid for verdict in verdicts] == [True] * 4 + [False]
 
 
@@ -705,7 +705,9 @@ def test_a_listener_that_fails_takes_nothing_with_it() -> None:
 
 def test_the_monitor_is_told_of_a_gap_and_does_not_take_it_for_a_breach() -> None:
     found: list[Any] = []
-    watcher = Watcher(lambda: validators.monitor([validators.strict(validators.find("acp/v1"))]), found.append)
+    watcher = Watcher(
+        lambda: validators.make_monitor([validators.read_strict(validators.find("acp/v1"))]), found.append
+    )
     said = [(sender, json.dumps(message).encode() + b"\n") for sender, message in [*v1(), *opened(), prompt()]]
     for sender, line in said[:2]:
         watcher.take(chunk(line, sender))
@@ -729,10 +731,10 @@ def test_a_gap_is_told_by_the_recording_and_a_replay_does_not_take_it_for_a_brea
     rows = [json.loads(line) for line in (tmp_path / "tape").read_bytes().splitlines()]
     assert [row.get("gap") for row in rows] == [None, None, True, None]
     strict = {
-        one.contract.version: one for one in (validators.strict(validators.find(name)) for name in validators.ACP)
+        one.contract.version: one for one in (validators.read_strict(validators.find(name)) for name in validators.ACP)
     }
     with (tmp_path / "tape").open("rb") as file:
-        found = list(conversation(recording.lines(file), validators.monitor(strict.values())))
+        found = list(judge_conversation(recording.read_lines(file), validators.make_monitor(strict.values())))
         assert [[problem.rule for problem in verdict.problems] for verdict in found] == [
             [],
             [],
@@ -740,7 +742,7 @@ def test_a_gap_is_told_by_the_recording_and_a_replay_does_not_take_it_for_a_brea
             [],
         ]
         file.seek(0)
-        verdicts = list(judge_lines(recording.lines(file), strict, None))
+        verdicts = list(judge_lines(recording.read_lines(file), strict, None))
     assert [verdict.kind for verdict in verdicts] == ["request", "result", "gap", "result"]
     assert all(verdict.is_valid for verdict in verdicts)
 

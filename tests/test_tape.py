@@ -198,7 +198,7 @@ def test_options_that_mean_nothing_are_refused(tmp_path: Path, options: list[str
 
 @cache
 def acp() -> Sequence[Strict]:
-    return validators.versions(())
+    return validators.read_versions(())
 
 
 def redact(message: object, sender: str = "client", redactor: Redactor | None = None) -> Any:

@@ -18,6 +18,7 @@ import pytest
 import tiers
 from acpgen import ir
 from acpgen.bundle.bundle import bundle
+from acpgen.files.cache import NO_CACHE, Cache
 from acpgen.input.load import load
 from acpgen.meaning.lower import lower
 from acpgen.targets.installed import TARGETS
@@ -195,3 +196,23 @@ def test_the_emitter_runs_once_whatever_classes_are_called(case: str, monkeypatc
     monkeypatch.setattr(datamodel_code_generator, "generate", counted)
     made(case, "python")
     assert runs == [1]
+
+
+def test_the_emitter_does_not_run_again_where_only_descriptions_have_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schema = (GOLDEN / "records" / "schema.json").read_text("utf-8")
+    changed = schema.replace('"description": "', '"description": "Now: ')
+    assert changed != schema
+
+    def python(text: str, cache: Cache) -> str:
+        (tmp_path / "schema.json").write_text(text, "utf-8")
+        bundled = bundle(load(tmp_path / "schema.json", name="records"))
+        settings = Settings(package="records", cache=cache)
+        return TARGETS["python"](lower(bundled), bundled, settings)["records/models.py"]
+
+    cache = Cache(tmp_path / "cache")
+    expected = [python(schema, NO_CACHE), python(changed, NO_CACHE)]
+    assert [python(schema, cache)] == expected[:1]
+    monkeypatch.delattr(datamodel_code_generator, "generate")
+    assert [python(schema, cache), python(changed, cache)] == expected

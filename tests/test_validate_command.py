@@ -24,7 +24,7 @@ import pytest
 import commands
 import tiers
 from acpgen.messages import recording, validators
-from acpgen.messages.validate import Counts, LineVerdict, conversation, judge_lines
+from acpgen.messages.validate import Counts, LineVerdict, judge_conversation, judge_lines
 from monitor.cases import CASES
 from monitor.scripts import OPTIONS, Said, client, mcp, numbers, opened, permission, prompt, result, v1
 
@@ -255,7 +255,7 @@ def test_a_byte_order_mark_and_line_ends_of_windows_are_no_fault() -> None:
 def test_blank_lines_count_as_lines_however_they_lie_in_the_buffer(buffered: int, blank: bytes) -> None:
     parts = [b"", blank, b"{}", blank, blank, b" [] ", b"", b"0", *[blank] * 20, b"1 ", blank, b"  2"]
     content = b"\n".join(parts)
-    found = list(recording.lines(io.BufferedReader(io.BytesIO(content), buffered)))
+    found = list(recording.read_lines(io.BufferedReader(io.BytesIO(content), buffered)))
     whole = [(number, part.strip()) for number, part in enumerate(parts, 1) if part.strip()]
     assert [(line.number, line.content) for line in found] == whole
     assert [content[: line.end].count(b"\n") for line in found[:-1]] == [number for number, _ in whole[:-1]]
@@ -263,15 +263,16 @@ def test_blank_lines_count_as_lines_however_they_lie_in_the_buffer(buffered: int
 
 def test_blank_lines_are_passed_over_a_buffer_at_a_time() -> None:
     stream = mock.Mock(wraps=io.BufferedReader(io.BytesIO(b"\r\n" * 1_000_000), 1 << 16))
-    assert not list(recording.lines(stream))
+    assert not list(recording.read_lines(stream))
     assert stream.readline.call_count < 100
 
 
 def test_after_a_line_that_is_too_long_the_monitor_concludes_nothing_from_it() -> None:
     content = recorded(*v1(), *opened(answer={"_meta": {"x": "y" * 3000}}), prompt())
     found = list(
-        conversation(
-            recording.lines(io.BufferedReader(io.BytesIO(content)), longest=2000), validators.monitor(strict().values())
+        judge_conversation(
+            recording.read_lines(io.BufferedReader(io.BytesIO(content)), longest=2000),
+            validators.make_monitor(strict().values()),
         )
     )
     rules = [(verdict.line, [problem.rule for problem in verdict.problems]) for verdict in found if verdict.problems]
@@ -287,7 +288,7 @@ def test_a_recording_is_judged_line_by_line_without_session_too() -> None:
 
 @pytest.mark.parametrize("case", tiers.sample(CASES, 20, lambda case: f"{case.rule} {case.name}".strip()))
 def test_a_recorded_conversation_is_judged_by_the_monitor(case: Any) -> None:
-    verdicts = list(conversation(read(recorded_case(case)), validators.monitor(strict().values())))
+    verdicts = list(judge_conversation(read(recorded_case(case)), validators.make_monitor(strict().values())))
     found = {problem.rule: (verdict.line, problem) for verdict in verdicts for problem in verdict.problems}
     line, problem = found[case.rule]
     assert line == (len(case.said) if case.end else len(case.said) + case.at + 1)
@@ -313,7 +314,7 @@ def test_the_command_tells_breaches_of_a_recording_by_line_and_exits_with_one(tm
 
 def recorded_case(case: Any) -> bytes:
     return b"".join(
-        recording.recorded(
+        recording.write_record(
             sender, message if isinstance(message, bytes) else json.dumps(message).encode(), "2026-11-21T12:00:00Z"
         )
         for sender, message in case.said
@@ -528,7 +529,7 @@ def test_a_long_name_of_a_method_is_kept_in_part() -> None:
 
 def test_lines_that_are_no_recording_are_told_and_the_numbers_stay_those_of_the_file() -> None:
     content = lines(b"\n", b"noise\n", {"from": "nobody", "message": {}}, {"from": "client"}) + recorded(prompt())
-    verdicts = list(conversation(read(content), validators.monitor(strict().values())))
+    verdicts = list(judge_conversation(read(content), validators.make_monitor(strict().values())))
     assert [(v.line, v.problems[0].rule) for v in verdicts[:3]] == [
         (2, "recording"),
         (3, "recording"),
@@ -540,7 +541,7 @@ def test_lines_that_are_no_recording_are_told_and_the_numbers_stay_those_of_the_
 
 def test_a_line_that_is_too_long_is_passed_over_and_said_to_be() -> None:
     content = b"x" * 1000 + b"\n" + json.dumps(GOOD).encode()
-    found = list(recording.lines(io.BufferedReader(io.BytesIO(content)), longest=100))
+    found = list(recording.read_lines(io.BufferedReader(io.BytesIO(content)), longest=100))
     assert [(line.number, line.is_whole) for line in found] == [(1, False), (2, True)]
     verdicts = list(judge_lines(found, strict(), None))
     assert [verdict.is_valid for verdict in verdicts] == [False, True]
@@ -638,8 +639,10 @@ def test_a_progress_bar_on_the_terminal_leaves_the_verdicts_where_they_go(tmp_pa
 
 @cache
 def strict() -> dict[Any, Any]:
-    return {one.contract.version: one for one in (validators.strict(validators.find(name)) for name in validators.ACP)}
+    return {
+        one.contract.version: one for one in (validators.read_strict(validators.find(name)) for name in validators.ACP)
+    }
 
 
 def read(content: bytes) -> Iterator[recording.Line]:
-    return recording.lines(io.BufferedReader(io.BytesIO(content)))
+    return recording.read_lines(io.BufferedReader(io.BytesIO(content)))

@@ -155,6 +155,25 @@ def test_no_function_and_no_class_is_named_by_a_participle_alone() -> None:
     assert not found, "\n".join(found)
 
 
+NO_VARIABLES: Final = frozenset(
+    {"asked", "found", "given", "kept", "listed", "made", "said", "taken", "told", "written"}
+)
+"""What no variable of a function and no parameter is called: it says that there is something, and not what."""
+
+
+def test_no_variable_is_named_by_a_participle_alone() -> None:
+    names = [
+        f"{path.relative_to(ROOT)}: {function.name}: {name}"
+        for path in sorted((ROOT / "generator").rglob("*.py"))
+        for function in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+        for node in ast.walk(function)
+        for name in [node.arg if isinstance(node, ast.arg) else getattr(node, "id", "")]
+        if name in NO_VARIABLES and (isinstance(node, ast.arg) or isinstance(getattr(node, "ctx", None), ast.Store))
+    ]
+    assert not names, "\n".join(names)
+
+
 def test_the_list_is_held_against_all_texts() -> None:
     kinds = {where.split("#")[0].split("/")[0].split()[0] for where, _ in texts()}
     assert {"README.md", "schema", "templates", "acpgen", "compatibility"} <= kinds

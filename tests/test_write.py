@@ -1,4 +1,4 @@
-"""Writing: a folder is replaced as a whole or not at all, and only if it is ours."""
+"""Writing: folders hold all that they are to hold or stay as they are, and only if they are ours; killed, every file is whole."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ from acpgen.files import (
     Change,
     Tree,
     compare,
-    difference,
-    digest,
-    replace_file,
+    diff_lines,
+    hash_folder,
+    replace_files,
     require_files,
     require_folder,
     write,
+    write_reports,
 )
-from acpgen.files.faults import CURRENT_FOLDER, FOREIGN_FOLDER, NOT_A_FOLDER, STRAY_FILE, UNWRITABLE
+from acpgen.files.faults import FOREIGN_FOLDER, NOT_A_FOLDER, STRAY_FILE, UNWRITABLE
 
 OLD = {"a.txt": "old\n", "kept.txt": "kept\n", "gone/b.txt": "b\n"}
 NEW = {"a.txt": "new\n", "kept.txt": "kept\n", "added/c.txt": "é\r\n"}
@@ -40,6 +41,11 @@ def contents(folder: Path) -> dict[str, bytes]:
         for path in sorted(folder.rglob("*"))
         if path.is_file() and path.name != MANIFEST
     }
+
+
+def whole_contents(folder: Path) -> dict[str, bytes]:
+    """The same without what a run that was stopped left beside files."""
+    return {path: text for path, text in contents(folder).items() if ".acpgen-" not in path}
 
 
 def encoded(files: dict[str, str]) -> dict[str, bytes]:
@@ -142,14 +148,14 @@ def test_a_path_that_could_leave_the_folder_is_a_bug_of_ours(out: Path, path: st
 
 
 def test_a_digest_sees_every_file_and_no_cache(out: Path) -> None:
-    assert digest(out) is None
+    assert hash_folder(out) is None
     write([Tree(out, OLD)])
-    before = digest(out)
+    before = hash_folder(out)
     (out / "__pycache__").mkdir()
     (out / "__pycache__" / "x.pyc").write_text("x")
-    assert digest(out) == before
+    assert hash_folder(out) == before
     (out / "stray").write_text("")
-    assert digest(out) != before
+    assert hash_folder(out) != before
 
 
 # --- whose folder it is ----------------------------------------------------------------------------------------------
@@ -211,7 +217,7 @@ def test_a_file_that_we_did_not_write_is_a_fault_and_in_a_dry_run_a_difference(o
     assert faults_of(Tree(out, OLD)) == (STRAY_FILE(at=(out / "gone/mine.txt").as_posix()),)
     (change,) = write([Tree(out, OLD)], dry=True)
     assert change.strays == ("gone/mine.txt",)
-    assert list(difference(Tree(out, OLD), change)) == [
+    assert list(diff_lines(Tree(out, OLD), change)) == [
         f"Only in {out.as_posix()}, and not written by acpgen: gone/mine.txt"
     ]
 
@@ -276,47 +282,35 @@ def test_a_file_on_the_way_to_an_output_is_a_fault(out: Path) -> None:
     assert fault.at == out.parent.as_posix()
 
 
-def test_the_folder_in_which_the_user_stands_is_not_replaced(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_folder_in_which_the_user_stands_is_written_and_stays(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write([Tree(out, OLD)])
-    monkeypatch.chdir(out / "gone")
-    assert write([Tree(out, OLD)])[0].is_none
-    assert faults_of(Tree(out, NEW)) == (CURRENT_FOLDER(at=out.as_posix()),)
+    monkeypatch.chdir(out)
+    write([Tree(out, NEW)])
+    assert sorted(os.listdir()) == [MANIFEST, "a.txt", "added", "kept.txt"]
 
 
-def test_what_lies_beside_under_our_name_and_is_not_ours_is_a_fault(out: Path) -> None:
-    beside = out.with_name(".out.acpgen-new")
-    beside.mkdir(parents=True)
-    (beside / "precious").write_text("1")
-    (fault,) = faults_of(Tree(out, NEW))
-    assert fault.kind == UNWRITABLE
-    assert (beside / "precious").read_text() == "1"
+def test_a_file_and_a_folder_of_files_take_the_places_of_each_other(out: Path) -> None:
+    files, folders = {"a": "1", "b/c": "1", "b/d/e": "1"}, {"a/x/y": "2", "b": "2"}
+    write([Tree(out, files)])
+    (out / "b" / "__pycache__").mkdir()
+    (out / "b" / "__pycache__" / "x.pyc").write_text("x")
+    for tree in (folders, files, folders):
+        write([Tree(out, tree)])
+        assert contents(out) == encoded(tree)
+
+
+def test_a_folder_that_becomes_empty_goes_with_what_other_tools_cached_in_it(out: Path) -> None:
+    write([Tree(out, OLD)])
+    (out / "gone" / "__pycache__").mkdir()
+    (out / "gone" / "__pycache__" / "b.pyc").write_text("x")
+    write([Tree(out, NEW)])
+    assert not (out / "gone").exists()
 
 
 # --- failure ---------------------------------------------------------------------------------------------------------
 
 
-def cannot_exchange(one: Path, other: Path) -> bool:
-    return False
-
-
-@pytest.fixture(params=["exchange", "renames"])
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """How two trees change places: in one step, or as on systems that cannot."""
-    if request.param == "renames":
-        monkeypatch.setattr(sys.modules["acpgen.files.atomic_write"], "_exchange", cannot_exchange)
-    return str(request.param)
-
-
-STEPS = (
-    "os.mkdir",
-    "os.rename",
-    "os.fsync",
-    "os.link",
-    "os.unlink",
-    "os.rmdir",
-    "os.scandir",
-    "acpgen.files.atomic_write._exchange",
-)
+STEPS = ("os.mkdir", "os.replace", "os.fsync", "os.link", "os.unlink", "os.rmdir", "os.scandir")
 
 
 def before_each_step(monkeypatch: pytest.MonkeyPatch, act: Callable[[], None]) -> None:
@@ -353,27 +347,23 @@ def killed_at(number: int, trees: list[Tree]) -> bool:
 @pytest.mark.parametrize(
     "before", [OLD, pytest.param({}, marks=pytest.mark.exhaustive), pytest.param(None, marks=pytest.mark.exhaustive)]
 )
-def test_killed_at_any_step_the_old_tree_or_the_new_one_stands(
-    tmp_path: Path, way: str, before: dict[str, str] | None
+def test_killed_at_any_step_each_file_is_the_old_or_the_new_one_and_the_next_run_does_the_rest(
+    tmp_path: Path, before: dict[str, str] | None
 ) -> None:
+    wanted = {path: {OLD.get(path), NEW.get(path)} for path in {*OLD, *NEW}}
     for number in count():
-        folder = tmp_path / str(number)
-        out = folder / "out"
+        out = tmp_path / str(number) / "out"
         if before is not None:
             write([Tree(out, before)])
         else:
-            folder.mkdir()
+            out.parent.mkdir()
         killed = killed_at(number, [Tree(out, NEW)])
-        if way == "renames" and not out.exists():
-            assert contents(folder / ".out.acpgen-old") == encoded(before or {})
-        elif before is None and not out.exists():
-            pass
-        else:
-            assert contents(out) in (encoded(before or {}), encoded(NEW))
-            assert (out / MANIFEST).is_file()
+        held = whole_contents(out)
+        assert all(text.decode() in wanted[path] for path, text in held.items())
+        assert {path for path in before or () if path in NEW} <= held.keys()
         write([Tree(out, NEW)])
         assert contents(out) == encoded(NEW)
-        assert os.listdir(folder) == ["out"]
+        assert os.listdir(out.parent) == ["out"]
         if not killed:
             assert number > 10
             break
@@ -388,7 +378,7 @@ def test_killed_at_any_step_among_files_of_others_each_file_is_whole_and_the_nex
         write([Tree(out, old, shared=True)])
         (out / "theirs").write_text("theirs")
         killed = killed_at(number, [Tree(out, new, shared=True)])
-        held = {path: text for path, text in contents(out).items() if ".acpgen-" not in path}
+        held = whole_contents(out)
         assert held.pop("theirs") == b"theirs"
         assert all(text in (b"1", b"2") for path, text in held.items() if path != MANIFEST)
         write([Tree(out, new, shared=True)])
@@ -399,19 +389,8 @@ def test_killed_at_any_step_among_files_of_others_each_file_is_whole_and_the_nex
             break
 
 
-def test_killed_between_two_renames_the_next_run_starts_from_the_old_tree(out: Path) -> None:
-    write([Tree(out, OLD)])
-    out.rename(out.with_name(".out.acpgen-old"))
-    (out.with_name(".out.acpgen-new")).mkdir()
-    (out.parent / ".out.acpgen-new" / MANIFEST).touch()
-    assert write([Tree(out, OLD)])[0].is_none
-    assert os.listdir(out.parent) == ["out"]
-
-
 @pytest.mark.parametrize("failure", [OSError, KeyboardInterrupt])
-def test_failing_at_any_step_no_output_changes_or_all_do(
-    tmp_path: Path, way: str, failure: type[BaseException]
-) -> None:
+def test_failing_at_any_step_no_output_changes_or_all_do(tmp_path: Path, failure: type[BaseException]) -> None:
     for number in count():
         folder = tmp_path / str(number)
         first, second, third = folder / "first", folder / "second", folder / "third"
@@ -436,7 +415,7 @@ def test_failing_at_any_step_no_output_changes_or_all_do(
         for place, state in zip((first, second, third), states, strict=False):
             assert (contents(place) if place.exists() else None) == (None if state is None else encoded(state)), number
         if not states:
-            assert contents(first) in (encoded(OLD), encoded(NEW))
+            assert whole_contents(first) in (encoded(OLD), encoded(NEW))
         write([Tree(first, NEW), Tree(second, NEW), Tree(third, NEW)])
         assert sorted(os.listdir(folder)) == ["first", "second", "third"]
         if next(steps) <= number:
@@ -472,7 +451,7 @@ def test_the_difference_is_a_unified_diff(out: Path, monkeypatch: pytest.MonkeyP
     write([Tree(out, {"a.txt": "1\n2\n", "b.txt": "b\n"})])
     monkeypatch.chdir(out.parent)
     tree = Tree(out, {"a.txt": "1\n3\n", "c.txt": "", "d.txt": "d\n"})
-    lines = list(difference(tree, compare(tree)))
+    lines = list(diff_lines(tree, compare(tree)))
     assert lines[0] == "--- a/out/.acpgen.json"
     assert lines[lines.index("--- a/out/a.txt") :] == [
         *("--- a/out/a.txt", "+++ b/out/a.txt", "@@ -1,2 +1,2 @@", " 1", "-2", "+3"),
@@ -485,11 +464,11 @@ def test_the_difference_is_a_unified_diff(out: Path, monkeypatch: pytest.MonkeyP
 # --- single files ----------------------------------------------------------------------------------------------------
 
 
-def test_a_file_is_replaced_where_a_link_leads(tmp_path: Path) -> None:
+def test_a_report_is_written_where_a_link_leads(tmp_path: Path) -> None:
     file, link = tmp_path / "there" / "report.md", tmp_path / "link.md"
-    replace_file(file, "old")
+    write_reports({file: "old"})
     link.symlink_to(file)
-    replace_file(link, "new")
+    write_reports({link: "new"})
     assert link.is_symlink()
     assert file.read_text() == "new"
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["link.md", "report.md", "there"]
@@ -501,12 +480,12 @@ def test_what_is_no_file_is_written_to_and_stays_what_it_is(tmp_path: Path) -> N
     heard: list[str] = []
     reader = threading.Thread(target=lambda: heard.append(pipe.read_text()))
     reader.start()
-    replace_file(pipe, "said")
+    write_reports({pipe: "said"})
     reader.join(10)
     assert heard == ["said"]
     assert pipe.is_fifo()
-    with pytest.raises(IsADirectoryError):
-        replace_file(tmp_path, "text")
+    with pytest.raises(Faults, match="directory"):
+        write_reports({tmp_path: "text"})
 
 
 def test_a_file_that_cannot_be_written_leaves_nothing_beside_it(
@@ -515,10 +494,10 @@ def test_a_file_that_cannot_be_written_leaves_nothing_beside_it(
     def fail(*_: object) -> None:
         raise OSError(errno.ENOSPC, "no space")
 
-    file = tmp_path / "report.md"
-    replace_file(file, "old")
+    file, more = tmp_path / "report.md", tmp_path / "new" / "report.md"
+    replace_files({file: b"old"})
     monkeypatch.setattr(os, "replace", fail)
-    with pytest.raises(OSError, match="no space"):
-        replace_file(file, "new")
+    with pytest.raises(Faults, match="no space"):
+        replace_files({file: b"new", more: b"new"})
     assert [path.name for path in tmp_path.iterdir()] == ["report.md"]
     assert file.read_text() == "old"

@@ -1,8 +1,7 @@
-"""From JSON Schema of JSON-RPC protocols to typed bindings, bundles and documents.
+"""Generate typed bindings, bundled schemas and documentation from the JSON Schema of JSON-RPC protocols.
 
-`load` reads a schema, `generate` turns it into files, `write` puts files into folders, `compare` says who breaks between two
-revisions. What is wrong with the input is raised as
-`Faults`, one line each.
+`load` reads a schema, `generate` renders files, `write` writes files into folders, `compare` reports who breaks between two revisions.
+Errors in the input are raised as `Faults`, one line each.
 """
 
 from __future__ import annotations
@@ -43,22 +42,22 @@ _PATHS: Final = {
     "profile": "acpgen.config.find_profile",
     "write": "acpgen.files.write",
 }
-"""The public names and what they are."""
+"""The public names, and the objects that they name."""
 
 __all__ = [*_PATHS]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> object:
-    """Import what is asked for, so that `import acpgen` itself stays cheap."""
+    """Import a public name on first access, so that `import acpgen` itself stays fast."""
     if name not in _PATHS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
     module, _, attribute = _PATHS[name].rpartition(".")
-    found: object = getattr(import_module(module), attribute)
-    return found
+    value: object = getattr(import_module(module), attribute)
+    return value
 
 
 def __dir__() -> list[str]:
-    """What is imported when it is asked for is there as well: for `dir`, `help` and completion."""
+    """The names of the module, including those that are imported on first access, for `dir`, `help` and completion."""
     return sorted({*globals(), *_PATHS})

@@ -1,10 +1,11 @@
-"""The command `acpgen`: parse, call, print, exit."""
+"""The entry point of the command `acpgen`: it registers the commands and handles unexpected errors."""
 
 from __future__ import annotations
 
 import atexit
 import gc
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -13,7 +14,7 @@ from typer.main import get_command
 from acpgen import __version__
 from acpgen.commands import docs, terminal
 from acpgen.commands.adopt import adopt
-from acpgen.commands.command_line import Command, Group
+from acpgen.commands.command_line import Command, Group, describe
 from acpgen.commands.diff import diff
 from acpgen.commands.errors import errors
 from acpgen.commands.generate import generate
@@ -57,8 +58,8 @@ def main() -> None:
         sys.exit(2)
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(is_requested: bool) -> None:
+    if is_requested:
         print(f"acpgen {__version__}")
         raise typer.Exit
 
@@ -70,17 +71,24 @@ def _root(
         typer.Option("--version", "-V", help="Print the version and exit.", is_eager=True, callback=_print_version),
     ] = False,
 ) -> None:
-    """Generate bindings, bundled schemas and docs from JSON Schemas of a JSON-RPC protocol; check its changes and messages."""
+    """Generate bindings, bundled schemas and docs from JSON Schemas of a JSON-RPC protocol; check its changes and messages.
+
+    Environment:
+        NO_COLOR: Print without colours.
+        XDG_CACHE_HOME: The folder in which the folder acpgen keeps results of earlier runs. Default: ~/.cache.
+        ACPGEN_TARGET_SECONDS: The seconds that a target of another package may take for one protocol. Default: 120.
+    """
 
 
-def _help(
-    command: Annotated[
-        list[str] | None, typer.Argument(metavar="COMMAND", help="A command. Default: the list of all commands.")
-    ] = None,
-) -> None:
+def _help(command: list[str] | None = None) -> None:
     """Describe a command, as its --help does.
 
-    Exit codes: 0 success, 2 there is no such command.
+    Arguments:
+        COMMAND: A command. Default: the list of all commands.
+
+    Exit codes:
+        0: Success.
+        2: There is no such command.
     """
     described = get_command(app)
     for index, name in enumerate(command or ()):
@@ -94,23 +102,33 @@ def _help(
     app([*(command or ()), "--help"], prog_name="acpgen")
 
 
-app.command(cls=Command)(generate)
-app.command(cls=Command)(init)
-app.command(cls=Command)(lint)
-app.command(cls=Command)(diff)
-app.command(cls=WithPath)(history)
-app.command(cls=Command)(rules)
-app.command(cls=Command)(errors)
-app.command(cls=Command)(adopt)
-app.command(cls=Command)(validate)
-app.command(cls=Command, context_settings={"allow_interspersed_args": False})(tap)
-app.command(cls=Command, context_settings={"allow_interspersed_args": False})(probe)
+def _add(
+    group: typer.Typer, function: Callable[..., None], name: str | None = None, cls: type[Command] = Command
+) -> None:
+    group.command(name, cls=cls)(describe(function))
+
+
+def _add_runner(function: Callable[..., None]) -> None:
+    """Register a command whose arguments are the command line of another program."""
+    app.command(cls=Command, context_settings={"allow_interspersed_args": False})(describe(function))
+
 
 docs_app = typer.Typer(
     name="docs", cls=Group, no_args_is_help=True, rich_markup_mode=None, help="The documentation as a site."
 )
-docs_app.command("build", cls=Command)(docs.build)
-docs_app.command("serve", cls=Command)(docs.serve)
+_add(docs_app, docs.build)
+_add(docs_app, docs.serve)
+_add(app, generate)
+_add(app, init)
+_add(app, lint)
+_add(app, diff)
+_add(app, history, cls=WithPath)
+_add(app, rules)
+_add(app, errors)
+_add(app, adopt)
+_add(app, validate)
+_add_runner(tap)
+_add_runner(probe)
 app.add_typer(docs_app)
-app.command(cls=Command)(targets)
-app.command("help", cls=Command)(_help)
+_add(app, targets)
+_add(app, _help, "help")

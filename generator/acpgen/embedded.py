@@ -1,7 +1,7 @@
-"""The packages that acpgen carries: `jsonrpc_bindings`, and `acp_monitor`. What generated packages judge by judges here.
+"""The packages bundled with acpgen: `jsonrpc_bindings` and `acp_monitor`, so that acpgen validates with the code of generated packages.
 
-Both are loaded under names of acpgen: another version of either may be installed beside it, or none. A module is loaded when it is
-first asked for; of `jsonrpc_bindings` without the `__init__`, which loads all of it.
+Both are loaded under names inside acpgen: another version of either may be installed beside it, or none. Each module is loaded on first
+access; `jsonrpc_bindings` without its `__init__`, which would import all of its modules.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ def monitor_folder() -> Path:
 
 
 def runtime_folder() -> Path:
-    """The folder of the package `jsonrpc_bindings`, on which generated Python runs."""
+    """The folder of the package `jsonrpc_bindings`, the runtime of generated Python."""
     packaged = Path(__file__).with_name("jsonrpc_bindings")
     return packaged if packaged.is_dir() else Path(__file__).parents[1] / "jsonrpc_bindings"
 
@@ -66,12 +66,12 @@ else:
 
     def __getattr__(name):
         if name in RUNTIME:
-            found = _import_runtime(name)
+            module = _import_runtime(name)
         elif name == "monitor":
-            found = _import_monitor()
+            module = _import_monitor()
         elif name in ("requirements", "versions"):
-            found = import_module(f"{_import_monitor().__name__}.{name}")
+            module = import_module(f"{_import_monitor().__name__}.{name}")
         else:
             raise AttributeError(name)
-        globals()[name] = found
-        return found
+        globals()[name] = module
+        return module

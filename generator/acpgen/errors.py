@@ -1,13 +1,13 @@
-"""What a fault of the input is. A fault is data: it holds a place and some values, never a document.
+"""Faults: errors in the user's input. A fault is data: it holds a place and some values, never a document.
 
-Each room has its kinds of faults in `faults.py`. Stages collect faults and raise them together as `Faults`, so one run shows everything.
-Our own bugs are `AssertionError`.
+Each package has its kinds of faults in `faults.py`. Stages collect faults and raise them together as `Faults`, so that one run reports
+all of them. Bugs of acpgen are `AssertionError`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from string import Formatter
 from typing import Any, Final
@@ -16,14 +16,14 @@ LONGEST_LINE: Final = 600
 
 
 def visible(text: str) -> str:
-    """`text` as one line that a terminal shows and does not obey."""
+    """`text` as one line, with unprintable characters escaped."""
     if text.isprintable():
         return text
     return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
 
 
 def printable(text: str) -> str:
-    """`text` as one line that a terminal shows and does not obey; what is very long loses its middle."""
+    """`text` as one line, with unprintable characters escaped; the middle of a very long line is omitted."""
     line = visible(text)
     if len(line) <= LONGEST_LINE:
         return line
@@ -36,17 +36,22 @@ def shown(text: str) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """`1 method`, `2 methods`."""
+    """A count with its noun: `1 method`, `2 methods`."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A sentence that suggests the known name nearest to `name`, or lists the few there are; empty if there are none. Of a version, such
-    as `acp/v9`, and of a family, such as `acp`, it lists the known ones: none of them is nearer.
+_FEW_NAMES: Final = 12
+"""The maximum number of names that are listed."""
+
+
+def did_you_mean(name: str, known_names: Iterable[str]) -> str:
+    """A sentence that suggests the known name closest to `name`, or lists the first known names; empty if there are none.
+
+    For a version, such as `acp/v9`, or a family, such as `acp`, it lists the known versions instead, because none of them is closer.
     """
     from difflib import get_close_matches
 
-    choices = sorted(known)
+    choices = sorted(known_names)
     family, _, version = name.rpartition("/")
     if not family:
         family, version = name, "0"
@@ -56,12 +61,23 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     close = get_close_matches(name, choices, n=1)
     if close:
         return f"Did you mean {close[0]!r}?"
-    others = f", and {len(choices) - 12} more" if len(choices) > 12 else ""
-    return f"Known names: {', '.join(map(repr, choices[:12]))}{others}." if choices else ""
+    return _list_names(choices)
+
+
+def allowed_values(name: str, known_values: Iterable[str]) -> str:
+    """A sentence that suggests the closest allowed value of an option, followed by all values if they are few."""
+    choices = sorted(known_values)
+    guess = did_you_mean(name, choices)
+    return f"{guess} {_list_names(choices)}" if guess.startswith("Did") and len(choices) <= _FEW_NAMES else guess
+
+
+def _list_names(names: Sequence[str]) -> str:
+    others = f", and {len(names) - _FEW_NAMES} more" if len(names) > _FEW_NAMES else ""
+    return f"Known names: {', '.join(map(repr, names[:_FEW_NAMES]))}{others}." if names else ""
 
 
 class _Sentences(Formatter):
-    """Fills the values of a fault into its sentence."""
+    """Formats the message of a fault with its values; `!q` quotes and shortens a value."""
 
     def convert_field(self, value: Any, conversion: Any) -> Any:
         return shown(value) if conversion == "q" else super().convert_field(value, conversion)
@@ -72,10 +88,10 @@ _SENTENCES: Final = _Sentences()
 
 @dataclass(frozen=True, slots=True)
 class FaultKind:
-    """What can be wrong, and what to do about it. `{field}` is a value of the fault, `{field!q}` the same in quotes and shortened.
+    """A kind of fault, with its message and remedy. `{field}` is a value of the fault, `{field!q}` the same in quotes and shortened.
 
-    A call makes the fault: `DUPLICATE_KEY("session.json:3:5", key="type")`. `about` says in a list of errors what it is of which each fault
-    has a sentence of its own.
+    A call creates the fault: `DUPLICATE_KEY("session.json:3:5", key="type")`. `about` describes, in a list of errors, a kind whose
+    faults have individual messages.
     """
 
     id: str
@@ -85,11 +101,11 @@ class FaultKind:
 
     @property
     def fields(self) -> frozenset[str]:
-        """The values that a fault of this kind must have."""
+        """The names of the values that a fault of this kind requires."""
         return frozenset(field for _, field, _, _ in Formatter().parse(self.error + self.remedy) if field)
 
     def example(self) -> tuple[str, str]:
-        """What is wrong and what to do, with the names of fields in place of their values."""
+        """The message and the remedy with field names in place of values."""
         names = {field: field.upper().replace("_", " ") for field in self.fields}
         return (self.about, "") if self.about else Fault(self, "", names).error_and_hint()
 
@@ -99,10 +115,10 @@ class FaultKind:
 
 
 class Fault(Exception):
-    """Something in the user's input that stops the work.
+    """An error in the user's input that stops the work.
 
-    `at` is the place: `file`, `file:line:column` or `file#/json/pointer`, which is shown with line and column where there is such a file.
-    `values` are those of the fields of its kind.
+    `at` is the place: `file`, `file:line:column` or `file#/json/pointer`, which is shown with line and column if the file exists.
+    `values` are the values of the fields of its kind.
     """
 
     def __init__(self, kind: FaultKind, at: str, values: Mapping[str, str | int]) -> None:
@@ -123,11 +139,11 @@ class Fault(Exception):
         return Fault(self.kind, at, self.values)
 
     def what(self) -> str:
-        """What is wrong and what to do, in one line."""
+        """The error and the remedy, in one line."""
         return " ".join(filter(None, self.error_and_hint()))
 
     def error_and_hint(self) -> tuple[str, str]:
-        """What is wrong, and what to do."""
+        """The error, and the remedy."""
         kind = self.kind
         return _SENTENCES.vformat(kind.error, (), self.values), _SENTENCES.vformat(kind.remedy, (), self.values)
 
@@ -148,5 +164,5 @@ class Faults(Exception):
 
 
 def distinct(faults: Iterable[Fault]) -> Iterator[Fault]:
-    """Each fault once, by what it says."""
+    """The faults without duplicates: one for each text."""
     return iter({str(fault): fault for fault in faults}.values())

@@ -1,8 +1,8 @@
-"""What a protocol's schema means: frozen values without behaviour, in wire names only.
+"""The intermediate representation (IR) of a protocol: frozen values without behaviour, with wire names only.
 
-`lower` builds a `Protocol` from a bundle; every target and the compatibility check read it. Types reach one another
-only through `Ref`, so each value is a finite tree and two protocols are equal when `==` says so. `doc` and `at`
-(`file#/json/pointer` in the source) ride along and take no part in equality. `interchange` writes all of it as JSON.
+`lower` builds a `Protocol` from a bundle; every target and the compatibility check read it. Types refer to one another only through
+`Ref`, so each value is a finite tree, and two protocols are equal if `==` is true. `doc` and `at` (`file#/json/pointer` in the source)
+are ignored by `==`. `interchange` serializes the IR as JSON.
 """
 
 from __future__ import annotations
@@ -12,27 +12,29 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 VERSION: Final = "1.2"
-"""The version of this model. The second number grows with what is added, the first one with what is removed or means something else."""
+"""The version of the IR. The minor number increases with additions, the major number with removals and changes of meaning."""
 
 JSON: TypeAlias = "bool | int | float | str | list[JSON] | dict[str, JSON] | None"
 
 Openness: TypeAlias = Literal["open", "tolerated", "closed"]
-"""Open: the schema accepts unknown tags. Tolerated: the schema is closed, the decoder keeps them. Closed: refused."""
+"""Open: the schema accepts unknown tags. Tolerated: the schema is closed, but the decoder keeps unknown tags. Closed: unknown tags are
+refused.
+"""
 
 NullMeaning: TypeAlias = Literal["clears", "omitted"]
 
 Side: TypeAlias = str
-"""A peer by the name that the schema or a profile gives it; `both` and `protocol` are either peer."""
+"""The name of a peer in the schema or a profile; `both` and `protocol` mean either peer."""
 
 Envelope: TypeAlias = Literal["json-rpc", "json-rpc-unversioned", "dap"]
-"""How messages stand on the wire: JSON-RPC 2.0, the same without the member `jsonrpc`, or the frames of the Debug Adapter Protocol."""
+"""The message format: JSON-RPC 2.0, the same without the member `jsonrpc`, or the messages of the Debug Adapter Protocol."""
 
 Stream: TypeAlias = Literal["lines", "headers"]
-"""How messages follow one another in a stream of bytes: one a line, or each after a header with its length."""
+"""The framing of messages in a byte stream: one message per line, or a header with the length before each message."""
 
 Omitted: TypeAlias = Literal["object", "array", "null", "nothing", "refused"]
-"""What params that are left out are read as: an empty object or array, null, or nothing at all, whatever their type asks for; or that
-they must be there.
+"""What omitted params are decoded as: an empty object or array, null, or nothing, whatever their type; `refused` means that they are
+required.
 """
 
 
@@ -61,7 +63,7 @@ class Boolean:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number, or an integer where `integer` is set (`1.0` is one, but not where `without_fraction` is set, as draft-04 has it)."""
+    """A number, or an integer if `integer` is set. `1.0` is an integer, unless `without_fraction` is set, as in draft-04."""
 
     integer: bool
     minimum: int | float | None = None
@@ -75,7 +77,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class String:
-    """A string. `format` annotates and never asserts; lengths count code points."""
+    """A string. `format` is an annotation only; lengths count code points."""
 
     min_length: int | None = None
     max_length: int | None = None
@@ -93,7 +95,7 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """A list whose entries are all of `items`."""
+    """A list whose items are all of the type `items`."""
 
     items: Type
     min_items: int | None = None
@@ -103,7 +105,7 @@ class Array:
 
 @dataclass(frozen=True, slots=True)
 class Tuple:
-    """A list that begins with one entry of each of `first`; those after them are all of `rest`. Its limits count all entries."""
+    """A list that begins with one item for each type in `first`; further items are of the type `rest`. Its limits count all items."""
 
     first: tuple[Type, ...]
     rest: Type
@@ -114,21 +116,21 @@ class Tuple:
 
 @dataclass(frozen=True, slots=True)
 class Map:
-    """An object with free keys, whose values are all of `values`."""
+    """An object with arbitrary keys, whose values are all of the type `values`."""
 
     values: Type
 
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """The definition of this name."""
+    """A reference to the definition of this name."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
-    """At least one of `types` (exactly one where `exclusive`), tried in this order. Null, where allowed, is last."""
+    """A union: at least one of `types` matches (exactly one if `exclusive`), tried in this order. `Null`, if present, is last."""
 
     types: tuple[Type, ...]
     exclusive: bool = False
@@ -142,7 +144,7 @@ Type: TypeAlias = Anything | Nothing | Null | Boolean | Number | String | Consta
 
 @dataclass(frozen=True, slots=True)
 class Leniency:
-    """What a receiver decodes leniently in one field (`x-deserialize-…`)."""
+    """The lenient decoding of a field (`x-deserialize-…`)."""
 
     default_on_error: bool = False
     skip_invalid_items: bool = False
@@ -158,7 +160,7 @@ class Default:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One property of a record. `type` includes `Null` where null is allowed; `null` says what null means.
+    """A property of a record. `type` includes `Null` if null is allowed; `null` gives the meaning of null.
 
     `owner` is the definition of the bundle that declares the property: the record, or the body of a variant.
     """
@@ -180,9 +182,9 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One tag of a tagged union: `type` names the record or union that holds the whole object, tag included.
+    """A tag of a tagged union: `type` names the record or union of the whole object, including the tag.
 
-    A branch that owns several tags is a variant for each of them, all with the same `type`. `body` names the definition whose content the
+    A branch that has several tags is a variant for each of them, all with the same `type`. `body` names the definition whose content the
     branch adds to the tag, if it refers to one.
     """
 
@@ -216,9 +218,9 @@ class EnumValue:
 class Record:
     """An object with named fields, in the order of the schema.
 
-    `base` names the record whose fields are all among `fields` unchanged (the body of a union's variant). `extra` is the type
-    of fields that are not named: `Anything` keeps them, `Nothing` refuses them. `excluded` lists, per field, constants that the
-    field must not have: the fallback of an open union excludes the known tags.
+    `base` names the record whose fields are all among `fields` unchanged (the body of a union's variant). `extra` is the type of
+    additional properties: `Anything` keeps them, `Nothing` refuses them. `excluded` lists, per field, constants that the field must not
+    have: the fallback of an open union excludes the known tags.
     """
 
     name: str
@@ -235,14 +237,14 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class TaggedUnion:
-    """A union discriminated by the constants in the field `tag`.
+    """A union discriminated by constants of the field `tag`.
 
-    `fallback` names the record of unknown tags (open and tolerated unions); where that record must also have one of several
-    shapes, `fallback_shapes` names their records, which extend it; of exactly one, where `fallback_exclusive`. `default` names
-    the branch whose tag may be omitted, if there is one, which may be that of variants, too; where `default_admits_known`, it also
-    takes objects with a known tag that the tag's own variant refuses. It is for objects without a tag, or with `default_tag`: where
-    the schema takes others too, `fallback` names the record that keeps them even of a closed union, or `default_admits_unknown`
-    says that none can be told from the default branch.
+    `fallback` names the record of unknown tags (open and tolerated unions). If that record must also match one of several shapes,
+    `fallback_shapes` names their records, which extend it; exactly one must match if `fallback_exclusive`. `default` names the branch
+    whose tag may be omitted, if there is one; the same branch may also be the type of variants. If `default_admits_known`, it also
+    accepts objects with a known tag that the variant of that tag refuses. It is for objects without a tag, or with `default_tag`: if the
+    schema accepts others too, `fallback` names the record that keeps them, even in a closed union, or `default_admits_unknown` means
+    that they cannot be distinguished from the default branch.
     """
 
     name: str
@@ -265,7 +267,7 @@ class TaggedUnion:
 
 @dataclass(frozen=True, slots=True)
 class Enum:
-    """A set of constants. An open or tolerated one keeps other values of `base` as they are."""
+    """A set of constants. If open or tolerated, it keeps other values of the type `base` unchanged."""
 
     name: str
     values: tuple[EnumValue, ...]
@@ -280,7 +282,7 @@ class Enum:
 
 @dataclass(frozen=True, slots=True)
 class Alias:
-    """A name for any other type: a scalar, a list, a union discriminated by shape."""
+    """A name for any other type: a scalar, a list, a union without a tag."""
 
     name: str
     type: Type
@@ -299,10 +301,10 @@ Definition: TypeAlias = Record | TaggedUnion | Enum | Alias
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """One method. `side` handles it; its response, for a request, flows back.
+    """A method. The peer `side` receives it; the response to a request goes the other way.
 
-    `params` and `result` name definitions; `None` means the schema says nothing about them. `omitted` says what params stand for that are
-    left out. `null_result`: a result of null stands for the empty result; `optional_result`: a response may come without. `was` lists
+    `params` and `result` name definitions; `None` means that the schema does not define them. `omitted` is what omitted params are
+    decoded as. `null_result`: a null result stands for the empty result; `optional_result`: a response may have no result. `was` lists
     earlier names. `positions` are the names of params that may be sent by position, in order.
     """
 
@@ -325,10 +327,10 @@ class Method:
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """One version of one protocol, in the order of the schema. `batch`: a message may be an array of messages.
+    """A version of a protocol, in the order of the schema. `batch`: a message may be an array of messages.
 
-    `sides` are the peers, whoever opens a connection first where that is known. `framing` are the definitions of whole messages, such
-    as a request with its `id` and `method`, where the schema has any: as JSON Schema, since the rest refers to none of them.
+    `sides` are the peers; the first one opens the connection, if that is known. `framing` are the definitions of whole messages, such as
+    a request with its `id` and `method`, if the schema has any; they are JSON Schema, because no other definition refers to them.
     """
 
     name: str
@@ -344,12 +346,12 @@ class Protocol:
 
     @property
     def tolerated(self) -> frozenset[str]:
-        """The unions and enumerations that keep what is unknown, though the schema is closed."""
+        """The names of closed unions and enumerations whose unknown values are kept."""
         sets = (one for one in self.definitions.values() if isinstance(one, TaggedUnion | Enum))
         return frozenset(one.name for one in sets if one.openness == "tolerated")
 
     @property
     def fallbacks(self) -> Mapping[str, str]:
-        """The definitions that keep unknown variants, by union."""
+        """The fallback record of unknown tags, by union."""
         unions = (one for one in self.definitions.values() if isinstance(one, TaggedUnion))
         return {one.name: one.fallback for one in unions if one.fallback is not None}

@@ -1,4 +1,4 @@
-"""What a target of another package is made with: the IR, the contract, an order of definitions, writers, and a test kit.
+"""The API for targets in other packages: the IR, the target interface, an order of definitions, helpers that write text, and a test kit.
 
     from acpgen.plugins import Option, Settings, Target, ir, ordered
 
@@ -7,8 +7,8 @@
 
     target = Target(render, "The names of all types.", (Option("case", "How names are written.", "as-is"),))
 
-A distribution names it as an entry point of the group `acpgen.targets`. All that is public here changes only with the first number of
-acpgen's version, or of `ir.VERSION`.
+A distribution declares the target as an entry point of the group `acpgen.targets`. The public names change incompatibly only with the
+major version of acpgen or of `ir.VERSION`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from acpgen.naming.identifiers import assign, class_name, class_names, field_nam
 from acpgen.targets.faults import TARGET_REFUSED
 from acpgen.targets.interface import Render, Settings, Target
 from acpgen.targets.options import Option
-from acpgen.targets.outside import files_of
+from acpgen.targets.outside import check_files
 from acpgen.targets.python.formatting import format_files
 from acpgen.targets.python.literals import docstring, json_literal, literal
 
@@ -74,12 +74,14 @@ __all__ = [
 
 
 def indented(lines: Iterable[str], by: int = 4) -> list[str]:
-    """Lines with an indentation before each that is not empty; a text of several lines counts as those."""
+    """Indent each line that is not empty; a text of several lines is split."""
     return [f"{' ' * by}{line}" if line else "" for text in lines for line in text.split("\n")]
 
 
 def comment(text: str, mark: str, width: int = 100) -> list[str]:
-    """A text as lines that begin with a mark, such as `//`, wrapped. Nothing in it ends a line early, whatever a schema says."""
+    """A text as wrapped comment lines that begin with a mark, such as `//`. Unprintable characters are replaced, so no text can end a
+    line.
+    """
     import textwrap
 
     lines: list[str] = []
@@ -90,7 +92,7 @@ def comment(text: str, mark: str, width: int = 100) -> list[str]:
 
 
 def refuse(protocol: ir.Protocol, target: str, reason: str, at: str = "") -> Faults:
-    """The fault to raise of a protocol that a target cannot use: what is wrong, and what to do. `at` is that of what is wrong."""
+    """The fault to raise for a protocol that a target does not support. `at` is the place of the cause; default: the protocol's name."""
     return Faults([TARGET_REFUSED(at=at or protocol.name, name=target, reason=reason.rstrip("."))])
 
 
@@ -112,31 +114,31 @@ SAMPLES: Final[Mapping[str, str]] = {
     r' </script> \u2028 end", "properties": {"import": {"default": "\"\"\"\n${x} #{y}", "type": "string"}, "": {}, "a-b": {}, '
     r'"a_b": {}, "\u00e4 \"q\"": {"const": "\n"}}}}}',
 }
-"""Small schemas in which each target should find its way, by what they are about."""
+"""Small schemas that each target should support, by subject."""
 
 
-def sample(text: str, name: str = "sample", *, is_apart: bool = False) -> tuple[ir.Protocol, Bundle]:
-    """What a schema means, given as text; `is_apart` as in `Target`. Raises `Faults`."""
-    return understand(parse(_Source(name, "", (("schema.json", text.encode()),))), is_apart=is_apart)
+def sample(text: str, name: str = "sample") -> tuple[ir.Protocol, Bundle]:
+    """The protocol and bundle of a schema text. Raises `Faults`."""
+    return understand(parse(_Source(name, "", (("schema.json", text.encode()),))))
 
 
 def exercise(
     target: Target | Render, settings: Settings | None = None, samples: Mapping[str, str] = SAMPLES
 ) -> Mapping[str, Files]:
-    """What a target makes of each sample; holds it to the contract on the way.
+    """Run a target on each sample, and check the contract of targets; return its files by sample.
 
-    Raises `AssertionError` where it does not make equal files of equal input or changes what it is given, and `Faults` where it makes
-    files that no output can have. A target may refuse a sample by `Faults` of its own, which are passed on: leave that sample out.
+    Raises `AssertionError` if equal input gives different files, or if the target modifies its input, and `Faults` if a file is not
+    allowed in an output. A target may refuse a sample with `Faults` of its own, which are propagated: leave that sample out.
     """
-    tried = target if isinstance(target, Target) else Target(target)
-    chosen = Settings(package="sample") if settings is None else settings
+    candidate = target if isinstance(target, Target) else Target(target)
+    target_settings = Settings(package="sample") if settings is None else settings
     files: dict[str, Files] = {}
     for about, text in samples.items():
-        protocol, bundle = sample(text, is_apart=tried.is_apart)
-        before, same = dump(protocol), sample(text, is_apart=tried.is_apart)
-        first = files_of(tried(protocol, bundle, chosen), "the target", "that is tried")
+        protocol, bundle = sample(text)
+        before, same = dump(protocol), sample(text)
+        first = check_files(candidate(protocol, bundle, target_settings), "the target", "that is tried")
         assert dump(protocol) == before and bundle == same[1], f"{about}: the target changes what it is given"
-        again = files_of(tried(*same, chosen), "the target", "that is tried")
+        again = check_files(candidate(*same, target_settings), "the target", "that is tried")
         assert list(first.items()) == list(again.items()), f"{about}: equal input gave other files"
         files[about] = first
     return files

@@ -1,4 +1,4 @@
-"""JSON Pointers (RFC 6901): places in JSON values, and the references of JSON Schema, which are pointers in a URI."""
+"""JSON Pointers (RFC 6901), and the references of JSON Schema, which are pointers in a URI fragment."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from typing import Any, Final
 from urllib.parse import quote, unquote
 
 _IN_FRAGMENTS: Final = "/$~!&'()*+,;=:@?"
-"""Characters that a URI fragment may hold as they are, beside letters, digits, `-`, `.` and `_`."""
+"""Characters that a URI fragment may contain unescaped, besides letters, digits, `-`, `.` and `_`."""
 
 
 def escape(key: object) -> str:
-    """A key or an index as a step of a pointer."""
+    """A key or an index as an escaped token of a pointer."""
     return str(key).replace("~", "~0").replace("/", "~1")
 
 
 def unescape(step: str) -> str:
-    """The key that a step of a pointer stands for."""
+    """The key of an escaped token of a pointer."""
     return step.replace("~1", "/").replace("~0", "~")
 
 
 def plain_pointer(*keys: str | int) -> str:
     """The JSON Pointer of these keys and indices: `/$defs/a~1b`."""
     steps = [*map(str, keys)]
-    found = "/".join(["", *steps])
-    is_plain = "~" not in found and found.count("/") == len(steps)
-    return found if is_plain else "".join([f"/{escape(step)}" for step in steps])
+    text = "/".join(["", *steps])
+    is_plain = "~" not in text and text.count("/") == len(steps)
+    return text if is_plain else "".join([f"/{escape(step)}" for step in steps])
 
 
 def pointer(*keys: str | int) -> str:
@@ -34,23 +34,23 @@ def pointer(*keys: str | int) -> str:
     return f"#{plain_pointer(*keys)}"
 
 
-def pointer_parts(written: str) -> tuple[str, ...]:
+def pointer_parts(text: str) -> tuple[str, ...]:
     """The keys of a JSON Pointer, with `#` or without."""
-    return tuple(map(unescape, written.removeprefix("#").split("/")[1:]))
+    return tuple(map(unescape, text.removeprefix("#").split("/")[1:]))
 
 
 def place_parts(at: str) -> tuple[str, ...]:
-    """The keys of a place in a file, as faults write it: `file#/$defs/a~1b`."""
+    """The keys of the pointer in a place such as `file#/$defs/a~1b`."""
     return pointer_parts(at.partition("#")[2])
 
 
-def resolve(value: Any, written: str) -> Any:
-    """What a JSON Pointer leads to. Raises `KeyError` where that is nothing."""
-    return follow(value, pointer_parts(written))
+def resolve(value: Any, text: str) -> Any:
+    """The value at a JSON Pointer. Raises `KeyError` if there is none."""
+    return follow(value, pointer_parts(text))
 
 
 def follow(value: Any, keys: Iterable[str]) -> Any:
-    """What the keys of a JSON Pointer lead to. Raises `KeyError` where that is nothing."""
+    """The value at a path of keys. Raises `KeyError` if there is none."""
     for key in keys:
         inside: Any = value  # any JSON
         if isinstance(value, dict) and key in value:
@@ -64,16 +64,16 @@ def follow(value: Any, keys: Iterable[str]) -> Any:
 
 @lru_cache(maxsize=4096)
 def reference_to(definition: str, *below: str) -> str:
-    """The `$ref` to a definition, or to a place in one: what no URI fragment may hold is percent-encoded, `#/$defs/Reply%3CText%3E`."""
+    """The `$ref` to a definition, or to a place inside it, percent-encoded as a URI fragment: `#/$defs/Reply%3CText%3E`."""
     return as_fragment(plain_pointer("$defs", definition, *below))
 
 
-def as_fragment(written: str) -> str:
+def as_fragment(text: str) -> str:
     """A JSON Pointer as a URI fragment."""
-    return f"#{quote(written, safe=_IN_FRAGMENTS)}"
+    return f"#{quote(text, safe=_IN_FRAGMENTS)}"
 
 
 @lru_cache(maxsize=4096)
 def target(ref: str) -> str:
-    """The definition that a local reference names."""
+    """The name of the definition that a local reference refers to."""
     return pointer_parts(unquote(ref))[1]

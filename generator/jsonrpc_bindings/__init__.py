@@ -1,4 +1,4 @@
-"""What all generated modules share: records, messages, decoding, encoding and their errors."""
+"""What all generated modules share: records, messages, decoding, encoding and errors."""
 
 from . import pydantic_hooks as _  # noqa: F401 - it puts them on the types, where pydantic finds them
 from .annotations import Choice, Constants, Number, Shapes, Tagged

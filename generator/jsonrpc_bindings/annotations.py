@@ -1,4 +1,4 @@
-"""Annotations of generated types: how they are resolved, and what tells the branches of a union apart."""
+"""Annotations of generated types: how they are resolved, and how the branches of a union are discriminated."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ Tag: TypeAlias = "str | int | float | bool"
 
 
 class Marker:
-    """What an annotation says beside its type."""
+    """Metadata in `Annotated`, beside the type."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Tagged(Marker):
-    """A union whose branches are told apart by the constant in one field.
+    """A union that is discriminated by the constant in one field.
 
-    The branches say their constants themselves. A class of unknown variants takes the tags that no branch has. `exclusive`: what two
-    branches accept is refused.
+    The branches declare their constants themselves. A class for unknown variants takes the tags that no branch declares. `exclusive`: a
+    value that two branches accept is rejected.
     """
 
     field: str
@@ -44,21 +44,21 @@ class Tagged(Marker):
 
 @dataclass(frozen=True, slots=True)
 class Shapes(Marker):
-    """A union whose branches are tried in order. `exclusive`: what two branches accept is refused."""
+    """A union whose branches are tried in order. `exclusive`: a value that two branches accept is rejected."""
 
     exclusive: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Constants(Marker):
-    """A set of constants among which are some that no `Literal` has: binary numbers, and integers of more than 64 bits."""
+    """A set of constants, some of which no `Literal` can express: floats, and integers of more than 64 bits."""
 
     values: tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meta:
-    """The limits of a type. Those of a length are of texts, arrays and objects."""
+    """The constraints of a type. `min_length` and `max_length` apply to strings, arrays and objects."""
 
     ge: int | float | None = None
     gt: int | float | None = None
@@ -71,24 +71,24 @@ class Meta:
 
 
 def Choice(module: str, text: str, *, judged: str = "") -> Any:  # noqa: N802 - it stands where a type stands
-    """A type as text of a module, which may lead to itself. `judged` is the definition of which the schema says more than the text does."""
+    """A type given as source text of a module; it may be recursive. `judged` names a definition whose schema is stricter than the text."""
     return Alias(module, text, judged)
 
 
 @dataclass(frozen=True, slots=True)
 class Alias:
-    """A type that is read once somebody asks for it: it may refer to itself, and to what stands further down."""
+    """A type that is evaluated on first use: it may refer to itself and to names that are defined later in the module."""
 
     module: str
     text: str
     judged: str = ""
 
     def resolved(self) -> Any:
-        """The annotation itself."""
+        """The resolved annotation."""
         return resolve(self.text, self.module)
 
     def __call__(self) -> None:
-        """Let `typing` take this for a type."""
+        """Make `typing` accept this object as a type."""
 
     def __or__(self, other: Any) -> Any:
         return Union[self, other]  # noqa: UP007
@@ -102,11 +102,11 @@ if TYPE_CHECKING:
 else:
 
     class Number:
-        """A JSON number: an integer, however large, or a binary number that is finite."""
+        """A JSON number: an integer of any size, or a finite float."""
 
 
 class _Names(dict[str, Any]):
-    """The names of a module, with the aliases that it writes as text."""
+    """The globals of a module; names that are bound to text become aliases."""
 
     def __init__(self, module: str) -> None:
         super().__init__()
@@ -126,7 +126,7 @@ _WORDS: Final = frozenset({"__name__", "__doc__", "__file__", "__package__"})
 
 
 def resolve(annotation: Any, module: str) -> Any:
-    """An annotation without text in it; aliases stay as they are."""
+    """Resolve the text inside an annotation; aliases remain aliases."""
     if isinstance(annotation, str):
         return _evaluated(annotation, module)
     if isinstance(annotation, ForwardRef):
@@ -145,17 +145,17 @@ def resolve(annotation: Any, module: str) -> Any:
 
 @cache
 def _evaluated(text: str, module: str) -> Any:
-    found = eval(compile(text, f"<annotation in {module}>", "eval"), {"__builtins__": _BUILTINS}, _Names(module))  # noqa: S307 - the text is ours
-    return Alias(module, found) if isinstance(found, str) else resolve(found, module)
+    annotation = eval(compile(text, f"<annotation in {module}>", "eval"), {"__builtins__": _BUILTINS}, _Names(module))  # noqa: S307 - the text is ours
+    return Alias(module, annotation) if isinstance(annotation, str) else resolve(annotation, module)
 
 
 def _resolved_part(one: Any, module: str) -> Any:
-    found = resolve(one, module)
-    return next(iter(found)) if is_unpacked(one) else found
+    annotation = resolve(one, module)
+    return next(iter(annotation)) if is_unpacked(one) else annotation
 
 
 def is_unpacked(annotation: Any) -> bool:
-    """Whether an annotation stands for what follows the first items of a tuple."""
+    """Whether an annotation is that of the remaining items of a tuple (`*tuple[T, ...]`)."""
     return bool(getattr(annotation, "__unpacked__", False))
 
 

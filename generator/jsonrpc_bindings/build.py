@@ -1,4 +1,4 @@
-"""From what the schema accepts to values of types: what msgspec does not read, the schema judges, and this builds."""
+"""Builds typed values from what the schema accepts, where msgspec rejects the input."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ from collections.abc import Callable, Sequence
 from types import NoneType
 from typing import Any, Final, TypeAlias
 
-from msgspec import UNSET
-
 from .fields import Base, made, notes_of, shape_of, values_of
 from .json_types import Mismatch, integer_of, is_mapping, is_one_of, is_sequence
 from .native import convert
 from .parse import FAILURES
 from .receiving import accepts
 from .string_enums import members_of
-from .types import Type
+from .types import Type, type_of
 from .writers import plain
 
 Accepts: TypeAlias = Callable[[Type, Any], bool]
@@ -22,7 +20,7 @@ Accepts: TypeAlias = Callable[[Type, Any], bool]
 
 
 class Unnamed(Mismatch):
-    """A class takes no fields but its own, where the schema allows for others."""
+    """A class has no place for a field that the schema allows."""
 
     def __init__(self, path: tuple[str | int, ...]) -> None:
         super().__init__()
@@ -30,22 +28,28 @@ class Unnamed(Mismatch):
 
 
 def read(type_: Type, value: Any) -> Any:
-    """A Python value as one of a type; records in it stay what they are. Raises `Mismatch`."""
+    """Convert a Python value to a type; records in it are kept. Raises `Mismatch`."""
     try:
         return convert(type_, value)
     except FAILURES:
         pass
-    if isinstance(value, Base):  # the body of one variant alone stands for the variant
-        variants = [one for one in type_.flat() if one.kind == "record" and issubclass(one.cls, type(value))]
-        if len(variants) == 1:
-            return _record(variants[0], value, accepts)
+    if isinstance(value, Base) and (variant := as_variant(type_, value)) is not value:
+        return variant
     if not accepts(type_, value):
         raise Mismatch
     return build(type_, value, accepts)
 
 
+def as_variant(type_: Type, record: Base) -> Any:
+    """Convert a record to a variant of a type if it is the body of exactly one variant; return any other record unchanged."""
+    if type(record) in type_.classes:
+        return record
+    variants = [cls for cls in type_.classes if issubclass(cls, type(record))]
+    return _record(type_of(variants[0]), record, accepts) if len(variants) == 1 else record
+
+
 def build(type_: Type, value: Any, accepts: Accepts) -> Any:
-    """The value of a type that the schema accepts: with the classes that it has, and plain JSON where none fits."""
+    """Build the value of a type from a value that the schema accepts: instances of its classes, and plain JSON where none fits."""
     if value.__class__ in _AS_THEY_ARE and type_.takes_texts_as_they_are:
         return value
     if type_.kind == "record":
@@ -81,7 +85,7 @@ _AS_THEY_ARE: Final = frozenset({str, bool, NoneType})
 
 
 def _inside(type_: Type, value: Any, accepts: Accepts, key: str | int) -> Any:
-    """The same, of an item or a field. Raises `Unnamed` with its key."""
+    """Build an item or a field. Raises `Unnamed` with its key."""
     try:
         return build(type_, value, accepts)
     except Unnamed as error:
@@ -89,51 +93,40 @@ def _inside(type_: Type, value: Any, accepts: Accepts, key: str | int) -> Any:
 
 
 def _branch(type_: Type, value: Any, accepts: Accepts) -> Any:
-    """A value as one of the first branch that accepts it, and whose class takes all of its fields."""
+    """Build a value with the first branch that accepts it and whose class has a place for all of its fields."""
     branches: Sequence[Type] = type_.branches
     tags = type_.tags
     if isinstance(value, Base):
         branches = [one for one in type_.flat() if one.kind == "record" and _is_of(one.cls, value)]
     elif tags is not None and (value.__class__ is dict or is_mapping(value)):
         own = list(dict.fromkeys([*(tags.known(value) or tags.unknown), *tags.free]))
-        if len(own) == 1 and (own[0].kind != "record" or _fits(own[0].cls, value)):
+        if len(own) == 1 and (own[0].kind != "record" or shape_of(own[0].cls).fits(value)):
             return build(own[0], value, accepts)
     drops = any(shape_of(cls).drops for one in branches for cls in one.classes)  # then the one that keeps most
-    found: list[Any] = []
-    refused: Unnamed | None = None
+    candidates: list[Any] = []
+    unnamed: Unnamed | None = None
     for one in branches:
-        if (one.kind != "record" or isinstance(value, Base) or _fits(one.cls, value)) and accepts(one, value):
+        if (one.kind != "record" or isinstance(value, Base) or shape_of(one.cls).fits(value)) and accepts(one, value):
             try:
-                found.append(build(one, value, accepts))
+                candidates.append(build(one, value, accepts))
             except Unnamed as error:
-                refused = error
-        if found and not drops:
+                unnamed = error
+        if candidates and not drops:
             break
-    if not found and refused is not None:
-        raise refused
-    return max(found, key=_count) if found else value
+    if not candidates and unnamed is not None:
+        raise unnamed
+    return max(candidates, key=_count) if candidates else value
 
 
 def _count(value: Any) -> int:
-    """How many fields a record holds."""
+    """The number of fields that a record holds."""
     return len(values_of(value)) if isinstance(value, Base) else 0
 
 
 def _is_of(cls: Any, record: Any) -> bool:
-    """Whether a record stands for objects of a class: it is of it, and tagged so."""
+    """Whether a record represents objects of a class: it is an instance of it and has the same tag."""
     shape, other = shape_of(cls), shape_of(type(record))
     return isinstance(record, cls) and (other.tag_field, other.tag) == (shape.tag_field, shape.tag)
-
-
-def _fits(cls: Any, value: Any) -> bool:
-    """Whether an object has the required fields and the constants of a class."""
-    shape = shape_of(cls)
-    if not (value.__class__ is dict or is_mapping(value)) or not value.keys() >= shape.required:
-        return False
-    if shape.known is not None:
-        tag = value.get(shape.tag_field)
-        return isinstance(tag, str) and tag not in shape.known
-    return all(is_one_of(value.get(wire, UNSET), (constant,)) for wire, constant in shape.constants.items())
 
 
 def _record(type_: Type, value: Any, accepts: Accepts) -> Any:
@@ -146,7 +139,7 @@ def _record(type_: Type, value: Any, accepts: Accepts) -> Any:
         if not is_kin or shape.is_unknown or other.fields.keys() != shape.fields.keys():
             raise Mismatch
         return made(shape.cls, values_of(value), notes.unknown if notes is not None else None)
-    if not _fits(type_.cls, value):
+    if not shape.fits(value):
         return value
     values: dict[str, Any] = {}
     for one, child in zip(shape.fields.values(), type_.children, strict=False):

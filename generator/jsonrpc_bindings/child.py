@@ -15,15 +15,15 @@ from .supervisor import Exit, Program, Stream, start
 from .transport import finish
 
 _ENDING: Final = 0.5
-"""Seconds that a child has to end once it has closed its output, before nobody waits for its exit code any more."""
+"""Seconds to wait for the exit code of a child that has closed its output."""
 
 
 _LONGEST: Final = 200
-"""Characters of the last line of standard error that an error shows."""
+"""The maximum number of characters that an error shows of the last line of standard error."""
 
 
 class Child(Pipes):
-    """A child process on the other end of its standard input and output. The end of its standard error is kept."""
+    """A child process as the peer, over its standard input and output. The end of its standard error is kept."""
 
     def __init__(self, framing: Framing, grace: float, program: Program) -> None:
         super().__init__(framing)
@@ -45,8 +45,10 @@ class Child(Pipes):
         stderr: Stream = None,
         grace: float = 2.0,
     ) -> Child:
-        """Start a command. `stderr` is where its standard error is passed on to, as in `subprocess`: to ours for `None`, nowhere for
-        `PIPE` and `DEVNULL`. Raises `OSError` where it cannot be started, `ValueError` for `STDOUT`, which carries the messages.
+        """Start a command.
+
+        `stderr` is where its standard error is passed on to, as in `subprocess`: to that of this process for `None`, nowhere for `PIPE`
+        and `DEVNULL`. Raises `OSError` if the command cannot be started, and `ValueError` for `STDOUT`, which carries the messages.
         """
         pipe = subprocess.PIPE
         program = start(command, stdin=pipe, stdout=pipe, stderr=stderr, keep_errors=True, cwd=cwd, env=env)
@@ -63,7 +65,7 @@ class Child(Pipes):
 
     @property
     def pid(self) -> int:
-        """The id of the process."""
+        """The process id."""
         return self._program.pid
 
     @property
@@ -73,16 +75,16 @@ class Child(Pipes):
 
     @property
     def exit(self) -> Exit | None:
-        """How it ended; `None` while it runs."""
+        """How the process ended; `None` while it runs."""
         return self._program.exit
 
     @property
     def errors(self) -> str:
-        """The end of its standard error."""
+        """The end of the standard error of the process."""
         return self._program.errors
 
     async def receive(self) -> bytes | None:
-        """See `transport.Transport`. Raises `ConnectionClosed` where the process has ended, or has closed its output."""
+        """See `transport.Transport`. Raises `ConnectionClosed` when the process has ended or has closed its output."""
         message = await super().receive()
         if message is None and self._closing is None:
             await self._wait(self._exited, _ENDING)
@@ -104,15 +106,16 @@ class Child(Pipes):
                 raise
             raise self._ended(self.exit) from None
 
-    def _ended(self, found: Exit) -> ConnectionClosed:
-        message = f"it was ended by {found.signal}" if found.signal else f"its exit code is {found.code}"
+    def _ended(self, exit_: Exit) -> ConnectionClosed:
+        message = f"it was ended by {exit_.signal}" if exit_.signal else f"its exit code is {exit_.code}"
         last = self.errors.rstrip().rpartition("\n")[2].strip()[:_LONGEST]
-        shown = f", and its standard error ends with {last!r}" if last and found.code != 0 else ""
-        return ConnectionClosed(message + shown, exit_code=found.code, signal=found.signal, stderr=self.errors)
+        excerpt = f", and its standard error ends with {last!r}" if last and exit_.code != 0 else ""
+        return ConnectionClosed(message + excerpt, exit_code=exit_.code, signal=exit_.signal, stderr=self.errors)
 
     async def close(self) -> None:
-        """Close the child's input, give it time to end, then terminate it with all that it started, then kill what is left. Whoever
-        cancels this hurries it.
+        """Close the input of the child, wait for it to exit, then terminate it with all processes that it started, then kill the rest.
+
+        Cancelling this call skips the waiting.
         """
         if self._closing is None:
             self._closing = asyncio.create_task(self._close())
@@ -131,7 +134,7 @@ class Child(Pipes):
         await asyncio.sleep(0)  # the loop lets go of the pipes
 
     async def _wait(self, event: asyncio.Event, seconds: float) -> None:
-        """Wait at most so long for an event, and no longer than there is time."""
+        """Wait for an event, at most this many seconds, and not at all once closing is hurried."""
         if self._hurry.is_set() or event.is_set():
             return
         waits = [asyncio.ensure_future(one.wait()) for one in {event, self._hurry}]

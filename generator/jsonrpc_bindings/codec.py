@@ -1,19 +1,20 @@
 """Decoding and encoding of the messages of one protocol version.
 
-A line is read by msgspec in one call, and written again in one: as many colons show that nothing was lost. What msgspec refuses, or would
-lose, is judged by the schema, which says what is wrong or what may be dropped; what it accepts is built.
+msgspec reads a line in one call, and writes it again in one; an equal number of colons shows that nothing was lost. What msgspec rejects
+or would lose is validated against the schema, which says what is wrong or what may be dropped; a value that the schema accepts is built
+by `build`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, Literal, TypeAlias, Union
+from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar, overload
 
-from msgspec import UNSET, ValidationError
+from msgspec import UNSET
 
 from .annotations import resolve
 from .build import Unnamed, build
-from .contract import Method, Path
+from .contract import Method, Path, Sender
 from .errors import (
     INVALID_PARAMS,
     INVALID_REQUEST,
@@ -37,14 +38,15 @@ from .jsonrpc import (
     Response,
     class_of,
 )
-from .native import Never, complete, convert_json, convert_message, decoder, native, read_natively
+from .native import Never, complete, convert_json, decoder, message_reader, native
 from .parse import (
     FAILURES,
     VALUES,
     Duplicates,
+    LineReader,
     copied,
-    holds_at_most,
     parse,
+    text_of,
 )
 from .pointers import json_pointer
 from .receiving import Receiving
@@ -56,20 +58,23 @@ from .writers import DEEP, HasNotes, encode_native, may_be_not_finite, plain, re
 
 Hook: TypeAlias = Callable[[Dropped], object]
 
+T = TypeVar("T")
+Found = TypeVar("Found", covariant=True)
+
 
 class ErrorObject(Record):
-    """The error of a failed request: an integer code, one sentence, and data of any kind."""
+    """The error of a failed request: an integer code, a message of one sentence, and data of any type."""
 
     code: int
     message: str
     data: Any = None
 
 
-class Codec:
-    """Decodes and encodes the messages of one protocol version.
+class Codec(Generic[Found, Sender]):
+    """Decodes and encodes the messages of one protocol version. Its type parameters are the messages and the senders.
 
-    `receiving` judges what no reader takes. `error` is the type of errors. `null_id`: a request's id may be null. `batch`: a message may be
-    an array. `sides` are the senders. `versioned`: messages have the member `jsonrpc`.
+    `receiving` validates what msgspec does not read. `error` is the type of errors. `null_id`: the id of a request may be null. `batch`:
+    a message may be an array. `sides` are the senders. `versioned`: messages have the member `jsonrpc`.
     """
 
     def __init__(
@@ -97,8 +102,7 @@ class Codec:
             refused_id=lambda value: None if is_id(value, nullable=null_id) else "",
         )
         self._routes: Final = self._routing.rows
-        self._lines: dict[str, Any] = {}
-        self._results: dict[tuple[str, str], Any] = {}
+        self._readers: dict[tuple[str, str | None], LineReader] = {}
         self._classes: dict[tuple[Any, str], Any] = {}
         self._types: dict[tuple[bool, Any], Type] = {}
         self._checks: dict[Any, Any] = {}
@@ -110,14 +114,14 @@ class Codec:
         }
 
     @classmethod
-    def of(cls, module: str, methods: Mapping[str, Method[Any, Any]], **options: Any) -> Codec:
-        """The codec of the protocol that a generated module belongs to."""
+    def of(cls, module: str, methods: Mapping[str, Method[Any, Any]], **options: Any) -> Codec[Any, Any]:
+        """The codec of the protocol of a generated module."""
         return cls(methods, Receiving.of(module), **options)
 
     # --- the native way ---
 
     def _class(self, kind: Any, row: Method[Any, Any]) -> Any:
-        """The class of the messages of one method; `None` where they have none."""
+        """The message class of one method; `None` if it has none."""
         key = kind, row.name
         if key not in self._classes:
             self._classes[key] = self._made_class(kind, row)
@@ -133,107 +137,94 @@ class Codec:
             fields["id"] = int | str | None if self.null_id else int | str
         return complete(class_of(kind, row.name, {**fields, member: told_of}, is_tagged=kind is not Response))
 
-    def _line_decoder(self, sender: str) -> Any:
-        """What reads the calls of a sender."""
-        rows: dict[str, list[Method[Any, Any]]] = {}
-        for row in self._routes.values():
-            if row.side != sender:
-                rows.setdefault(row.name, []).append(row)
-        kinds = {"request": Request, "notification": Notification}
-        classes = [self._class(kinds[own[0].kind], own[0]) for own in rows.values() if len(own) == 1]
-        found = [cls for cls in classes if cls is not None]
-        made = decoder(Union[tuple(found)]).decode if found else _nothing  # noqa: UP007
-        self._lines[sender] = made
-        return made
-
-    def _result_decoder(self, sender: str, method: str) -> Any:
-        """What reads the results of a method."""
-        row = self._routes.get((method, True))
-        cls = self._class(Response, row) if row is not None and row.side in (sender, "both") else None
-        made = decoder(cls).decode if cls is not None else _nothing
-        if row is not None:  # names that no schema has are without end
-            self._results[sender, method] = made
-        return made
+    def _line_reader(self, sender: str, method: str | None) -> LineReader:
+        """The reader for ordinary lines of a sender: its requests and notifications, or its results of a method."""
+        if self.sides and sender not in self.sides:
+            return _nothing
+        if method is None:
+            rows: dict[str, list[Method[Any, Any]]] = {}
+            for row in self._routes.values():
+                if row.side != sender:
+                    rows.setdefault(row.name, []).append(row)
+            kinds = {"request": Request, "notification": Notification}
+            classes = {name: self._class(kinds[own[0].kind], own[0]) for name, own in rows.items() if len(own) == 1}
+        else:
+            answered = self._routes.get((method, True))
+            if answered is None:  # names that no schema has are without end
+                return _nothing
+            classes = {"": self._class(Response, answered)} if answered.side in (sender, "both") else {}
+        classes = {name: cls for name, cls in classes.items() if cls is not None}
+        self._readers[sender, method] = reader = message_reader(classes) if classes else _nothing
+        return reader
 
     # --- decoding ---
 
     def decode(
         self,
-        line: Any,
+        line: bytes | bytearray | str | Any,
         *,
-        sender: str,
+        sender: Sender,
         method: str | None = None,
         pending: Mapping[Any, str] | None = None,
         on_drop: Hook | None = None,
         lenient: bool = True,
         duplicates: Duplicates = "refuse",
         values: int = VALUES,
-    ) -> Any:
-        """The message of a line of UTF-8 text, or of parsed JSON."""
+    ) -> Found:
+        """Decode one message that `sender` sent: UTF-8 text, or parsed JSON.
+
+        A response needs the method of its request: by `method`, or by `pending`, which maps request ids to methods. Unknown variants,
+        fields and values are kept wherever the protocol allows them. What the schema allows to drop is dropped and reported to
+        `on_drop`; with `lenient=False` nothing is dropped. An array is a batch if the protocol has batches, and decodes to a list. Text
+        in which an object has a duplicate key is rejected, because readers differ in which value counts; with `duplicates="last"` the
+        last one does. A message of more than `values` JSON values is rejected before it is decoded.
+
+        Raises `DecodeError`, which has every problem with its JSON Pointer, and the JSON-RPC error code; `ValueError` for a sender that
+        the protocol does not have.
+        """
+        if line.__class__ is not bytes:
+            line = text_of(line)
+        if duplicates == "refuse":
+            try:
+                return (self._readers.get((sender, method)) or self._line_reader(sender, method))(line, values)  # type: ignore[no-any-return]
+            except FAILURES:
+                pass
         if self.sides and sender not in self.sides:
             raise ValueError(f"the sender is one of {self.sides}, not {sender!r}")
         if duplicates != "refuse" and duplicates != "last":
             raise ValueError(f"duplicates is 'refuse' or 'last', not {duplicates!r}")
-        if line.__class__ is not bytes:
-            line = _as_bytes(line)
-        refused = ""
-        if line.__class__ is bytes:
-            try:
-                if (found := self._read_text(line, sender, method, values)) is not None:
-                    return found
-            except ValidationError as error:
-                refused = str(error)
-            except FAILURES:
-                pass
-        is_text = line.__class__ is bytes or isinstance(line, bytes | bytearray | str)
-        value = (parse if is_text else copied)(line, duplicates=duplicates, values=values)
-        if self.batch and is_array(value):
-            if not value:
-                raise _refusal(INVALID_REQUEST, (Problem("", "", EMPTY),), {})
-            return [
-                self._message(item, (index,), sender, method, pending, on_drop, lenient)
-                for index, item in enumerate(value)
-            ]
-        return self._message(value, (), sender, method, pending, on_drop, lenient, refused)
+        value = parse(line, duplicates=duplicates, values=values)
+        options: Any = {"method": method, "pending": pending, "on_drop": on_drop, "lenient": lenient}
+        if not (self.batch and is_array(value)):
+            return self.read(value, sender=sender, **options)  # type: ignore[no-any-return]
+        if not value:
+            raise _refusal(INVALID_REQUEST, (Problem("", "", EMPTY),), {})
+        messages: Any = [self.read(one, at=(index,), sender=sender, **options) for index, one in enumerate(value)]
+        return messages  # type: ignore[no-any-return]
 
-    def read_line(self, line: bytes, sender: str, method: str | None, values: int) -> Any:
-        """The message of a line about which nothing is special; `None` of any other."""
+    def read_line(self, line: bytes, sender: str, values: int) -> Any:
+        """Decode an ordinary request or notification with msgspec alone; `None` for any other line."""
         try:
-            return self._read_text(line, sender, method, values)
+            return (self._readers.get((sender, None)) or self._line_reader(sender, None))(line, values)
         except FAILURES:
             return None
 
-    def _read_text(self, line: bytes, sender: str, method: str | None, values: int) -> Any:
-        if len(line) > values and not holds_at_most(line, values):
-            return None
-        return read_natively(
-            line,
-            (self._lines.get(sender) or self._line_decoder(sender))
-            if method is None
-            else self._results.get((sender, method)) or self._result_decoder(sender, method),
-        )
-
-    def read(self, value: Any, *, sender: str, method: str | None = None, on_drop: Hook | None = None) -> Any:
-        """One message of what `parse` gave. Raises as `decode`."""
-        return self._message(value, (), sender, method, None, on_drop, True)
-
     def route(self, name: str, *, is_request: bool) -> Method[Any, Any] | None:
-        """The method of a request or notification."""
+        """The method of a request or notification; `None` if the protocol does not have it."""
         return self._routes.get((name, is_request))
 
-    def _message(
+    def read(
         self,
         value: Any,
-        at: Path,
+        *,
         sender: str,
-        method: str | None,
-        pending: Mapping[Any, str] | None,
-        on_drop: Hook | None,
-        lenient: bool,
-        refused: str = "",
+        method: str | None = None,
+        pending: Mapping[Any, str] | None = None,
+        on_drop: Hook | None = None,
+        lenient: bool = True,
+        at: Path = (),
     ) -> Any:
-        if value.__class__ is dict and (found := self._converted(value, sender, method, refused)) is not None:
-            return found
+        """Decode one parsed message; `at` is its path in a batch. Raises as `decode`."""
         kind, name, row, faults = self._routing.route(value, at, sender, method, pending.get if pending else None)
         if faults:
             problems = tuple(Problem(json_pointer(one.path), one.schema, one.sentence) for one in faults)
@@ -256,70 +247,68 @@ class Codec:
             payload = self._typed(type_, payload, (*at, member), code, value, on_drop, lenient)
         frame = self._frames[cls]
         extra = {} if value.keys() <= frame else {key: item for key, item in value.items() if key not in frame}
-        made = self._class(cls, row) if row is not None and form == "value" and not extra else None
+        message_class = self._class(cls, row) if row is not None and form == "value" and not extra else None
         own = {"id": value["id"]} if cls is not Notification else {}
-        if made is None:
+        if message_class is None:
             return cls(**own, method=name, extra=extra, form=form, **{member: payload})
-        return make(made, **own, **self._version, **{member: payload})
+        return make(message_class, **own, **self._version, **{member: payload})
 
-    def _converted(self, value: dict[str, Any], sender: str, method: str | None, refused: str) -> Any:
-        """A message about which nothing is special; `None` where something is. `refused` is what msgspec said of its text."""
-        is_call = method is None
-        name: Any = value.get("method") if is_call else method
-        if name.__class__ is not str or (is_call == ("result" in value)):
-            return None
-        is_request = "id" in value or not is_call
-        row = self._routes.get((name, is_request))
-        if row is None or (row.side == sender if is_call else row.side not in (sender, "both")):
-            return None
-        cls = self._class(Response if not is_call else Request if is_request else Notification, row)
-        try:
-            return cls and convert_message(cls, value, refused)
-        except FAILURES:
-            return None
-
+    @overload
+    def decode_as(
+        self, type_: type[T], value: Any, *, on_drop: Hook | None = None, lenient: bool = True, strict: bool = False
+    ) -> T: ...
+    @overload
+    def decode_as(
+        self, type_: Any, value: Any, *, on_drop: Hook | None = None, lenient: bool = True, strict: bool = False
+    ) -> Any: ...
     def decode_as(
         self, type_: Any, value: Any, *, on_drop: Hook | None = None, lenient: bool = True, strict: bool = False
     ) -> Any:
-        """A parsed JSON value as one of a type, or of a definition by its name; `strict` refuses what the schema does not name."""
-        found = self._typed(type_, copied(value), (), INVALID_PARAMS, {}, on_drop, lenient and not strict)
-        problems = limited(unnamed(self.receiving, found, self.type(type_))) if strict else ()
+        """Decode parsed JSON as one type of the protocol: a class, an alias, or the name of a definition.
+
+        With `strict=True` the rules for senders apply too, as in `encode`: values, variants and fields that the schema does not name are
+        rejected, and nothing is dropped.
+
+        Raises `DecodeError`, with pointers relative to `value`; `KeyError` for a name that is no definition of the schema.
+        """
+        result = self._typed(type_, copied(value), (), INVALID_PARAMS, {}, on_drop, lenient and not strict)
+        problems = limited(unnamed(self.receiving, result, self.type(type_))) if strict else ()
         if problems:
             raise DecodeError(INVALID_PARAMS, problems)
-        return found
+        return result
 
     def accepts_null(self, type_: Any) -> bool:
         """Whether null is a value of a type."""
         return self.receiving.accepts(self.type(type_), None)
 
     def type(self, type_: Any) -> Type:
-        """What a class, an alias, a text of them or the name of a definition means."""
+        """The type of a class, an alias, the text of an annotation, or the name of a definition."""
         is_name = self._is_name(type_)
         if (is_name, type_) not in self._types:
             if is_name and type_ in self.receiving.schema["$defs"]:
-                found = self.receiving.schema_module.type_of(type_)
+                annotation = self.receiving.schema_module.type_of(type_)
             else:
                 try:
-                    found = resolve(type_, self.receiving.module)
+                    annotation = resolve(type_, self.receiving.module)
                 except NameError:
                     raise KeyError(f"{type_!r} is no definition of the schema, and no type of this package") from None
-            self._types[is_name, type_] = type_of(found)
+            self._types[is_name, type_] = type_of(annotation)
         return self._types[is_name, type_]
 
     def _is_name(self, type_: Any) -> bool:
-        """Whether this is the name of a definition, if there is one, and not the text of an annotation."""
+        """Whether this text is the name of a definition and not an annotation."""
         return isinstance(type_, str) and (type_.isidentifier() or id(type_) not in self._written)
 
     def _typed(
         self, type_: Any, value: Any, at: Path, code: int, message: dict[str, Any], on_drop: Hook | None, lenient: bool
     ) -> Any:
-        meant = self.type(type_)
+        target = self.type(type_)
         try:
-            return convert_json(meant, value)
+            return convert_json(target, value)
         except FAILURES:
             pass
         is_defined = self._is_name(type_) and type_ in self.receiving.schema_module.definitions
-        place: Any = type_ if is_defined else meant
+        place: Any = type_ if is_defined else target
         drops: tuple[Dropped, ...] = ()
         if not self.receiving.accepts(place, value):
             settled = self.receiving.settle(place, value, at, lenient=lenient)
@@ -327,7 +316,7 @@ class Codec:
                 raise _refusal(code, limited(settled.problems), message) from None
             value, drops = settled.value, settled.drops
         try:
-            found = build(meant, value, self.receiving.accepts)
+            result = build(target, value, self.receiving.accepts)
         except Unnamed as error:
             pointer, sentence = (
                 json_pointer((*at, *error.path)),
@@ -338,31 +327,33 @@ class Codec:
         else:
             for drop in drops if on_drop is not None else ():
                 on_drop(drop)  # type: ignore[misc]
-            return found
+            return result
         raise _refusal(code, (Problem(pointer, "", sentence),), message)
 
     # --- encoding ---
 
     def encode(self, message: Any, *, strict: bool | None = None) -> bytes:
-        """A message, several of a batch, or a value as a line of UTF-8 text.
+        """Encode a message, a batch or a single value as one line of UTF-8 JSON, without the line end.
 
-        `strict` judges what a sender answers for, too: that the schema names what is sent. Raises `EncodeError` for what JSON or the type
-        does not allow.
+        Fields that were set are written, null included; omitted fields stay omitted. With `strict=True` the rules for senders are
+        checked first: whatever `decode` would reject is refused, and so are values, variants and fields that the schema does not name,
+        except extensions, which begin with `_`. `encode_strictly` of this package makes this the default of the process.
+
+        Raises `EncodeError` for what JSON cannot express, and with `problems` for what the strict check rejects.
         """
         is_strict = STRICTLY.is_on if strict is None else strict
-        known, check = message, None if is_strict else self._checks.get(message.__class__)
+        native_message, check = message, None if is_strict else self._checks.get(message.__class__)
         if check is None and not is_strict and isinstance(message, Message):
-            known, check = self._of_method(message)
+            native_message, check = self._of_method(message)
         try:
             if check is not None:
                 try:
-                    text = encode_native(known)
+                    text = encode_native(native_message)
                 except HasNotes:
-                    text = write_with_notes(known)
+                    text = write_with_notes(native_message)
                 check(text)
-                if text.find(b"null") < 0 or not may_be_not_finite(
-                    known
-                ):  # null is what msgspec writes for such a number
+                # null is what msgspec writes for a number that is not finite
+                if b"null" not in text or not may_be_not_finite(native_message):
                     return text
         except FAILURES:
             pass
@@ -378,7 +369,9 @@ class Codec:
         return text
 
     def _of_method(self, message: Any) -> tuple[Any, Any]:
-        """A message as one of the class of its method, and what reads such; `None` where it has none."""
+        """Convert a message to the class of its method, and return it with the decoder of this class; `None` for the decoder if there is
+        none.
+        """
         kind = _kind_of(message)
         row = self._routes.get((message.method, kind is not Notification)) if isinstance(message.method, str) else None
         cls = self._class(kind, row) if row is not None and kind is not ErrorResponse else None
@@ -394,7 +387,7 @@ class Codec:
         return make(cls, **self._version, **values), self._checks[cls]
 
     def _plain(self, value: Any) -> Any:
-        """A message, or a value in which records are of their classes, as plain JSON."""
+        """Convert a message, or a value that contains records, to plain JSON."""
         if isinstance(value, Message):
             return self._plain_message(value)
         if isinstance(value, Record):
@@ -408,7 +401,7 @@ class Codec:
         return plain(value)
 
     def _unnamed(self, value: Any, at: Path = ()) -> Iterator[Problem]:
-        """What the schema does not name in a message, in those of a batch or in a value."""
+        """Yield what the schema does not name in a message, a batch or a value."""
         if is_sequence(value):
             for index, item in enumerate(value):
                 yield from self._unnamed(item, (*at, index))
@@ -421,10 +414,10 @@ class Codec:
         kind = _kind_of(message)
         row = self._routes.get((message.method, kind is not Notification)) if message.method else None
         member = _MEMBERS[kind]
-        named = sorted(self._frames[kind])
+        member_names = sorted(self._frames[kind])
         for key in _extra_of(message):
             if not key.startswith("_"):
-                yield Problem(json_pointer((*at, key)), "", f"no such field{did_you_mean(key, named)}")
+                yield Problem(json_pointer((*at, key)), "", f"no such field{did_you_mean(key, member_names)}")
         if row is None and message.method and not message.method.startswith("_"):
             yield Problem(json_pointer((*at, "method")), "", f"the method {quote(message.method)} is not known")
         value = getattr(message, member)
@@ -437,28 +430,28 @@ class Codec:
 
     def _plain_message(self, message: Any) -> dict[str, Any]:
         kind = _kind_of(message)
-        found: dict[str, Any] = dict(self._version)
+        members: dict[str, Any] = dict(self._version)
         row = self._routes.get((message.method, kind is not Notification)) if message.method else None
         if kind is not Notification:
             if not is_id(message.id, nullable=self.null_id or kind is ErrorResponse):
                 raise EncodeError(f"an id must be {self._routing.ids()}, not {describe(message.id)}")
-            found["id"] = plain(message.id)
+            members["id"] = plain(message.id)
         if kind in (Request, Notification):
             if not isinstance(message.method, str):
                 raise EncodeError(f"the method must be a string, not {describe(message.method)}")
-            found["method"] = plain(message.method)
+            members["method"] = plain(message.method)
         member, type_ = _MEMBERS[kind], self._type_of(kind, row)
         value, form = getattr(message, member), message.form
         if form != "value" and not _is_set(value):
-            found |= {member: None} if form == "null" else {}
+            members |= {member: None} if form == "null" else {}
         elif value is not None or row is None or row.omitted != "nothing" or kind is Response:
-            found[member] = self._checked(type_, value) if type_ is not None else readable(value)
+            members[member] = self._checked(type_, value) if type_ is not None else readable(value)
         elif form == "value":
-            found[member] = None
+            members[member] = None
         extra = _extra_of(message)
         if not self._frames[kind].isdisjoint(extra):
             raise EncodeError(f"{', '.join(sorted(self._frames[kind] & extra.keys()))}: not to be set by 'extra'")
-        return {**found, **readable(extra)}
+        return {**members, **readable(extra)}
 
     def _type_of(self, kind: Any, row: Method[Any, Any] | None) -> Any:
         if kind is ErrorResponse:
@@ -466,27 +459,17 @@ class Codec:
         return row and (row.result if kind is Response else row.params)
 
     def _checked(self, type_: Any, value: Any) -> Any:
-        """A value of a type as plain JSON. Raises `EncodeError` for what is none."""
+        """Convert a value of a type to plain JSON. Raises `EncodeError` if it is not valid."""
         try:
-            written = readable(value)
-            self._typed(type_, written, (), INVALID_PARAMS, {}, None, lenient=False)
+            output = readable(value)
+            self._typed(type_, output, (), INVALID_PARAMS, {}, None, lenient=False)
         except DecodeError as error:
             raise EncodeError(f"this cannot be written as JSON: {error}", error.problems) from None
-        return written
+        return output
 
 
-def _nothing(_: bytes) -> Any:
+def _nothing(_: bytes, __: int) -> Any:
     raise Mismatch
-
-
-def _as_bytes(line: Any) -> Any:
-    """Text as bytes; what is no text, or cannot be such, as it is."""
-    if isinstance(line, bytearray):
-        return bytes(line)
-    try:
-        return line.encode() if isinstance(line, str) else line
-    except UnicodeEncodeError:
-        return line
 
 
 _KINDS: Final[Mapping[Any, tuple[Any, str]]] = {
@@ -511,7 +494,7 @@ def _extra_of(message: Any) -> dict[str, Any]:
 
 
 def _is_set(value: Any) -> bool:
-    """Whether something was set in a payload that was not there."""
+    """Whether something was set in a payload that the message did not have."""
     if not isinstance(value, Record):
         return value is not None and value != []
     notes = notes_of(value)

@@ -1,7 +1,8 @@
-"""One connection between two peers: ids, matching, order, limits, cancellation, and the end.
+"""One connection between two peers: ids, matching of responses, order, limits, cancellation, and the end.
 
-One task reads. It handles notifications itself, in their order, and reads on when a handler is done: so a slow handler slows the peer. A
-handler that waits for the peer gives its place to a task that reads on, or the answer could never come. Requests run beside it.
+One task reads. It runs the handlers of notifications itself, in order, and reads on when a handler is done: a slow handler slows down
+the peer. While a handler waits for the peer, another task reads on, or the response could never arrive. Requests are served
+concurrently.
 """
 
 from __future__ import annotations
@@ -53,17 +54,17 @@ LOG: Final = logging.getLogger(__name__)
 WITHIN: Final = "%s: %r was cancelled from within"
 
 _CROWD: Final = 16
-"""How many times `concurrency` requests may wait for the peer inside their handlers before more are refused, and how many answers for a
-peer that does not read.
+"""The multiple of `concurrency` at which more requests are refused (those whose handlers wait for the peer count too), and at which
+unread responses pause reading.
 """
 _MOST_UNREAD: Final = 64 * 1024 * 1024
-"""Bytes of answers that wait for a peer that does not read; beyond that we stop reading, too."""
+"""Bytes of responses that may wait for a peer that does not read; beyond that, reading is paused."""
 
 
 class Connection:
-    """One end of a connection: `side` is who we are, `other` who is at its far end, `gates` what both have advertised.
+    """One end of a connection: `side` is this side, `other` the peer, `gates` what both have advertised.
 
-    Open it with `start`, end it with `close`. `run` is both, for a side that does nothing but serve.
+    Open it with `start`, end it with `close`. `run` does both, for a side that only serves.
     """
 
     def __init__(
@@ -111,7 +112,7 @@ class Connection:
     # --- the life of a connection ---
 
     def start(self) -> None:
-        """Begin to read. Everything that runs for this connection is ended by `close`."""
+        """Begin to read. `close` ends everything that runs for this connection."""
         self._context = copy_context()
         self._context.run(TASK_CONTEXT.set, None)
         self._hand_over()
@@ -127,7 +128,7 @@ class Connection:
             await self.close()
 
     async def close(self) -> None:
-        """End everything that runs for this connection, then its transport. Whoever waits for an answer gets `ConnectionClosed`."""
+        """End everything that runs for this connection, then its transport. Pending requests fail with `ConnectionClosed`."""
         is_first, self._is_closing = not self._is_closing, True
         self._end(None)
         current = asyncio.current_task()
@@ -165,16 +166,16 @@ class Connection:
         self._room.set()
 
     def closed_error(self) -> ConnectionClosed:
-        """What is raised once the connection has ended: why, and how a program that was started here has ended."""
+        """The error of an ended connection: why it ended, and how the process of the peer ended if it was started here."""
         reason = self._reason
         why = f": {reason}" if isinstance(reason, ConnectionClosed | Unreadable) else ""
-        found = ConnectionClosed(
+        error = ConnectionClosed(
             "the connection is closed" if self._is_closing and not reason else f"the {self.other} has ended{why}"
         )
         if isinstance(reason, ConnectionClosed):
-            found.exit_code, found.signal, found.stderr = reason.exit_code, reason.signal, reason.stderr
-        found.__cause__ = reason
-        return found
+            error.exit_code, error.signal, error.stderr = reason.exit_code, reason.signal, reason.stderr
+        error.__cause__ = reason
+        return error
 
     def _report(self, what: object, level: int = logging.INFO) -> None:
         if self._on_event is not None:
@@ -193,10 +194,10 @@ class Connection:
     @overload
     async def request(self, method: str, params: Any = None, /, *, timeout: float | None = None) -> Any: ...
     async def request(self, method: Any, params: Any = None, /, *, timeout: float | None = None) -> Any:
-        """The result of a request. When the caller is cancelled or `timeout` is over, the request is taken back.
+        """Send a request and return its result. It is cancelled at the peer when the caller is cancelled or `timeout` (seconds) expires.
 
-        Raises `PeerError` where the peer answers with an error, `DecodeError` where the answer cannot be read, `ConnectionClosed`,
-        `NotAdvertised`, `TimeoutError`, and `EncodeError` for params that no JSON can hold.
+        Raises `PeerError` if the peer responds with an error, `DecodeError` if the response cannot be decoded, `ConnectionClosed`,
+        `NotAdvertised`, `TimeoutError`, and `EncodeError` for params that JSON cannot express.
         """
         name: str = method.name if isinstance(method, Method) else method
         limit = self._timeout if timeout is None else timeout
@@ -210,7 +211,7 @@ class Connection:
     @overload
     async def notify(self, method: str, params: Any = None, /) -> None: ...
     async def notify(self, method: Any, params: Any = None, /) -> None:
-        """Send a notification; waits while the peer does not read. Raises as `request`."""
+        """Send a notification; wait while the peer does not read. Raises as `request`."""
         name: str = method.name if isinstance(method, Method) else method
         self._permit(name, is_request=False)
         self._write(self._judged(Notification(name, *_payload(params))))
@@ -218,12 +219,12 @@ class Connection:
             await self._inside_handler(self.transport.drain())
 
     def sent(self, id_: object) -> Sent | None:
-        """Our request of this id, while it waits for its answer."""
+        """The pending request of this side with this id; `None` if there is none."""
         return self._pending.sent(id_)
 
     @property
     def serving(self) -> Any:
-        """The id of the peer's request whose handler runs here; `None` outside of one, and once it is answered."""
+        """The id of the peer's request whose handler runs here; `None` outside of a handler, and once the response is sent."""
         place = TASK_CONTEXT.get()
         return place.id if isinstance(place, Serving) and place.crowd is self._crowd and not place.is_done else None
 
@@ -248,7 +249,7 @@ class Connection:
         return result
 
     async def _inside_handler(self, work: Awaitable[Any]) -> Any:
-        """Wait for the peer. Inside a handler, the place of the handler is given to others meanwhile."""
+        """Wait for the peer. The concurrency slot of the current handler is free meanwhile."""
         place = TASK_CONTEXT.get()
         if isinstance(place, Serving):
             return await place.wait(work)
@@ -256,12 +257,12 @@ class Connection:
         return await work
 
     def withdraw(self, params: object) -> None:
-        """Ask the peer to cancel our requests with these params, and wait for their answers all the same."""
+        """Ask the peer to cancel the pending requests with these params; their responses are awaited all the same."""
         for number in self._pending.numbers(params):
             self._cancel_remotely(number)
 
     def _take_back(self, number: int) -> None:
-        """Tell the peer that nobody waits for this answer any more."""
+        """Cancel a request at the peer because nobody waits for its response any more."""
         if not self.is_ended and self._pending.take_back(number):
             self._cancel_remotely(number)
 
@@ -288,7 +289,7 @@ class Connection:
     # --- what we hear ---
 
     def _hand_over(self) -> None:
-        """Let a new task read on. Whoever read before does so no more."""
+        """Start a new reading task; the previous one stops reading."""
         self._reading = Reading()
         self._spawn(self._read(self._reading))
 
@@ -340,8 +341,9 @@ class Connection:
         self._end(None)
 
     async def _until_read(self) -> None:
-        """Wait for a peer that has us write more and more answers and reads none. Two peers that only send would wait for one another, so
-        that this comes late.
+        """Wait for a peer that causes more and more responses and reads none.
+
+        The limit is high: two peers that only send would otherwise wait for each other.
         """
         answers, size = self._unread
         if answers >= self._concurrency * _CROWD or size >= _MOST_UNREAD:
@@ -351,7 +353,7 @@ class Connection:
     async def _take_in(self, line: bytes, place: Reading) -> None:
         if self._monitor is not None:
             self._watch(self._monitor, self.other, line)
-        message = self._codec.read_line(line, self.other, None, self._values)
+        message = self._codec.read_line(line, self.other, self._values)
         if message is not None:
             await self._handle(message, None, place)
             return
@@ -376,16 +378,17 @@ class Connection:
                 await self._take(item, batch, place)
 
     def _overlook(self, ends: PartialMessage, sentence: str, answer: RequestError) -> None:
-        """Deal with a message that is too large to be read. A request is answered so, and an answer fails its request. What may be the
-        answer to any request that waits ends the connection: no other answer to it will come.
+        """Handle a message that is too large to be decoded: refuse a request, and fail the request of a response.
+
+        What may be the response to any pending request ends the connection, because no other response to it will arrive.
         """
-        known = ends.members()
-        if self._pending.is_late(known):
+        members = ends.members()
+        if self._pending.is_late(members):
             return
-        number = known.get("id")
-        method = known.get("method", "")
-        if is_call(known) or not self._pending:
-            self._refuse(id_of(known.get("id")), method if isinstance(method, str) else "", answer)
+        number = members.get("id")
+        method = members.get("method", "")
+        if is_call(members) or not self._pending:
+            self._refuse(id_of(members.get("id")), method if isinstance(method, str) else "", answer)
             return
         error = DecodeError(INVALID_REQUEST, (Problem("", "", sentence),), id=id_of(number))
         if not self._pending.settle(number, error):
@@ -394,12 +397,12 @@ class Connection:
                 raise ConnectionClosed(f"a message that may be a response cannot be read: {sentence}")
 
     async def _take(self, value: Any, batch: Batch | None, place: Reading) -> None:
-        """Handle one message; notifications to their end."""
+        """Handle one message; await the handler of a notification."""
         if self._pending.is_late(value):
             return
         try:
-            sent = self._pending.sent(value["id"]) if is_answer(value) and "id" in value else None
-            method = None if sent is None else sent.method
+            request = self._pending.sent(value["id"]) if is_answer(value) and "id" in value else None
+            method = None if request is None else request.method
             message = self._codec.read(value, sender=self.other, method=method, on_drop=self._on_drop)
         except DecodeError as error:
             self._misread(value, error, batch)
@@ -424,7 +427,7 @@ class Connection:
             self._on_event(drop)
 
     def _misread(self, value: Any, error: DecodeError, batch: Batch | None) -> None:
-        """What cannot be read: a request is answered so, an answer fails its request, the rest is told."""
+        """Handle a message that cannot be decoded: refuse a request, fail the request of a response, report anything else."""
         if is_call(value):
             if is_answered(value):
                 self._refuse(id_of(error.id), error.method or "", answer_to(error), batch)
@@ -438,7 +441,7 @@ class Connection:
             self._refuse(id_of(error.id), "", answer_to(error), batch)
 
     def _fails(self, value: Any, error: DecodeError) -> bool:
-        """Whether this has the id of a request that waits: as from a peer that leaves out a result that is nothing."""
+        """Fail the pending request that has the id of this value, as when a peer omits an empty result; return whether there is one."""
         return is_object(value) and "method" not in value and self._pending.settle(value.get("id"), error)
 
     async def _settle(self, message: Response[Any] | ErrorResponse[Any]) -> None:
@@ -478,7 +481,7 @@ class Connection:
             task.cancel()
 
     async def _begin(self, message: Request[Any], batch: Batch | None) -> None:
-        """Serve a request beside what follows it."""
+        """Serve a request concurrently with the messages that follow it."""
         if message.id in self._served:
             self._refuse(message.id, message.method, REPEATED, batch)
             return
@@ -514,10 +517,10 @@ class Connection:
                 LOG.exception(WITHIN, self.side, message.method)
                 line = self._error(message.id, message.method, INTERNAL)
         except Exception as error:
-            found = INTERNAL if isinstance(error, PeerError | DecodeError | NotAdvertised) else answer_to(error)
+            response = INTERNAL if isinstance(error, PeerError | DecodeError | NotAdvertised) else answer_to(error)
             if not isinstance(error, RequestError):
                 LOG.exception("%s: %r failed", self.side, message.method)
-            line = self._error(message.id, message.method, found)
+            line = self._error(message.id, message.method, response)
         finally:
             self._served.pop(message.id, None)
             place.leave()
@@ -530,8 +533,8 @@ class Connection:
 
     def _judged(self, message: Any) -> bytes:
         line, method = self._codec.encode(message), message.method
-        if self._judge is not None and (found := self._judge.validate(line, sender=self.side, method=method)):
-            raise NotStrict(method, found)
+        if self._judge is not None and (violations := self._judge.validate(line, sender=self.side, method=method)):
+            raise NotStrict(method, violations)
         return line
 
     def _error(self, id_: Any, method: str, answer: RequestError) -> bytes:
@@ -557,13 +560,13 @@ class Connection:
 
 
 def _is_cancelled() -> bool:
-    """Whether somebody cancels this task, and not only something in it was cancelled."""
+    """Whether this task itself is being cancelled, and not only something that it awaits."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
 
 
 def _payload(params: Any) -> tuple[Any, dict[str, Any], Form]:
-    """Params, further members and how the params stand in a message."""
+    """The arguments of a message for these params: the params, further members, and the form."""
     return ({}, {}, "absent") if params is None else (params, {}, "value")
 
 

@@ -1,6 +1,6 @@
-"""A protocol version as plain data: its methods with the names of their definitions, and what depends on capabilities.
+"""A protocol version as plain data: its methods with the names of their definitions, and the capabilities that they need.
 
-Nothing here needs the models. The strict validators and `acp_monitor` read it.
+This module does not depend on the models. The strict validators and `acp_monitor` use it.
 """
 
 from __future__ import annotations
@@ -15,22 +15,25 @@ Path: TypeAlias = tuple["str | int", ...]
 Params = TypeVar("Params")
 Result = TypeVar("Result")
 
+Sender = TypeVar("Sender", bound=str, contravariant=True)
+"""The sides of a protocol, as type checkers know them."""
+
 Omitted: TypeAlias = Literal["object", "array", "null", "nothing", "refused"]
 
 Envelope: TypeAlias = Literal["json-rpc", "json-rpc-unversioned", "dap"]
-"""How messages stand on the wire: JSON-RPC 2.0, or the same without the member `jsonrpc`. The frames of DAP are not read."""
+"""The format of messages on the wire: JSON-RPC 2.0, or the same without the member `jsonrpc`. Messages of DAP are not decoded."""
 
 
 @dataclass(frozen=True, slots=True)
 class Method(Generic[Params, Result]):
-    """One method of a protocol. `side` handles it; the result of a request flows back. `Method[PromptRequest, PromptResponse]` is what
-    type checkers know of one in the method table.
+    """One method of a protocol. `side` handles it; the other side gets the result of a request.
 
-    `params` and `result` are its payloads: names of definitions in a contract, classes or aliases in the method table of the bindings;
-    `None` where the schema says nothing about them. `capability` is the gate: the side that advertises, a colon, and the path in its
-    initialize payload. `batch`: `never` keeps the method out of batches. `null_result`: a receiver reads a result of null as the empty
-    one; the schema itself refuses it. `optional_result`: a response may come without. `omitted` is what params that are left out are
-    read as: an empty object or array, null, or `nothing` at all, whatever their type asks for; or they are `refused`.
+    Type checkers see a method of the table as, for example, `Method[PromptRequest, PromptResponse]`. `params` and `result` are its
+    payloads: names of definitions in a contract, classes or aliases in the method table of the bindings; `None` if the schema does not
+    define them. `capability` is the gate: the side that advertises, a colon, and the path in its initialize payload. `batch`: `never`
+    forbids the method in batches. `null_result`: a receiver decodes a null result as the empty one, although the schema rejects it.
+    `optional_result`: a response may omit its result. `omitted` is what omitted params are decoded as: an empty object or array, null, or
+    `nothing` whatever their type; or they are `refused`.
     """
 
     name: str
@@ -46,7 +49,7 @@ class Method(Generic[Params, Result]):
     omitted: Omitted = "object"
 
     def empty(self) -> Any:
-        """What left out params are read as."""
+        """The value that omitted params are decoded as."""
         return {} if self.omitted == "object" else [] if self.omitted == "array" else None
 
 
@@ -62,16 +65,16 @@ class Contract(NamedTuple):
 
     @property
     def peers(self) -> tuple[str, str]:
-        """The two sides of a connection, the one that opens it first. Of more than two, the first two; ACP's proxy is none."""
-        known = [side for side in self.sides if side != "proxy"]
-        if "client" in known:
-            known.remove("client")
-            return ("client", known[0] if known else "agent")
-        return (known[0], known[1]) if len(known) > 1 else ("client", "agent")
+        """The two sides of a connection, the one that opens it first; the first two if there are more. ACP's proxy does not count."""
+        sides = [side for side in self.sides if side != "proxy"]
+        if "client" in sides:
+            sides.remove("client")
+            return ("client", sides[0] if sides else "agent")
+        return (sides[0], sides[1]) if len(sides) > 1 else ("client", "agent")
 
     def unjudged(self, method: str, *, is_request: bool) -> str:
-        """Why a message with this method, or the result of it, is not judged beyond its envelope; empty where it is, or may be
-        anything.
+        """Why only the envelope of a message with this method, or of its response, is validated; empty if all of it is, or if anything
+        is allowed.
         """
         if method.startswith("_") or any(row.name == method for row in self.methods):
             return ""
@@ -83,7 +86,7 @@ class Contract(NamedTuple):
 
 
 def contract_of(protocol: Mapping[str, Any], methods: Iterable[Method[Any, Any]]) -> Contract:
-    """The contract that a schema states in its member `x-protocol`, with these methods."""
+    """The contract in the member `x-protocol` of a schema, with these methods."""
     return Contract(
         name=protocol.get("name", ""),
         version=protocol.get("version"),

@@ -1,4 +1,4 @@
-"""What tells the branches of a union apart: a field whose constants differ, or the one field that each branch requires."""
+"""Discriminators of unions: a field whose constants differ, or the one field that each branch requires."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from .json_types import is_array, is_object
 
 SCALARS: Final = (str, int, float, NoneType)
-"""The types of what a tag may be."""
+"""The types that a tag may have."""
 
 Key: TypeAlias = "tuple[bool, Any]"
-"""What tells a tag from others: true is not 1."""
+"""A tag as a key by which true differs from 1."""
 
 
 def key_of(tag: Any) -> Key:
-    """What tells a tag from others."""
+    """A tag as a key by which true differs from 1."""
     return isinstance(tag, bool), tag
 
 
 class Discriminator(NamedTuple):
-    """How a union is discriminated: the field, the branches that own each known tag, and those that own none.
+    """How a union is discriminated: the field, the branches of each known tag, and the branches without a tag.
 
-    `untagged` are those that take an object without the field.
+    `untagged` are the branches that accept an object without the field.
     """
 
     field: str
@@ -38,14 +38,14 @@ class Discriminator(NamedTuple):
 
 
 class _Flat(NamedTuple):
-    """What a schema says of an object: fields that are bound to some constants, and fields that are required."""
+    """The properties of an object schema that are restricted to constants, and those that are required."""
 
     constants: dict[str, list[Key]]
     required: set[str]
 
 
 class Unions:
-    """Reads the unions of one document. `at` gives the schema that a reference leads to."""
+    """The unions of one document. `at` resolves a reference."""
 
     def __init__(self, at: Callable[[str], Any]) -> None:
         self._at: Final = at
@@ -53,31 +53,31 @@ class Unions:
         self._constants: dict[str, list[Any] | None] = {}
 
     def discriminator(self, branches: Sequence[Any], real: Sequence[int]) -> Discriminator | None:
-        """The field that tells branches apart best; `real` are the branches that are not null alone."""
+        """The field that discriminates the branches best; `real` are the indices of the branches that are not just null."""
         flats = {index: self._flat(branches[index]) for index in real}
         fields = Counter(name for flat in flats.values() for name in flat.constants)
         fields.update(name for flat in flats.values() for name in flat.constants if name in flat.required)
-        found = [_discriminator(field, flats) for field, count in fields.items() if count > 1]
-        telling = [one for one in found if len(set(map(tuple, one.known.values()))) + len(one.others) > 1]
+        candidates = [_discriminator(field, flats) for field, count in fields.items() if count > 1]
+        telling = [one for one in candidates if len(set(map(tuple, one.known.values()))) + len(one.others) > 1]
         return max(telling, key=_precision, default=None)
 
     def keys(self, branches: Sequence[Any], real: Sequence[int]) -> Mapping[int, str]:
-        """The one field that each branch for objects requires, where these differ; empty for other unions."""
-        found: dict[int, str] = {}
+        """The one field that each object branch requires, if these differ; empty for other unions."""
+        required_fields: dict[int, str] = {}
         for index in real:
-            schema, seen = branches[index], set[str]()
-            while is_object(schema) and isinstance(schema.get("$ref"), str) and schema["$ref"] not in seen:
-                seen.add(schema["$ref"])
+            schema, visited = branches[index], set[str]()
+            while is_object(schema) and isinstance(schema.get("$ref"), str) and schema["$ref"] not in visited:
+                visited.add(schema["$ref"])
                 schema = self._at(schema["$ref"])
             if is_object(schema) and schema.get("type") == "object":
                 required = schema.get("required", ())
                 if len(required) != 1:
                     return {}
-                found[index] = required[0]
-        return found if len(set(found.values())) == len(found) > 1 else {}
+                required_fields[index] = required[0]
+        return required_fields if len(set(required_fields.values())) == len(required_fields) > 1 else {}
 
-    def types(self, schema: Any, seen: frozenset[str] = frozenset()) -> set[str]:
-        """The types that a schema declares, or the definition that it refers to, or its own branches."""
+    def types(self, schema: Any, visited: frozenset[str] = frozenset()) -> set[str]:
+        """The types that a schema declares, by itself, by the definition that it refers to, or by its branches."""
         if not is_object(schema):
             return set()
         declared: str | Sequence[str] = schema.get("type", ())
@@ -85,14 +85,14 @@ class Unions:
         if declared:
             return {declared} if isinstance(declared, str) else {*declared}
         parts: list[set[str]] = [
-            self.types(one, seen) for keyword in ("anyOf", "oneOf") for one in schema.get(keyword, ())
+            self.types(one, visited) for keyword in ("anyOf", "oneOf") for one in schema.get(keyword, ())
         ]
-        if isinstance(reference, str) and reference not in seen:
-            parts.append(self.types(self._at(reference), seen | {reference}))
+        if isinstance(reference, str) and reference not in visited:
+            parts.append(self.types(self._at(reference), visited | {reference}))
         return set[str]().union(*parts)
 
     def _flat(self, schema: Any) -> _Flat:
-        """The fields that a schema binds to some constants, and those that it requires, references and parts followed."""
+        """The properties that a schema restricts to constants, and those that it requires, including references, `allOf` and unions."""
         flat = _Flat({}, set())
         if not is_object(schema):
             return flat
@@ -117,7 +117,7 @@ class Unions:
         return flat
 
     def values(self, schema: Any) -> list[Any] | None:
-        """The constants that a schema admits at most, if it lists any; references, parts and alternatives are followed."""
+        """An upper bound of the constants that a schema accepts, if it has one; references, `allOf` and unions are followed."""
         if not is_object(schema):
             return None
         lists = [constants(schema)] if "const" in schema or "enum" in schema else []
@@ -133,42 +133,44 @@ class Unions:
             branches = list(map(self.values, schema.get(keyword, ())))
             if branches and None not in branches:
                 lists.append([value for branch in branches for value in branch or ()])
-        return min((found for found in lists if found is not None), key=len, default=None)
+        return min((candidate for candidate in lists if candidate is not None), key=len, default=None)
 
 
 def constants(schema: Any) -> list[Any] | None:
-    """The constants that a branch admits, if it admits nothing else."""
+    """The constants of a branch; `None` if it is not a `const` or `enum`."""
     if not is_object(schema):
         return None
     return [schema["const"]] if "const" in schema else schema["enum"] if is_array(schema.get("enum")) else None
 
 
 def is_null(schema: Any) -> bool:
-    """Whether a branch is null alone."""
+    """Whether a branch accepts only null."""
     return is_object(schema) and (schema.get("type") == "null" or ("const" in schema and schema["const"] is None))
 
 
 def _any_of(branches: Sequence[_Flat]) -> _Flat:
-    """What holds in every branch."""
+    """The restrictions that hold in every branch."""
     first, *others = branches
-    shared = [name for name in first.constants if all(name in other.constants for other in others)]
-    listed = {name: list(dict.fromkeys(key for one in branches for key in one.constants[name])) for name in shared}
-    return _Flat(listed, first.required.intersection(*(other.required for other in others)))
+    shared_fields = [name for name in first.constants if all(name in other.constants for other in others)]
+    constants_by_field = {
+        name: list(dict.fromkeys(key for one in branches for key in one.constants[name])) for name in shared_fields
+    }
+    return _Flat(constants_by_field, first.required.intersection(*(other.required for other in others)))
 
 
 def _discriminator(field: str, flats: Mapping[int, _Flat]) -> Discriminator:
-    """How a field discriminates branches."""
-    known: dict[Key, list[int]] = {}
+    """The discriminator of branches by a field."""
+    owners_by_tag: dict[Key, list[int]] = {}
     for index, flat in flats.items():
         for key in flat.constants.get(field, ()):
-            known.setdefault(key, []).append(index)
+            owners_by_tag.setdefault(key, []).append(index)
     others = tuple(index for index, flat in flats.items() if field not in flat.constants)
     untagged = tuple(index for index, flat in flats.items() if field not in flat.required)
-    return Discriminator(field, known, others, untagged)
+    return Discriminator(field, owners_by_tag, others, untagged)
 
 
 def _precision(tag: Discriminator) -> tuple[bool, int, int]:
-    """How well a union is told apart: no tag that two branches own comes first, then the branches with a tag, then few tags."""
+    """How well a union is discriminated: tags with a single branch first, then more branches with a tag, then fewer tags."""
     owners = list(tag.known.values())
-    marked = {index for own in owners for index in own}
-    return all(len(own) == 1 for own in owners), len(marked), -len(owners)
+    tagged = {index for own in owners for index in own}
+    return all(len(own) == 1 for own in owners), len(tagged), -len(owners)

@@ -1,4 +1,4 @@
-"""What the source of a module says of the fields of its classes, for `help` and `inspect`. Imported when somebody asks."""
+"""The docstrings of the fields of classes, from the source of their module, for `help` and `inspect`. Imported on demand."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any
 
 
 def documentation_of(cls: Any) -> dict[str, str]:
-    """The docstrings of the fields of a class by name, those of its bases too; none where the source is not there."""
-    found: dict[str, str] = {}
+    """The docstrings of the fields of a class and its bases, by name; empty if the source is not available."""
+    docstrings: dict[str, str] = {}
     for base in reversed(cls.__mro__):
-        found |= _of_module(base.__module__).get(base.__qualname__, {})
-    return found
+        docstrings |= _of_module(base.__module__).get(base.__qualname__, {})
+    return docstrings
 
 
 @cache

@@ -1,4 +1,4 @@
-"""The judge of values: jsonschema-rs, by the places of one schema. It is imported, and the schema read, when the first value is judged."""
+"""Validation with jsonschema-rs against subschemas of one document. The library and the schema are loaded at the first validation."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 
 class Validator(Protocol):
-    """What is asked of a validator of the library `jsonschema_rs`."""
+    """The interface of a `jsonschema_rs` validator that is used here."""
 
     def is_valid(self, instance: Any) -> bool:
-        """Whether the schema accepts a value."""
+        """Whether the schema accepts an instance."""
         ...
 
 
 class WrittenInteger:
-    """The keyword `x-integer`: draft-04 takes `1.0` for no integer."""
+    """The keyword `x-integer`: in draft-04, `1.0` is not an integer."""
 
     def __init__(self, parent_schema: object, value: object, schema_path: object) -> None: ...
 
@@ -34,9 +34,10 @@ class WrittenInteger:
 
 
 class Engine:
-    """Judges values by the places of one document. `schema` gives it, and `patterns` those that people wrote by those that stand there.
+    """Validates instances against subschemas of one document.
 
-    Values are JSON as a parser gives it: the engine does not come back from one that is nested ten thousand deep, or holds itself.
+    `schema` returns the document, and `patterns` the original patterns by those that replace them in the document. Instances are parsed
+    JSON: the engine does not terminate for a value that contains itself or is nested ten thousand levels deep.
     """
 
     def __init__(self, schema: Callable[[], Mapping[str, Any]], patterns: Callable[[], Mapping[str, str]]) -> None:
@@ -48,37 +49,37 @@ class Engine:
         self._explainer: Explainer | None = None
 
     def forget(self) -> None:
-        """Read the document again: it says more than it did."""
+        """Discard the document, which has been extended, so that it is loaded again."""
         self._document = self._explainer = None
         self._validators.clear()
 
     def validator(self, place: Path) -> Validator:
-        """What judges by the schema at a place."""
-        found = self._validators.get(place)
-        if found is None:
-            found = self._validators[place] = self.compile({"$ref": _BASE + reference(place)})
-        return found
+        """The validator for the subschema at a path."""
+        cached = self._validators.get(place)
+        if cached is None:
+            cached = self._validators[place] = self.compile({"$ref": _BASE + reference(place)})
+        return cached
 
     def is_valid(self, place: Path, value: Any) -> bool:
-        """Whether the schema at a place accepts a value."""
+        """Whether the subschema at a path accepts a value."""
         return self.validator(place).is_valid(value)
 
     def problems(self, place: Path, value: Any) -> Iterator[SchemaError]:
-        """What the schema at a place refuses in a value, each thing once. Places and patterns are those that people wrote."""
+        """Yield the distinct problems of a value by the subschema at a path, with the original paths and patterns."""
         if self.is_valid(place, value):
             return
-        for said in self.explainer.problems(place, value):
-            place = steps(said.schema)
+        for error in self.explainer.problems(place, value):
+            place = steps(error.schema)
             if "patternProperties" in place:
                 place = tuple(
                     self.own(step) if place[index - 1] == "patternProperties" else step
                     for index, step in enumerate(place)
                 )
-            yield said._replace(schema=schema_pointer(place))
+            yield error._replace(schema=schema_pointer(place))
 
     @property
     def explainer(self) -> Explainer:
-        """What says what is wrong."""
+        """The explainer of validation errors."""
         if self._explainer is None:
             from .explain import Explainer
 
@@ -86,12 +87,12 @@ class Engine:
         return self._explainer
 
     def own(self, pattern: str) -> str:
-        """The pattern that people wrote for one in the document."""
+        """The original of a pattern in the document."""
         return self._patterns().get(pattern, pattern)
 
     @property
     def document(self) -> Mapping[str, Any]:
-        """The schema as the engine takes it."""
+        """The schema in the form that the engine takes."""
         if self._document is None:
             import jsonschema_rs
 
@@ -103,13 +104,13 @@ class Engine:
         return self._document
 
     def compile(self, schema: Mapping[str, Any]) -> Validator:
-        """A validator of a schema."""
+        """Compile a schema to a validator."""
         import jsonschema_rs
 
         engine: Any = jsonschema_rs
         options = self._options if self.document else {}
-        made: Validator = engine.Draft202012Validator(schema, **options)
-        return made
+        validator: Validator = engine.Draft202012Validator(schema, **options)
+        return validator
 
 
 _BASE: Final = "urn:document"

@@ -1,4 +1,4 @@
-"""What can go wrong with a message, as data."""
+"""Problems of messages, as data."""
 
 from __future__ import annotations
 
@@ -14,17 +14,20 @@ INTERNAL_ERROR: Final = -32603
 REQUEST_CANCELLED: Final = -32800
 
 LIMIT: Final = 100
-"""How many problems of one message are told, where nothing else is asked for."""
+"""The default limit of problems that are reported for one message."""
 ROOM: Final = 1 << 16
-"""How many characters the pointers of these may have together; the first is told however long it is. A key is as long as a peer likes."""
+"""The maximum number of characters of the pointers of these problems together: a peer may choose keys of any length. The first problem
+is always reported, however long its pointer is.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong with a message.
+    """One problem of a message.
 
-    `pointer` is a JSON Pointer into the message (`/params/cwd`; empty for the whole), `schema` one into the bundled schema
-    (`#/$defs/NewSessionRequest/properties/cwd`; empty where no schema speaks, as for text that is not JSON), `sentence` says what is wrong.
+    `pointer` is a JSON Pointer into the message (`/params/cwd`; empty for the whole message), `schema` one into the bundled schema
+    (`#/$defs/NewSessionRequest/properties/cwd`; empty if no schema is involved, as for text that is not JSON), `sentence` says what is
+    wrong.
     """
 
     pointer: str
@@ -38,17 +41,17 @@ class Problem:
 Found = TypeVar("Found", bound=Problem)
 
 
-def limited(found: Iterable[Problem], limit: int = LIMIT) -> tuple[Problem, ...]:
-    """The first problems, and a last one if there are more."""
-    first, more = parted(found, limit)
+def limited(problems: Iterable[Problem], limit: int = LIMIT) -> tuple[Problem, ...]:
+    """The first problems, and a final one that says that there are more."""
+    first, more = parted(problems, limit)
     return first if more is None else (*first, Problem("", "", more_than(len(first))))
 
 
-def parted(found: Iterable[Found], limit: int | None) -> tuple[tuple[Found, ...], Found | None]:
-    """The problems that are told, and the next one if there are more; `None` is no limit."""
+def parted(problems: Iterable[Found], limit: int | None) -> tuple[tuple[Found, ...], Found | None]:
+    """The problems to report, and the next one if there are more; a `limit` of `None` means no limit."""
     first: list[Found] = []
     room = ROOM
-    for problem in found:
+    for problem in problems:
         if limit is not None and (len(first) == limit or (first and len(problem.pointer) > room)):
             return tuple(first), problem
         first.append(problem)
@@ -57,16 +60,16 @@ def parted(found: Iterable[Found], limit: int | None) -> tuple[tuple[Found, ...]
 
 
 def more_than(count: int) -> str:
-    """Says that more is wrong than is told."""
+    """The sentence that there are more problems."""
     return f"there are more problems than these {count}"
 
 
 class DecodeError(ValueError):
     """A message that cannot be decoded.
 
-    `code` is the JSON-RPC error code that fits (-32700 not JSON, -32600 no valid envelope, -32601 unknown method, -32602 bad
-    params), `problems` what was found, up to a hundred and a last one that says so if there are more, `id` and `method` what could be
-    read of the envelope.
+    `code` is the JSON-RPC error code (-32700 not JSON, -32600 no valid envelope, -32601 unknown method, -32602 invalid params).
+    `problems` has at most a hundred problems, and a final one that says so if there are more. `id` and `method` are what could be read
+    of the envelope.
     """
 
     def __init__(
@@ -92,7 +95,7 @@ def _rebuild(code: int, problems: tuple[Problem, ...], id_: Any, method: str | N
 
 
 class EncodeError(ValueError):
-    """A message that is not written: no JSON text can hold it, or a strict judgement refuses it and says why in `problems`."""
+    """A message that cannot be encoded: JSON cannot express it, or the strict check rejects it for the reasons in `problems`."""
 
     def __init__(self, sentence: str, problems: tuple[Problem, ...] = ()) -> None:
         self.problems = problems
@@ -101,7 +104,7 @@ class EncodeError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """A value that leniency dropped: where it stood in the message, what it was, and why it did not fit."""
+    """A value that lenient decoding dropped: its location in the message, the value, and why it was invalid."""
 
     pointer: str
     value: Any
@@ -109,7 +112,7 @@ class Dropped:
 
 
 def quote(value: Any) -> str:
-    """A value in a sentence: strings in quotes, other scalars as JSON writes them, cut at 80 characters."""
+    """A value as part of a sentence: strings in quotes, other scalars as in JSON, cut at 80 characters."""
     text = _JSON_WORDS[value] if value is None or isinstance(value, bool) else str(value)
     if isinstance(value, str):
         text = repr(value)
@@ -117,7 +120,7 @@ def quote(value: Any) -> str:
 
 
 def describe(value: Any) -> str:
-    """A value in a sentence as `shown`; of objects and arrays only that they are such."""
+    """A value as part of a sentence, as by `quote`; an object or array is only named as such."""
     return "an object" if isinstance(value, dict) else "an array" if isinstance(value, list) else quote(value)
 
 

@@ -1,6 +1,6 @@
-"""What is wrong with a value that the schema refuses: the schema is followed down to the pieces that it refuses, as far as is asked.
+"""Explains why the schema rejects a value: it descends lazily to the subschemas that fail.
 
-A union discriminated by a tag is entered by the tag alone. In a union discriminated by shape the branch that comes nearest speaks for all.
+In a union with a tag only the branch of the tag is examined. In a union without one, the nearest branch is reported.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ Schema: TypeAlias = Mapping[str, Any]
 
 
 class SchemaError(NamedTuple):
-    """What is wrong: the path into the instance, the pointer into the schema, a sentence and the keyword.
+    """One validation error: the path into the instance, the pointer into the schema, a sentence and the keyword.
 
-    `missing` is the field that the instance lacks, where that is what is wrong. `trail` are the places of the schema that led here, each
-    with the path that it was asked about.
+    `missing` is the field that the instance lacks, if that is the error. `trail` lists the schema paths that led here, each with its
+    instance path.
     """
 
     path: Path
@@ -43,11 +43,13 @@ TOO_MANY: Final = "more than one of the alternatives fits, and only one may"
 NO_MATCH: Final = "the value does not match the schema here"
 
 FIRST: Final = 100
-"""How many problems of each branch are looked at, to find the nearest one."""
+"""The maximum number of problems of each branch that are compared to find the nearest branch."""
 
 
 class Steps:
-    """Problems of a place, and the places below it that have more; to several who ask: branches of a union may lead to the same."""
+    """The problems of a subschema and the subschemas below it that have more, for several consumers: branches of a union may share a
+    subschema.
+    """
 
     def __init__(self, place: Path, path: Path, source: Iterator[SchemaError | Steps]) -> None:
         self.where: Final = place, path
@@ -72,8 +74,8 @@ class Steps:
 
 
 def _problems_of(steps: Steps) -> Iterator[SchemaError]:
-    """The problems of all places, one after the other: values are nested deeper than Python calls."""
-    seen, waiting, trail = {id(steps)}, [iter(steps)], [steps.where]
+    """Yield the problems of all subschemas without recursion: values may be nested deeper than the Python stack."""
+    visited, waiting, trail = {id(steps)}, [iter(steps)], [steps.where]
     while waiting:
         step = next(waiting[-1], None)
         if step is None:
@@ -81,14 +83,14 @@ def _problems_of(steps: Steps) -> Iterator[SchemaError]:
             trail.pop()
         elif isinstance(step, SchemaError):
             yield step._replace(trail=(*trail, *step.trail))
-        elif id(step) not in seen:
-            seen.add(id(step))
+        elif id(step) not in visited:
+            visited.add(id(step))
             waiting.append(iter(step))
             trail.append(step.where)
 
 
 class Explainer:
-    """Says what the places of one schema refuse, which the engine judges by."""
+    """Explains what the subschemas of one document reject; the engine validates."""
 
     def __init__(self, engine: Engine) -> None:
         self.schema: Final = engine.document
@@ -100,42 +102,42 @@ class Explainer:
         self._known: dict[tuple[Path, Path, int], Steps] = {}
 
     def problems(self, place: Path, value: Any) -> Iterator[SchemaError]:
-        """What is wrong with a value that the schema at a place refuses, each thing once.
+        """Yield the distinct problems of a value that the subschema at a path rejects.
 
-        That a value is excluded is told where nothing else is wrong with it.
+        Failures of `not` are only reported where nothing else is wrong.
         """
-        seen: set[tuple[Path, str]] = set()  # a base may say the same as what extends it
-        excluded: list[SchemaError] = []
+        reported: set[tuple[Path, str]] = set()  # a base may say the same as what extends it
+        exclusions: list[SchemaError] = []
         one = copy(self)
         one._known = {}
         with suppress(RecursionError):
-            for said in _problems_of(one._at(place, value, ())):
-                if said.rule == "not":
-                    excluded.append(said)
-                elif (said.path, said.sentence) not in seen:
-                    seen.add((said.path, said.sentence))
-                    yield said
-        for said in excluded or [SchemaError((), schema_pointer(place), NO_MATCH, "schema")]:
-            if not any(path[: len(said.path)] == said.path for path, _ in seen):
-                seen.add((said.path, said.sentence))
-                yield said
+            for error in _problems_of(one._at(place, value, ())):
+                if error.rule == "not":
+                    exclusions.append(error)
+                elif (error.path, error.sentence) not in reported:
+                    reported.add((error.path, error.sentence))
+                    yield error
+        for error in exclusions or [SchemaError((), schema_pointer(place), NO_MATCH, "schema")]:
+            if not any(path[: len(error.path)] == error.path for path, _ in reported):
+                reported.add((error.path, error.sentence))
+                yield error
 
-    def _holds(self, place: Path, value: Any, rule: str, given: Any) -> bool:
-        """Whether a value is as the keyword at a place demands, which leads to no other schema."""
-        found = self._keywords.get(place)
-        if found is None:
-            found = self._keywords[place] = self._engine.compile({rule: given})
-        return found.is_valid(value)
+    def _holds(self, place: Path, value: Any, rule: str, argument: Any) -> bool:
+        """Whether a value satisfies a keyword that has no subschema."""
+        validator = self._keywords.get(place)
+        if validator is None:
+            validator = self._keywords[place] = self._engine.compile({rule: argument})
+        return validator.is_valid(value)
 
     # --- the walk ---
 
     def _at(self, place: Path, value: Any, path: Path) -> Steps:
-        """What is wrong with a value that the schema at a place refuses."""
+        """The problems of a value that the subschema at a path rejects."""
         key = place, path, id(value)  # a name stands where its member does
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = Steps(place, path, self._found(place, value, path))
-        return found
+        cached_steps = self._known.get(key)
+        if cached_steps is None:
+            cached_steps = self._known[key] = Steps(place, path, self._found(place, value, path))
+        return cached_steps
 
     def _found(self, place: Path, value: Any, path: Path) -> Iterator[SchemaError | Steps]:
         schema = self.at(place)
@@ -152,35 +154,35 @@ class Explainer:
             yield SchemaError(path, schema_pointer(at), self.sentence(rule, None, at, value), rule)
 
     def _itself(self, place: Path, schema: Schema, value: Any, path: Path) -> Iterator[SchemaError]:
-        """What is wrong with a value by keywords that lead to no other schema."""
+        """Yield the problems by keywords that have no subschema."""
         bare = dict.fromkeys(value) if is_object(value) else [None] * len(value) if is_array(value) else value
-        for rule, given in schema.items():
+        for rule, argument in schema.items():
             at = (*place, rule)
             wrong: Iterable[Any] = ()
             if rule in _OF_VALUE or rule in _OF_WHOLE:
-                wrong = () if self._holds(at, value if rule in _OF_WHOLE else bare, rule, given) else (given,)
+                wrong = () if self._holds(at, value if rule in _OF_WHOLE else bare, rule, argument) else (argument,)
             elif rule == "required" and is_object(value):
-                wrong = (name for name in given if name not in value)
+                wrong = (name for name in argument if name not in value)
             elif rule == "dependentRequired" and is_object(value):
                 wrong = (
                     (need, name)
-                    for name, needs in given.items()
+                    for name, needs in argument.items()
                     if name in value
                     for need in needs
                     if need not in value
                 )
-            elif rule in ("additionalProperties", "unevaluatedProperties") and given is False and is_object(value):
+            elif rule in ("additionalProperties", "unevaluatedProperties") and argument is False and is_object(value):
                 names = list(self._further(place, schema, value) if rule[0] == "a" else self._unevaluated(place, value))
                 wrong = [names] if names else ()
             elif rule == "contains" and is_array(value):
                 count = sum(self._is_valid(at, item) for item in value)
-                wrong = () if schema.get("minContains", 1) <= count <= schema.get("maxContains", count) else (given,)
+                wrong = () if schema.get("minContains", 1) <= count <= schema.get("maxContains", count) else (argument,)
             elif rule == "not":
-                wrong = (given,) if self._is_valid(at, value) else ()
+                wrong = (argument,) if self._is_valid(at, value) else ()
             elif rule == "x-integer" and isinstance(value, float) and value.is_integer():
-                wrong = (given,)
-            refused: list[Any] = [*wrong]
-            for one in refused:
+                wrong = (argument,)
+            failures: list[Any] = [*wrong]
+            for one in failures:
                 sentence, shown_at = self.sentence(rule, one, at, value), schema_pointer(at)
                 if rule == "dependentRequired":
                     yield SchemaError(path, shown_at, sentence, "required", one[0])
@@ -188,7 +190,7 @@ class Explainer:
                     yield SchemaError(path, shown_at, sentence, rule, one if rule == "required" else "")
 
     def _below(self, place: Path, schema: Schema, value: Any, path: Path) -> Iterator[SchemaError | Steps]:
-        """The places that a value, or what it holds, comes to, and that refuse it."""
+        """Yield the problems by the subschemas that apply to a value or its members and reject it."""
         pieces = self._pieces(place, schema, value, path)
         if is_object(value) and is_object(schema.get("unevaluatedProperties")):
             further, names = (*place, "unevaluatedProperties"), self._unevaluated(place, value)
@@ -208,7 +210,7 @@ class Explainer:
                         yield SchemaError(path, why.schema, sentence, "propertyNames")
 
     def _pieces(self, place: Path, schema: Schema, value: Any, path: Path) -> Iterator[tuple[Path, Any, Path]]:
-        """The schemas that each value at and below a path has to satisfy."""
+        """Yield the subschemas that apply to the value at a path and to its members."""
         if "$ref" in schema:
             yield referred(schema["$ref"]), value, path
         for index in range(len(schema.get("allOf", ()))):
@@ -239,13 +241,13 @@ class Explainer:
                     yield (*place, "items"), item, (*path, index)
 
     def matching(self, place: Path, schema: Schema, name: str) -> Iterator[str]:
-        """The patterns that the name of a member matches."""
+        """Yield the patterns of `patternProperties` that a property name matches."""
         for pattern in schema.get("patternProperties", ()):
             if self._holds((*place, "patternProperties", pattern), name, "pattern", pattern):
                 yield pattern
 
     def _further(self, place: Path, schema: Schema, value: Mapping[str, Any]) -> Iterator[str]:
-        """The names of the members that a schema does not name itself."""
+        """Yield the names of the members that are additional properties of a schema."""
         for name in value:
             if name not in schema.get("properties", ()) and next(self.matching(place, schema, name), None) is None:
                 yield name
@@ -253,11 +255,11 @@ class Explainer:
     # --- unions ---
 
     def _union(self, place: Path, value: Any, path: Path) -> Iterator[SchemaError | Steps]:
-        """What is wrong with a value that no branch of a union takes, or more than one where only one may."""
+        """Yield the problems of a value that no branch of a union accepts, or that several do where only one may."""
         branches: Sequence[Any] = self.at(place)
-        taken = sum(self._is_valid((*place, index), value) for index in range(len(branches)))
-        if taken:
-            if taken > 1 and place[-1] == "oneOf":
+        match_count = sum(self._is_valid((*place, index), value) for index in range(len(branches)))
+        if match_count:
+            if match_count > 1 and place[-1] == "oneOf":
                 yield SchemaError(path, schema_pointer(place), TOO_MANY, "oneOf")
             return
         real = [index for index in range(len(branches)) if not is_null(branches[index])]
@@ -269,8 +271,8 @@ class Explainer:
             return
         choices = [constants(branches[index]) for index in real]
         if all(choice is not None for choice in choices):
-            known = [constant for choice in choices for constant in choice or ()]
-            sentence = f"{describe(value)} is not one of {_listed(known)}{_suggest(value, known)}"
+            constants_ = [constant for choice in choices for constant in choice or ()]
+            sentence = f"{describe(value)} is not one of {_listed(constants_)}{_suggest(value, constants_)}"
             yield SchemaError(path, schema_pointer(place), sentence, "enum")
             return
         if place not in self._tags:
@@ -290,63 +292,68 @@ class Explainer:
         elif not is_object(value):
             yield SchemaError(path, schema_pointer(place), f"an object is expected, not {describe(value)}", "type")
         else:
-            given = value.get(tag.field)
-            is_tag = tag.field in value and isinstance(given, SCALARS)
-            owners = tag.known.get(key_of(given), []) if is_tag else []
+            tag_value = value.get(tag.field)
+            is_tag = tag.field in value and isinstance(tag_value, SCALARS)
+            owners = tag.known.get(key_of(tag_value), []) if is_tag else []
             if len(owners) == 1:
                 yield self._at((*place, owners[0]), value, path)
             elif owners:
                 yield from self._nearest(place, owners, value, path)
             elif candidates := tag.others if tag.field in value else tag.untagged:
-                found = self._nearest(place, candidates, value, path)
-                said = list(islice(found, FIRST))
-                excluded = any(one.rule == "not" and one.path == path for one in said)
+                errors = self._nearest(place, candidates, value, path)
+                first_errors = list(islice(errors, FIRST))
+                is_excluded = any(one.rule == "not" and one.path == path for one in first_errors)
                 at = (*path, tag.field)
                 alone = [(*place, own[0]) for own in tag.known.values() if len(own) == 1]
                 wrong = [_count(_problems_of(self._at(one, value, path)), at) for one in alone]
-                is_stray = excluded or min(wrong, default=len(said)) < _count(said, at)  # another tag was meant
-                is_stray = is_stray and isinstance(given, str)
-                yield from [_tag_error(tag, path, schema_pointer(place), value)] if is_stray else chain(said, found)
+                # another tag was meant
+                is_stray = is_excluded or min(wrong, default=len(first_errors)) < _count(first_errors, at)
+                is_stray = is_stray and isinstance(tag_value, str)
+                yield from (
+                    [_tag_error(tag, path, schema_pointer(place), value)] if is_stray else chain(first_errors, errors)
+                )
             else:
                 yield _tag_error(tag, path, schema_pointer(place), value)
 
     def _nearest(self, place: Path, indices: Sequence[int], value: Any, path: Path) -> Iterator[SchemaError]:
-        """What is wrong by the branch that comes nearest, as one of several; one sentence, if the value is of none of their types."""
+        """Yield the problems by the nearest of several branches; one sentence if the value has none of their types."""
         errors_by = {index: _problems_of(self._at((*place, index), value, path)) for index in indices}
-        first = {index: list(islice(found, FIRST)) for index, found in errors_by.items()}
+        first = {index: list(islice(errors, FIRST)) for index, errors in errors_by.items()}
         best = min(first, key=lambda index: _distance(first[index], path, value))
         is_wrong_type, is_other, *_ = _distance(first[best], path, value)
-        found: Iterable[SchemaError] = chain(first[best], errors_by[best])
+        errors: Iterable[SchemaError] = chain(first[best], errors_by[best])
         if is_wrong_type:
             types = {name for index in indices for name in self.types((*place, index))}
             yield SchemaError(path, schema_pointer(place), _wrong_type(types, value), "type")
             return
         if is_other:
-            known = [
+            constants_ = [
                 one
                 for index in indices
                 for one in self._unions.values(self.at((*place, index))) or ()
                 if one is not None
             ]
-            found = [
-                SchemaError(path, schema_pointer(place), self.sentence("enum", known, (*place, "enum"), value), "enum")
+            errors = [
+                SchemaError(
+                    path, schema_pointer(place), self.sentence("enum", constants_, (*place, "enum"), value), "enum"
+                )
             ]
-        for index, said in enumerate(found):
-            is_alone = index > 0 or len(indices) == 1 or said.sentence.endswith(_ALTERNATIVES)
+        for index, error in enumerate(errors):
+            is_alone = index > 0 or len(indices) == 1 or error.sentence.endswith(_ALTERNATIVES)
             more = "" if is_alone else f" (the nearest of {len(indices)}{_ALTERNATIVES}"
-            yield said._replace(sentence=said.sentence + more)
+            yield error._replace(sentence=error.sentence + more)
 
     def types(self, place: Path) -> set[str]:
         """The types that the schema at a place declares."""
         return self._unions.types(self.at(place))
 
     def _unevaluated(self, place: Path, value: Mapping[str, Any]) -> Iterator[str]:
-        """The names of the members that no schema speaks of."""
-        known = set(self._evaluated(place, value, is_outermost=True))
-        return (name for name in value if name not in known)
+        """The names of the members that no subschema evaluates."""
+        evaluated_names = set(self._evaluated(place, value, is_outermost=True))
+        return (name for name in value if name not in evaluated_names)
 
     def _evaluated(self, place: Path, value: Mapping[str, Any], *, is_outermost: bool = False) -> Iterator[str]:
-        """The names of the members that a schema speaks of, or one that it leads to and that accepts the value."""
+        """Yield the names of the members that a schema evaluates, or a subschema of it that accepts the value."""
         schema = self.at(place)
         if not is_object(schema) or not (is_outermost or self._is_valid(place, value)):
             return
@@ -364,27 +371,27 @@ class Explainer:
 
     # --- sentences ---
 
-    def sentence(self, rule: str, given: Any, place: Path, value: Any) -> str:
-        """What is wrong with a value by the keyword at a place; `given` is what it demands, or what it refuses of the value."""
+    def sentence(self, rule: str, operand: Any, place: Path, value: Any) -> str:
+        """The sentence for a failed keyword; `operand` is the value of the keyword, or the part of the value that it rejects."""
         match rule:
             case "required":
-                return f"the field {given!r} is required{self._hint(given, place, value)}"
+                return f"the field {operand!r} is required{self._hint(operand, place, value)}"
             case "type":
-                return f"{_alternatives(given)} is expected, not {describe(value)}"
+                return f"{_alternatives(operand)} is expected, not {describe(value)}"
             case "x-integer":
                 return f"an integer without a fraction is expected, not {describe(value)}"
             case "const":
-                return f"{describe(value)} is not {describe(given)}, the only value allowed here"
+                return f"{describe(value)} is not {describe(operand)}, the only value allowed here"
             case "enum":
-                return f"{describe(value)} is not one of {_listed(given)}{_suggest(value, given)}"
+                return f"{describe(value)} is not one of {_listed(operand)}{_suggest(value, operand)}"
             case "additionalProperties" | "unevaluatedProperties":
                 return (
-                    f"{_listed(given)} is not allowed here"
-                    if len(given) == 1
-                    else f"{_listed(given)} are not allowed here"
+                    f"{_listed(operand)} is not allowed here"
+                    if len(operand) == 1
+                    else f"{_listed(operand)} are not allowed here"
                 )
             case "dependentRequired":
-                need, name = given
+                need, name = operand
                 return f"the field {need!r} is required beside {describe(name)}"
             case "not":
                 return EXCLUDED
@@ -394,10 +401,12 @@ class Explainer:
                 format_ = self.at(place[:-1]).get("format")
                 if format_ == "absolute-path":
                     return f"an absolute path is expected, not {describe(value)}"
-                return f"{describe(value)} does not match the pattern {describe(self._engine.own(given))}"
+                return f"{describe(value)} does not match the pattern {describe(self._engine.own(operand))}"
             case _:
                 limit = _LIMITS.get(rule)
-                return limit.format(given) if limit is not None else f"the value does not satisfy the keyword {rule!r}"
+                return (
+                    limit.format(operand) if limit is not None else f"the value does not satisfy the keyword {rule!r}"
+                )
 
     def _hint(self, missing: str, place: Path, value: Any) -> str:
         owner = self.at(place[:-1])
@@ -406,7 +415,7 @@ class Explainer:
         return f"; {describe(near)} is not known here, did you mean {missing!r}?" if near else ""
 
     def at(self, place: Sequence[str | int]) -> Any:
-        """What stands in the schema at a place that the engine or a reference names."""
+        """The subschema at a path."""
         node: Any = self.schema
         for part in place:
             node = node[int(part)] if is_array(node) else node[str(part)]
@@ -439,45 +448,44 @@ _LIMITS = {
 
 
 _OF_VALUE: Final = frozenset({"type", "pattern", *_LIMITS}) - {"uniqueItems"}
-"""The keywords that do not look at what a value holds."""
+"""The keywords that do not look at the members of a value."""
 _OF_WHOLE: Final = frozenset({"const", "enum", "uniqueItems"})
-"""The keywords that look at all that a value holds."""
+"""The keywords that look at all members of a value."""
 _LAST: Final = ("unevaluatedItems", "$dynamicRef")
-"""The keywords of which one is told where everything else that a schema says holds."""
+"""The keywords of which one is reported if no other keyword fails."""
 
 
 _ALTERNATIVES: Final = " alternatives)"
 
 
 def _tag_error(tag: Discriminator, path: Path, pointer: str, value: Mapping[str, Any]) -> SchemaError:
-    """What is wrong with an object whose tag names no branch."""
+    """The error for an object whose tag names no branch."""
     if tag.field not in value:
         near = near_field(tag.field, list(value))
         hint = f"; {describe(near)} is not known here, did you mean {tag.field!r}?" if near else ""
         sentence = f"the field {tag.field!r} is required, one of {_listed(tag.tags())}{hint}"
         return SchemaError(path, pointer, sentence, "required", tag.field)
-    given, known = value[tag.field], tag.tags()
-    sentence = (
-        f"{describe(given)} is not a known value of {tag.field!r}, which are {_listed(known)}{_suggest(given, known)}"
-    )
+    tag_value, known_tags = value[tag.field], tag.tags()
+    hint = _suggest(tag_value, known_tags)
+    sentence = f"{describe(tag_value)} is not a known value of {tag.field!r}, which are {_listed(known_tags)}{hint}"
     return SchemaError((*path, tag.field), pointer, sentence, "tag")
 
 
-def _count(said: Iterable[SchemaError], at: Path) -> int:
-    """How much is wrong but for what stands at a place."""
-    return sum(one.path != at for one in islice(said, 100))
+def _count(errors: Iterable[SchemaError], at: Path) -> int:
+    """The number of errors (at most 100) that are not at this path."""
+    return sum(one.path != at for one in islice(errors, 100))
 
 
-def _distance(said: Sequence[SchemaError], path: Path, value: Any) -> tuple[bool, bool, bool, int, int]:
-    """How far a branch is from fitting the value at a path: a wrong type is farthest, then another constant, then an exclusion."""
-    here = [one.rule for one in said if one.path == path]
+def _distance(errors: Sequence[SchemaError], path: Path, value: Any) -> tuple[bool, bool, bool, int, int]:
+    """The distance of a branch from the value at a path: a wrong type is farthest, then another constant, then an exclusion."""
+    here = [one.rule for one in errors if one.path == path]
     is_other = "const" in here or "enum" in here
     is_of_type = "type" not in here and (not is_other or isinstance(value, str))
-    return not is_of_type, is_other, "not" in here, here.count("required"), len(said)
+    return not is_of_type, is_other, "not" in here, here.count("required"), len(errors)
 
 
 def _wrong_type(types: Iterable[str], value: Any) -> str:
-    """Says that a value is of none of the types that the alternatives take."""
+    """The sentence that a value has none of the types of the alternatives."""
     expected = " or ".join(_ARTICLES.get(name, name) for name in sorted(types)) or "another value"
     return f"{expected} is expected, not {describe(value)}"
 
@@ -492,23 +500,23 @@ def _listed(values: Sequence[Any]) -> str:
     return ", ".join(texts) if len(texts) <= 24 else f"{', '.join(texts[:24])} and {len(texts) - 24} more"
 
 
-def _suggest(value: Any, known: Sequence[Any]) -> str:
-    return did_you_mean(value, [item for item in known if isinstance(item, str)]) if isinstance(value, str) else ""
+def _suggest(value: Any, candidates: Sequence[Any]) -> str:
+    return did_you_mean(value, [item for item in candidates if isinstance(item, str)]) if isinstance(value, str) else ""
 
 
-def did_you_mean(name: str, known: Sequence[str]) -> str:
-    """The end of a sentence that suggests the nearest known name; empty if none is near."""
+def did_you_mean(name: str, candidates: Sequence[str]) -> str:
+    """The end of a sentence that suggests the nearest of some names; empty if none is similar."""
     from difflib import get_close_matches
 
-    if len(name) > 2 * max(map(len, known), default=0):
+    if len(name) > 2 * max(map(len, candidates), default=0):
         return ""
-    plain: Mapping[str, str] = {_plain(item): item for item in known}
+    plain: Mapping[str, str] = {_plain(item): item for item in candidates}
     close = get_close_matches(_plain(name), plain, n=1, cutoff=0.75)
     return f"; did you mean {plain[close[0]]!r}?" if close else ""
 
 
 def near_field(missing: str, present: Sequence[str]) -> str | None:
-    """The field that stands where `missing` was meant, told by its letters or as a common other name of it."""
+    """The field that was probably meant as `missing`: one with a similar name, or with a common alternative name."""
     from difflib import get_close_matches
 
     present = present[:MOST_LOOKED_AT]
@@ -521,7 +529,7 @@ def near_field(missing: str, present: Sequence[str]) -> str | None:
 
 
 MOST_LOOKED_AT: Final = 1000
-"""The fields of an object among which the one is looked for that was meant. To compare a name takes time."""
+"""The maximum number of fields of an object that are compared to find a similar name; each comparison takes time."""
 
 OTHER_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "path": ("uri", "file", "filePath", "file_path", "filename"),
@@ -529,7 +537,9 @@ OTHER_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "cwd": ("workingDirectory", "working_directory", "root"),
     "sessionId": ("session", "id"),
 }
-"""What fields are often taken for. The file-system page, for one, says `uri` where every release of ACP has `path`."""
+"""Names that are often confused with fields. The documentation of ACP's file-system methods, for one, has `uri` where every release has
+`path`.
+"""
 
 
 def _plain(name: str) -> str:

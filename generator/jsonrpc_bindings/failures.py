@@ -1,4 +1,4 @@
-"""What can go wrong between two peers, and how each is answered: the one table from exceptions to JSON-RPC errors."""
+"""Exceptions between two peers, and the one table from exceptions to JSON-RPC errors."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ if TYPE_CHECKING:
 
 
 class Error(Exception):
-    """The base of what is raised between two peers."""
+    """The base class of exceptions between two peers."""
 
 
 class RequestError(Error):
-    """Raised by a handler: the request is answered with this error, `data` as JSON (`None`: none is sent). Nothing else of a handler's
-    failure reaches the peer.
+    """Raised by a handler: the response is this error, with `data` as JSON (`None`: without data).
 
-    >>> RequestError(-32002, "there is no such file", {"path": "/w/a.txt"}).as_json()
-    {'code': -32002, 'message': 'there is no such file', 'data': {'path': '/w/a.txt'}}
+    For any other exception of a handler the peer only gets an internal error.
+
+        >>> RequestError(-32002, "there is no such file", {"path": "/w/a.txt"}).as_json()
+        {'code': -32002, 'message': 'there is no such file', 'data': {'path': '/w/a.txt'}}
     """
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
@@ -50,13 +51,13 @@ class RequestError(Error):
 
     @classmethod
     def invalid_params(cls, pointer: str, sentence: str) -> RequestError:
-        """The params are wrong at this JSON Pointer into the message, such as `/params/path`."""
+        """An error for invalid params at this JSON Pointer into the message, such as `/params/path`."""
         problems = [{"pointer": pointer, "message": sentence}]
         return cls(INVALID_PARAMS, f"{pointer or '(message)'}: {sentence}", {"problems": problems})
 
 
 class PeerError(Error):
-    """The peer answered a request with an error. `error` is the error as the schema types it."""
+    """The peer responded to a request with an error. `error` is that error with its type in the schema."""
 
     def __init__(self, method: str, code: int, message: str, data: Any = None, error: Any = None) -> None:
         super().__init__(f"{method}: {message} ({code})")
@@ -68,10 +69,10 @@ class PeerError(Error):
 
 
 class ConnectionClosed(Error, ConnectionError):
-    """The peer has ended, or the connection was closed: nothing can be sent, and no answer will come.
+    """The peer has ended, or the connection was closed: nothing can be sent, and no response will arrive.
 
-    For a program that was started here and has ended: `exit_code`, or the name of the `signal` that ended it, and `stderr`, the end of its
-    standard error.
+    For a process that was started here and has ended: `exit_code`, or the name of the `signal` that ended it, and `stderr`, the end of
+    its standard error.
     """
 
     def __init__(
@@ -84,7 +85,7 @@ class ConnectionClosed(Error, ConnectionError):
 
 
 class NotAdvertised(Error):
-    """A call needs a capability that was not advertised. Nothing was sent."""
+    """A request or notification needs a capability that was not advertised. Nothing was sent."""
 
     def __init__(self, method: str, capability: str) -> None:
         side, _, path = capability.partition(":")
@@ -94,7 +95,7 @@ class NotAdvertised(Error):
 
 
 class NotStrict(Error, ValueError):
-    """A message that the schema forbids, under `strict=True`. Nothing was sent. `violations` says what is wrong and where."""
+    """A message that violates the schema, under `strict=True`. Nothing was sent. `violations` says what is wrong and where."""
 
     def __init__(self, method: str, violations: tuple[Violation, ...]) -> None:
         super().__init__(f"{method}: " + "; ".join(map(str, violations)))
@@ -111,7 +112,7 @@ EMPTY_BATCH = RequestError(INVALID_REQUEST, "a batch must hold at least one mess
 
 
 def answer_to(error: Exception) -> RequestError:
-    """How a request is answered that failed so. What a handler raises unasked is an internal error, and its text stays here."""
+    """The error response for an exception. An unexpected exception of a handler is an internal error, and its text is not sent."""
     match error:
         case RequestError():
             return error

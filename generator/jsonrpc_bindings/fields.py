@@ -1,4 +1,4 @@
-"""What is known of classes of records, and what their objects hold: fields, and notes beside them."""
+"""The description of record classes, and the contents of records: fields, and notes beside them."""
 
 from __future__ import annotations
 
@@ -11,23 +11,24 @@ from msgspec import UNSET, Struct, StructMeta, UnsetType
 from msgspec import field as struct_field
 
 from .annotations import resolve
+from .json_types import is_mapping, is_one_of
 
 Constant: TypeAlias = "str | int | float | bool"
 
 ABSENT: Final = object()
 
 NOTES: Final = "\x7f(notes)"
-"""The name of notes, which no decoder takes and no text of JSON has that is written."""
+"""The member name of notes. No decoder accepts it, and it occurs in no JSON text that is written."""
 
 
 UNKNOWN: Final = "\0(unknown)"
-"""The tag by which msgspec knows classes of unknown variants. Where a text of JSON has it, that has an escape."""
+"""The tag that msgspec uses for classes of unknown variants. In JSON text it can only be written with an escape."""
 
 
 class Notes:
     """What a record holds beside its fields: unknown fields, defaults that were read, and the tag of an unknown variant.
 
-    No encoder writes it, so that a record with notes is written by what knows them.
+    msgspec cannot encode it, so that records with notes are written by `write_with_notes`.
     """
 
     __slots__ = ("made", "shape", "tag", "unknown")
@@ -40,16 +41,16 @@ class Notes:
 
 
 class Base(Struct, eq=False, kw_only=True, omit_defaults=True):
-    """The base of records as msgspec knows it: nothing but notes."""
+    """The base class of records for msgspec; it only has notes."""
 
     _notes: Notes | UnsetType = struct_field(name=NOTES, default=UNSET)
 
 
 @dataclass(slots=True)
 class Field:
-    """One field of a record: its name on the wire, and what holds where it is omitted.
+    """One field of a record: its name on the wire, and its default.
 
-    `constant`: it is always written, and needs no argument. `default` is the value of an omitted field, or `make` makes it.
+    `constant`: it is always written, and needs no argument. `default` is the value of an omitted field, unless `make` creates it.
     """
 
     name: str
@@ -61,21 +62,15 @@ class Field:
     default: Any = UNSET
     make: Callable[[], Any] | None = None
     slot: Any = None
-    _resolved: Any = None
-
-    @property
-    def type(self) -> Any:
-        """The annotation, without text in it."""
-        if self._resolved is None:
-            self._resolved = resolve(self.annotation, self.module)
-        return self._resolved
+    meant: Any = None
+    """The resolved type of the annotation; set on first use."""
 
     def fresh(self) -> Any:
-        """The value of the field where it is omitted."""
+        """The value of the field if it is omitted."""
         return self.make() if self.make is not None else self.default
 
     def __get__(self, record: Any, owner: Any = None) -> Any:
-        """What a record has in the field; where it is omitted, the default, which is made once if it can be changed in place."""
+        """The value of the field in a record; if it is omitted, the default. A mutable default is created once per record."""
         if record is None:
             return self
         value = self.slot.__get__(record)
@@ -94,12 +89,12 @@ class Field:
 
 @dataclass
 class Shape:
-    """What is known of a class of records.
+    """The description of a record class.
 
-    `tag_field`, `tag` and `tag_name`: the constant that tells it from its siblings, and the attribute that has it. `known`: the tags that
-    a class of unknown variants does not take. `extra` is the type of unnamed fields, `None` where they are refused; `drops`: they are
-    dropped. `excluded` are the constants of other variants, by field. `is_judged`: the schema says more than the fields do. `is_odd`: it
-    has names or a tag that msgspec does not write; its records have notes, so that nobody lets it try.
+    `tag_field`, `tag` and `tag_name`: the constant that distinguishes it from its siblings, and the attribute that has it. `known`: the
+    tags that a class of unknown variants does not accept. `extra` is the type of unnamed fields, `None` if they are rejected; `drops`:
+    they are dropped. `excluded` are the constants of other variants, by field. `is_judged`: the schema is stricter than the fields.
+    `is_odd`: it has names or a tag that msgspec cannot write; its records have notes, so that msgspec does not encode them.
     """
 
     cls: type
@@ -117,43 +112,56 @@ class Shape:
 
     @property
     def is_unknown(self) -> bool:
-        """Whether the class keeps variants that the schema does not know."""
+        """Whether the class is for variants that the schema does not name."""
         return self.known is not None
 
     @cached_property
     def by_name(self) -> dict[str, str]:
-        """The Python names by those and by wire names."""
-        found = {one.wire: one.name for one in self.fields.values()}
+        """The Python names of the fields, by Python name and by wire name."""
+        names = {one.wire: one.name for one in self.fields.values()}
         if self.tag_name and self.tag_field and self.tag_name not in self.fields:
-            found[self.tag_field] = self.tag_name
-            found[self.tag_name] = self.tag_name
-        return found | {name: name for name in self.fields}
+            names[self.tag_field] = self.tag_name
+            names[self.tag_name] = self.tag_name
+        return names | {name: name for name in self.fields}
+
+    def wire_name(self, name: str) -> str:
+        """The wire name of a field, or of the attribute for the tag."""
+        return self.fields[name].wire if name in self.fields else str(self.tag_field)
 
     @cached_property
     def wires(self) -> frozenset[str]:
-        """The wire names of the fields, the tag among them."""
+        """The wire names of the fields, including the tag."""
         tag = [self.tag_field] if self.tag_field is not None else []
         return frozenset([*(one.wire for one in self.fields.values()), *tag])
 
     @cached_property
     def required(self) -> frozenset[str]:
-        """The wire names of the fields without which there is no object."""
+        """The wire names of the required fields."""
         return frozenset(one.wire for one in self.fields.values() if one.is_required)
+
+    def fits(self, value: Any) -> bool:
+        """Whether a value is an object with the required fields and the constants of the class."""
+        if not (value.__class__ is dict or is_mapping(value)) or not value.keys() >= self.required:
+            return False
+        if self.known is not None:
+            tag = value.get(self.tag_field)
+            return isinstance(tag, str) and tag not in self.known
+        return all(is_one_of(value.get(wire, UNSET), (constant,)) for wire, constant in self.constants.items())
 
     @cached_property
     def takes_any_field(self) -> bool:
-        """Whether nothing is said of unnamed fields, and all that is named is a field."""
+        """Whether unnamed fields are unrestricted, and every named one is a field."""
         return self.extra is Any and not (self.drops or self.excluded or self.is_unknown)
 
     @cached_property
     def constants(self) -> dict[str, Constant]:
-        """The constants that every object of the class has, by wire name."""
-        found: dict[str, Constant] = {
+        """The constants that all objects of the class have, by wire name."""
+        by_wire_name: dict[str, Constant] = {
             one.wire: one.constant for one in self.fields.values() if one.constant is not ABSENT
         }
         if self.tag_field is not None and self.tag is not None:
-            found[self.tag_field] = self.tag
-        return found
+            by_wire_name[self.tag_field] = self.tag
+        return by_wire_name
 
     def extra_type(self) -> Any:
         """The type of unnamed fields."""
@@ -164,46 +172,46 @@ class Shape:
 
 _NOTES: Final[Any] = Base.__dict__["_notes"]
 keep_notes: Final[Any] = _NOTES.__set__
-"""Gives a record its notes."""
+"""Sets the notes of a record."""
 make: Final[Any] = StructMeta.__call__
-"""Makes a record without a check."""
+"""Creates a record without validation."""
 put: Final[Any] = Struct.__setattr__
-"""Puts a value into a record without a check."""
+"""Sets a field of a record without validation."""
 
 
 def shape_of(cls: Any) -> Shape:
-    """What is known of a class of records."""
-    found: Shape = cls.__shape__
-    return found
+    """The description of a record class."""
+    shape: Shape = cls.__shape__
+    return shape
 
 
 def is_record(annotation: Any) -> TypeGuard[type[Base]]:
-    """Whether an annotation is a class of records."""
+    """Whether an annotation is a record class."""
     return isinstance(annotation, type) and issubclass(annotation, Base)
 
 
 def held(record: Any, one: Field) -> Any:
-    """What a record holds in a field; `UNSET` where it is omitted."""
+    """The value that a record holds in a field; `UNSET` if it is omitted."""
     return one.slot.__get__(record)
 
 
 def notes_of(record: Any) -> Notes | None:
-    """The notes of a record, if it has some."""
-    found = _NOTES.__get__(record)
-    return None if found is UNSET else found
+    """The notes of a record; `None` if it has none."""
+    notes = _NOTES.__get__(record)
+    return None if notes is UNSET else notes
 
 
 def notes_for(record: Any) -> Notes:
-    """The notes of a record, which are made if there are none."""
-    found = _NOTES.__get__(record)
-    if found is UNSET:
-        found = Notes(shape_of(type(record)))
-        put(record, "_notes", found)
-    return cast("Notes", found)
+    """The notes of a record; they are created if there are none."""
+    notes = _NOTES.__get__(record)
+    if notes is UNSET:
+        notes = Notes(shape_of(type(record)))
+        put(record, "_notes", notes)
+    return cast("Notes", notes)
 
 
 def made(cls: Any, values: Mapping[str, Any], unknown: dict[str, Any] | None = None, tag: Any = None) -> Any:
-    """A record of values that were checked."""
+    """Create a record from validated values."""
     shape = shape_of(cls)
     if unknown or shape.is_unknown or shape.is_odd:
         return make(cls, _notes=Notes(shape, unknown, tag), **values)
@@ -211,14 +219,14 @@ def made(cls: Any, values: Mapping[str, Any], unknown: dict[str, Any] | None = N
 
 
 def values_of(record: Any) -> dict[str, Any]:
-    """What is set in a record, by Python names."""
+    """The fields that are set in a record, by Python name."""
     fields = shape_of(type(record)).fields.values()
-    found = {one.name: value for one in fields if (value := held(record, one)) is not UNSET}
-    return found | {one.name: value for one, value in changed(record)}
+    values = {one.name: value for one in fields if (value := held(record, one)) is not UNSET}
+    return values | {one.name: value for one, value in changed(record)}
 
 
 def changed(record: Any) -> Iterator[tuple[Field, Any]]:
-    """The defaults of a record that were read and changed in place: they count as set."""
+    """Yield the defaults of a record that were read and modified in place: they count as set."""
     notes = notes_of(record)
     if notes is None or not notes.made:
         return

@@ -1,4 +1,4 @@
-"""How messages follow one another in a stream of bytes: one a line, or each after a header with its length."""
+"""Framing of messages in a byte stream: one per line, or each after a header with its length."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ from typing import Final, Literal, Protocol, TypeAlias
 from .partial_message import PartialMessage
 
 LIMIT: Final = 64 << 20
-"""How many bytes one message may have, where nothing else is asked for: prompts hold images."""
+"""The default limit of bytes of one message: prompts may contain images."""
 
 _LONGEST_HEADER: Final = 8 << 10
 _PASSED_OVER: Final = 1 << 30
-"""How long a message that is too long may be for the next one to be looked for behind it."""
+"""The maximum length of an oversized message that is skipped, so that the next message can be read."""
 _LENGTH: Final = re.compile(rb"content-length:[ \t]*([0-9]{1,15})[ \t]*", re.IGNORECASE)
 
 
 class Unreadable(ValueError):
-    """What stands in the stream is no message. What follows it may be; after `is_last` no further message can be found. It is answered
-    with an error where `is_answered`, or else ignored. `ends` are those of a message that is too long.
+    """Data in the stream that is not a message.
+
+    After `is_last` no further message can be found. `is_answered`: an error response is sent; otherwise it is ignored. `ends` has the
+    beginning and the end of a message that is too long.
     """
 
     def __init__(
@@ -35,18 +37,18 @@ Kind: TypeAlias = Literal["lines", "headers"]
 
 
 class Framing(Protocol):
-    """Cuts a stream into messages, and writes them."""
+    """Splits a stream into messages, and frames messages."""
 
     def feed(self, data: bytes) -> list[Frame]:
-        """The messages that are whole with these bytes."""
+        """The messages that these bytes complete."""
         ...
 
     def end(self) -> list[Frame]:
-        """What is left when the stream ends."""
+        """What remains when the stream ends."""
         ...
 
     def write(self, message: bytes) -> bytes:
-        """A message as it stands in the stream."""
+        """A message with its frame."""
         ...
 
 
@@ -56,7 +58,7 @@ def framing(kind: Kind, limit: int = LIMIT) -> Framing:
 
 
 class Lines:
-    """One message a line. Lines of spaces are ignored; of one that is too long, its ends are kept."""
+    """One message per line. Blank lines are ignored; of a line that is too long, the beginning and the end are kept."""
 
     def __init__(self, limit: int = LIMIT) -> None:
         self._limit = limit
@@ -70,14 +72,14 @@ class Lines:
         if not lines:
             self._keep(first)
             return []
-        found = self._line(first)
+        frames = self._line(first)
         for line in lines[:-1]:
             if len(line) > self._limit:
-                found.append(self._too_long(PartialMessage.of(line)))
+                frames.append(self._too_long(PartialMessage.of(line)))
             elif line and not line.isspace():
-                found.append(line)
+                frames.append(line)
         self._keep(lines[-1])
-        return found
+        return frames
 
     def end(self) -> list[Frame]:
         """See `Framing`."""
@@ -125,17 +127,17 @@ class Headers:
         """See `Framing`."""
         if self._is_lost:
             return []
-        found: list[Frame] = []
+        frames: list[Frame] = []
         if self._skip:
-            data = self._skipped(data, found)
+            data = self._skipped(data, frames)
         self._buffer += data
         while True:
-            if self._length is None and not self._header(found):
-                return found
+            if self._length is None and not self._header(frames):
+                return frames
             length = self._length or 0
             if len(self._buffer) < length:
-                return found
-            found.append(bytes(self._buffer[:length]))
+                return frames
+            frames.append(bytes(self._buffer[:length]))
             del self._buffer[:length]
             self._length = None
 
@@ -148,38 +150,38 @@ class Headers:
         """See `Framing`."""
         return b"Content-Length: %d\r\n\r\n%b" % (len(message), message)
 
-    def _header(self, found: list[Frame]) -> bool:
-        """Read headers until one tells the length of a message that is wanted."""
+    def _header(self, frames: list[Frame]) -> bool:
+        """Read headers until one announces a message within the limit; return whether there is one."""
         while (end := self._buffer.find(b"\r\n\r\n", 0, _LONGEST_HEADER)) >= 0:
             lines = bytes(self._buffer[:end]).split(b"\r\n")
             del self._buffer[: end + 4]
             lengths = [match[1] for line in lines if (match := _LENGTH.fullmatch(line))]
             if len(lengths) != 1:
-                return self._lose(found, "a header must state the length of its message exactly once")
+                return self._lose(frames, "a header must state the length of its message exactly once")
             length = int(lengths[0])
             if length <= self._limit:
                 self._length = length
                 return True
             if length > _PASSED_OVER:
-                return self._lose(found, f"a header announces {length} bytes, and a message may have {self._limit}")
+                return self._lose(frames, f"a header announces {length} bytes, and a message may have {self._limit}")
             self._skip, begun = length, bytes(self._buffer)
-            self._buffer[:] = self._skipped(begun, found)
+            self._buffer[:] = self._skipped(begun, frames)
         if len(self._buffer) >= _LONGEST_HEADER:
-            return self._lose(found, "this is not a header")
+            return self._lose(frames, "this is not a header")
         return False
 
-    def _skipped(self, data: bytes, found: list[Frame]) -> bytes:
-        """What follows in these bytes on a message that is too long."""
+    def _skipped(self, data: bytes, frames: list[Frame]) -> bytes:
+        """Skip the rest of a message that is too long; return the bytes after it."""
         part, rest = data[: self._skip], data[self._skip :]
         self._ends.add(part)
         self._skip -= len(part)
         if not self._skip:
             ends, self._ends = self._ends, PartialMessage()
-            found.append(Unreadable(f"a message is longer than {self._limit} bytes", ends=ends))
+            frames.append(Unreadable(f"a message is longer than {self._limit} bytes", ends=ends))
         return rest
 
-    def _lose(self, found: list[Frame], sentence: str) -> bool:
-        found.append(Unreadable(sentence, is_last=True))
+    def _lose(self, frames: list[Frame], sentence: str) -> bool:
+        frames.append(Unreadable(sentence, is_last=True))
         self._buffer.clear()
         self._is_lost = True
         return False

@@ -1,4 +1,4 @@
-"""What each side advertised in its part of `initialize`, and which methods that leaves closed."""
+"""What each side advertised in `initialize`, and the methods that are not available for lack of a capability."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from .json_types import is_object
 from .writers import to_builtins
 
 OPENING: Final = "initialize"
-"""The request in which both sides advertise: whoever asks in the params, whoever answers in the result."""
+"""The request in which both sides advertise: the requester in the params, the other side in the result."""
 
 
 class Gates:
-    """The gates of one connection. A side that has said nothing yet closes none."""
+    """The capability gates of one connection. While a side has not advertised anything, none of its gates is closed."""
 
     def __init__(self, methods: Mapping[str, Method[Any, Any]]) -> None:
         self._gates = {
@@ -23,11 +23,13 @@ class Gates:
         self._said: dict[str, Any] = {}
 
     def opening(self, side: str) -> Any:
-        """The part of a side in `initialize`, its params or its result, as JSON; `None` before."""
+        """The params or result of a side in `initialize`, as JSON; `None` before."""
         return self._said.get(side)
 
     def advertised(self, capability: str) -> bool | None:
-        """Whether a capability, such as `agent:agentCapabilities.loadSession`, was advertised; `None` while its side has said nothing."""
+        """Whether a capability, such as `agent:agentCapabilities.loadSession`, was advertised; `None` before its side has sent its part
+        of `initialize`.
+        """
         side, _, path = capability.partition(":")
         if side not in self._said:
             return None
@@ -37,11 +39,11 @@ class Gates:
         return value is True or is_object(value)
 
     def closed(self, method: str, *, is_request: bool) -> str | None:
-        """The capability that a method lacks, if it lacks one."""
+        """The capability that a method needs and that was not advertised; `None` if there is none."""
         gate = self._gates.get((method, is_request))
         return gate if gate is not None and self.advertised(gate) is False else None
 
     def note(self, method: str, side: str, payload: Any) -> None:
-        """Take in what a side advertises in the params or the result of a method."""
+        """Record what a side advertises in the params or the result of a method."""
         if method == OPENING:
             self._said[side] = to_builtins(payload)

@@ -1,4 +1,4 @@
-"""What a parsed message is before it is read: whether it is answered, and under which id."""
+"""The classification of parsed messages before they are decoded: whether they get a response, and with which id."""
 
 from __future__ import annotations
 
@@ -8,36 +8,36 @@ from .json_types import is_object
 
 
 class Batch:
-    """The answers to a batch, which go out together."""
+    """The responses to a batch, which are sent together."""
 
-    def __init__(self, wanted: int) -> None:
-        self._wanted = wanted
+    def __init__(self, count: int) -> None:
+        self._wanted = count
         self._lines: list[bytes] = []
 
     def add(self, line: bytes) -> bytes | None:
-        """Take one answer; the whole when all are there."""
+        """Add a response; return the whole batch once it is complete."""
         self._lines.append(line)
         return b"[" + b",".join(self._lines) + b"]" if len(self._lines) == self._wanted else None
 
 
 def id_of(value: Any) -> Any:
-    """What an answer is called where the id of the request may be no id: then null."""
+    """The id of an error response, for an id that may be invalid: then null."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool) and value == value // 1
     return value if is_number or isinstance(value, str) else None
 
 
 def is_call(value: Any) -> bool:
-    """Whether this is a request or a notification, good or bad."""
+    """Whether this is a request or a notification, valid or not."""
     return is_object(value) and "method" in value
 
 
 def is_answer(value: Any) -> bool:
-    """Whether this is a response, good or bad: nobody answers it."""
+    """Whether this is a response, valid or not."""
     return is_object(value) and "method" not in value and ("result" in value or "error" in value)
 
 
 def is_answered(value: Any) -> bool:
-    """Whether a message of a batch gets an answer: a request does, and what is no message."""
+    """Whether a message of a batch gets a response: a request does, and so does a value that is no message."""
     if is_call(value):
         return "id" in value
     return not is_answer(value)

@@ -1,4 +1,4 @@
-"""What a parsed JSON value is, said so that type checkers believe it."""
+"""Type guards and comparison of parsed JSON values."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, TypeGuard
 
 
 class Mismatch(Exception):
-    """A value is none of its type, or cannot be told to be one."""
+    """A value does not match its type, or this cannot be determined."""
 
 
 def is_object(value: object) -> TypeGuard[dict[str, Any]]:
@@ -22,36 +22,36 @@ def is_array(value: object) -> TypeGuard[list[Any]]:
 
 
 def is_sequence(value: object) -> TypeGuard[list[Any] | tuple[Any, ...]]:
-    """Whether a value is what decoding makes of an array."""
+    """Whether a value is a list or tuple, as arrays decode to."""
     return isinstance(value, list | tuple)
 
 
 def is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:
-    """Whether a Python value may be written as an object."""
+    """Whether a Python value may be encoded as an object."""
     return isinstance(value, Mapping)
 
 
 def integer_of(value: float) -> int:
-    """A number without a fraction as the integer that its text denotes: 1e23 is 1 and 23 zeros, and not its binary neighbour."""
+    """A number without a fraction as the integer of its decimal text: 1e23 is 1 and 23 zeros, not the nearest double."""
     return int(value) if abs(value) < _EXACT else int(Decimal(repr(value)))
 
 
 def comparable(value: int | float) -> int | float:
-    """A number that compares with others as their texts do."""
+    """A number in a form that compares like its decimal text."""
     return integer_of(value) if isinstance(value, float) and abs(value) >= _EXACT else value
 
 
 def scalar_key(value: Any) -> Any:
-    """What scalars have in common that are equal as JSON: true is not 1, and 1.0 is."""
+    """A key that is the same for scalars that are equal in JSON: 1 and 1.0 are equal, 1 and true are not."""
     is_whole = isinstance(value, float) and value.is_integer()
     return isinstance(value, bool), integer_of(value) if is_whole else value
 
 
 def is_one_of(value: Any, constants: Iterable[Any]) -> bool:
-    """Whether a value equals one of some scalars as JSON."""
+    """Whether a value equals one of some scalars in JSON."""
     key = scalar_key(value)
     return any(key == scalar_key(one) for one in constants)
 
 
 _EXACT = 2**53
-"""From here on, binary numbers lie further apart than whole ones."""
+"""From here on, not every integer is a double."""

@@ -1,4 +1,4 @@
-"""The messages of JSON-RPC, as values: with any params, and with a class for each method whose lines msgspec reads whole."""
+"""The messages of JSON-RPC: classes for any params, and a class for each method, which msgspec decodes as a whole."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ JSON: TypeAlias = "dict[str, Any] | list[Any] | str | int | float | bool | None"
 RequestId: TypeAlias = "int | float | str | None"
 
 Form: TypeAlias = Literal["value", "null", "absent"]
-"""How params or a result stood on the wire. `null` and `absent` read as an empty object and are written as they came."""
+"""The form of params or a result on the wire. `null` and `absent` are decoded as an empty object and encoded as they were."""
 
 
 class Beside(Notes):
-    """What a message holds beside its members: further ones, and how its payload stood."""
+    """What a message holds beside its members: further members, and the form of its payload."""
 
     __slots__ = ("form",)
 
@@ -32,22 +32,22 @@ class Beside(Notes):
 
 
 class MessageMeta(StructMeta):
-    """Lets the class of all messages of a kind make the one that has its method in a field."""
+    """The metaclass that makes `Request(…)` and its siblings create the general class, which has the method in a field."""
 
     @property
     def __match_args__(cls: Any) -> tuple[str, ...]:  # type: ignore[override]  # noqa: N805 - msgspec has its own, by position
-        found: tuple[str, ...] = cls._members
-        return found
+        names: tuple[str, ...] = cls._members
+        return names
 
-    def __call__(cls: Any, *args: Any, **given: Any) -> Any:  # noqa: N805
+    def __call__(cls: Any, *args: Any, **keywords: Any) -> Any:  # noqa: N805
         if cls._general is None:
-            return super().__call__(*args, **given)
+            return super().__call__(*args, **keywords)
         names = cls._members
         if len(args) > len(names) + 2:
             raise TypeError(f"{cls.__name__} takes {len(names) + 2} arguments at most")
         values = dict(zip((*names, "extra", "form"), args, strict=False))
-        twice = values.keys() & given.keys()
-        values |= given
+        twice = values.keys() & keywords.keys()
+        values |= keywords
         extra, form = values.pop("extra", None), values.pop("form", "value")
         if cls._method_is_optional:
             values.setdefault("method", "")
@@ -71,14 +71,14 @@ class Message(Struct, metaclass=MessageMeta, eq=False, kw_only=True, omit_defaul
 
     @property
     def extra(self) -> dict[str, Any]:
-        """The members that JSON-RPC does not name, as they came. They are written again, with those that are added here."""
+        """The members that JSON-RPC does not define, as received. They are encoded again, with those that are added here."""
         if self._notes is UNSET:
             self._notes = Beside()
         notes: Any = self._notes
         if notes.unknown is None:
             notes.unknown = dict[str, Any]()
-        found: dict[str, Any] = notes.unknown
-        return found
+        unknown_fields: dict[str, Any] = notes.unknown
+        return unknown_fields
 
     @extra.setter
     def extra(self, value: dict[str, Any]) -> None:
@@ -86,7 +86,7 @@ class Message(Struct, metaclass=MessageMeta, eq=False, kw_only=True, omit_defaul
 
     @property
     def form(self) -> Form:
-        """How the payload stood on the wire."""
+        """The form of the payload on the wire."""
         notes: Any = self._notes
         return "value" if notes is UNSET else notes.form
 
@@ -129,12 +129,12 @@ def _rebuilt(kind: Any, values: dict[str, Any], extra: dict[str, Any] | None, fo
 
 
 def _kind(message: Any) -> Any:
-    """The class that people know of a message."""
+    """The public class of a message."""
     return next(one for one in type(message).__mro__ if "_general" in vars(one) and vars(one)["_general"] is not None)
 
 
 class Request(Message, Generic[P_co], eq=False):
-    """A request. `params` are the method's, or plain JSON for an extension method (`_…`)."""
+    """A request. `params` have the type of the method, or are plain JSON for an extension method (`_…`)."""
 
     _members = ("id", "method", "params")
     if TYPE_CHECKING:
@@ -148,7 +148,7 @@ class Request(Message, Generic[P_co], eq=False):
 
 
 class Notification(Message, Generic[P_co], eq=False):
-    """A notification: nobody answers it."""
+    """A notification; it gets no response."""
 
     _members = ("method", "params")
     if TYPE_CHECKING:
@@ -159,7 +159,7 @@ class Notification(Message, Generic[P_co], eq=False):
 
 
 class Response(Message, Generic[R_co], eq=False):
-    """The result of a request. `method` is the request's; it is not on the wire."""
+    """The result of a request. `method` is that of the request; it is not on the wire."""
 
     _members = ("id", "result", "method")
     if TYPE_CHECKING:
@@ -173,7 +173,7 @@ class Response(Message, Generic[R_co], eq=False):
 
 
 class ErrorResponse(Message, Generic[R_co], eq=False):
-    """The answer to a request that failed. `id` is `None` where the request's could not be read."""
+    """The error response to a request. `id` is `None` if that of the request could not be read."""
 
     _members = ("id", "error", "method")
     if TYPE_CHECKING:
@@ -204,7 +204,7 @@ for _one in KINDS:
 
 
 def class_of(kind: Any, method: str, fields: dict[str, Any], *, is_tagged: bool) -> Any:
-    """The class of the messages of one method, which msgspec reads and writes."""
+    """The class for messages of one method, which msgspec decodes and encodes."""
     namespace: dict[str, Any] = {
         "__annotations__": dict(fields),
         "__module__": __name__,

@@ -1,4 +1,4 @@
-"""Where the types of a protocol are: in a package, or in one module that has them all. There its schema is, too."""
+"""The location of the types and the schema of a protocol: a package, or one module that has all types."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _MODULES: Final[dict[str, SchemaModule]] = {}
 
 
 class SchemaModule:
-    """The types of one protocol version, and the document that describes them.
+    """The types of one protocol version, and its schema.
 
-    `module` has the types. `read` gives the schema, parsed; it is called once, when it is needed. Its member `x-protocol` says what no
-    schema does: definitions by the names of types that are called otherwise, the patterns of the engine, and what depends on capabilities.
+    `module` has the types. `read` returns the parsed schema; it is called once, on demand. The member `x-protocol` has what a schema
+    cannot express: the definitions of types that have other names, the patterns for the engine, and what depends on capabilities.
     """
 
     def __init__(self, module: str, read: Callable[[], Any]) -> None:
@@ -28,43 +28,43 @@ class SchemaModule:
 
     @cached_property
     def schema(self) -> Mapping[str, Any]:
-        """The schema as it is published. Raises `OSError` where there is none."""
-        found: Mapping[str, Any] = self._read()
-        return found
+        """The schema as published. Raises `OSError` if there is none."""
+        document: Mapping[str, Any] = self._read()
+        return document
 
     @property
     def protocol(self) -> Mapping[str, Any]:
-        """What is said of the protocol beside its schema."""
-        found: Mapping[str, Any] = self.schema.get("x-protocol", {})
-        return found
+        """The member `x-protocol` of the schema."""
+        members: Mapping[str, Any] = self.schema.get("x-protocol", {})
+        return members
 
     @property
     def definitions(self) -> Mapping[str, Any]:
         """The definitions of the schema."""
-        found: Mapping[str, Any] = self.schema["$defs"]
-        return found
+        defs: Mapping[str, Any] = self.schema["$defs"]
+        return defs
 
     @property
     def receiving(self) -> Mapping[str, Any]:
-        """What receivers judge by in place of definitions, and beside them."""
-        found: Mapping[str, Any] = self.protocol.get("receiving", {})
-        return found
+        """The schemas that receivers use in place of definitions, and in addition to them."""
+        schemas: Mapping[str, Any] = self.protocol.get("receiving", {})
+        return schemas
 
     @property
     def judging(self) -> Mapping[str, Any]:
-        """The definitions with the patterns that engines take in the place of those of the schema."""
+        """The definitions, with the patterns that the engine takes in place of the original ones."""
         return {**self.definitions, **self.protocol.get("judging", {})}
 
     @property
     def patterns(self) -> Mapping[str, str]:
-        """The patterns of the schema by those that engines take in their place."""
-        found: Mapping[str, str] = self.protocol.get("patterns", {})
-        return found
+        """The original patterns by those that the engine takes in their place."""
+        originals: Mapping[str, str] = self.protocol.get("patterns", {})
+        return originals
 
     @cached_property
     def _definitions_by_type(self) -> Mapping[str, str]:
-        found: Mapping[str, str] = self.protocol.get("definitions", {})
-        return found
+        names: Mapping[str, str] = self.protocol.get("definitions", {})
+        return names
 
     @cached_property
     def _types_by_definition(self) -> Mapping[str, str]:
@@ -72,46 +72,46 @@ class SchemaModule:
 
     @cached_property
     def types(self) -> Mapping[str, Any]:
-        """What the module has for the definitions that have a type there: a class or an alias, `None` for null."""
-        found = vars(sys.modules[self.module]) if self.module in sys.modules else {}
-        named = ((name, self._types_by_definition.get(name, name)) for name in self.definitions)
-        return {name: found[type_] for name, type_ in named if type_ in found}
+        """The classes and aliases of the module by the names of their definitions; `None` is the type of null."""
+        attributes = vars(sys.modules[self.module]) if self.module in sys.modules else {}
+        type_names = ((name, self._types_by_definition.get(name, name)) for name in self.definitions)
+        return {name: attributes[type_] for name, type_ in type_names if type_ in attributes}
 
     def type_of(self, name: str) -> Any:
-        """The type of a definition. Raises `KeyError` where there is none."""
+        """The type of a definition. Raises `KeyError` if there is none."""
         return resolve(self.types[name], self.module)
 
     def name_of(self, type_: Any) -> str | None:
-        """The definition of a class, of an alias, or of this name; `None` where the schema has none for it."""
+        """The name of the definition of a class, an alias, or the name of a type or definition; `None` if the schema has none."""
         if is_record(type_):
             name = self._definitions_by_type.get(type_.__name__, type_.__name__)
             return name if self.types.get(name) is type_ else None
-        if isinstance(type_, str) and type_ in self.definitions:
-            return type_
-        same = (name for name, found in self.types.items() if found is type_ or self._is_same(found, type_))
+        if isinstance(type_, str) and (type_ in self.definitions or type_ in self._definitions_by_type):
+            return type_ if type_ in self.definitions else self._definitions_by_type[type_]
+        same = (name for name, candidate in self.types.items() if candidate is type_ or self._is_same(candidate, type_))
         return next(same, None)
 
     def fallback_of(self, type_: Any) -> str | None:
-        """What describes a class that keeps what is unknown, beside the schema."""
+        """The name of the schema of a class for unknown variants, in `receiving`; `None` if there is none."""
         if not isinstance(type_, type) or type_.__module__ != self.module:
             return None
         name = self._definitions_by_type.get(type_.__name__, type_.__name__)
         return name if name in self.receiving else None
 
-    def _is_same(self, found: Any, type_: Any) -> bool:
-        """Whether an attribute of the module is a type: an alias as text, or what is equal once no text is in it."""
-        if isinstance(found, str):
-            return isinstance(type_, Alias) and found == type_.text
-        return bool(found == type_ or resolve(found, self.module) == type_)
+    def _is_same(self, attribute: Any, type_: Any) -> bool:
+        """Whether an attribute of the module is this type: the same text of an alias, or an equal annotation once resolved."""
+        if isinstance(attribute, str):
+            return isinstance(type_, Alias) and attribute == type_.text
+        return bool(attribute == type_ or resolve(attribute, self.module) == type_)
 
 
 def register(module: str, schema: str) -> None:
-    """Say that a module has all types of a protocol, and the text of its schema."""
+    """Register a module that has all types of a protocol, with the text of its schema."""
     _MODULES[module] = SchemaModule(module, lambda: json.loads(schema, parse_float=_exact))
 
 
 def find_module(module: str) -> SchemaModule:
-    """What is known of the types of a module: itself, or its package, which has the schema in `_schema.json`."""
+    """The `SchemaModule` of a module: its own, or that of its package, which has the schema in `_schema.json`."""
     package = module if module in _MODULES else module.rpartition(".")[0] or module
 
     def read() -> Any:
@@ -124,7 +124,7 @@ def find_module(module: str) -> SchemaModule:
     return _MODULES[package]
 
 
-def _exact(written: str) -> float | Decimal:
-    """A number of a schema: those who judge by it need a `Decimal` where no double equals it."""
-    close, number = float(written), Decimal(written)
+def _exact(literal: str) -> float | Decimal:
+    """Parse a number of a schema; a `Decimal` if no double equals it."""
+    close, number = float(literal), Decimal(literal)
     return close if Decimal(repr(close)) == number else number

@@ -1,7 +1,7 @@
-"""What msgspec reads of the types of a protocol: the annotations that it is given in place of those that people read.
+"""The annotations that msgspec gets in place of the public ones of the types of a protocol.
 
-A hook reads what msgspec would read otherwise than the schema says, as far as it can distinguish it. What it cannot, msgspec refuses,
-and the schema judges.
+A hook decodes what msgspec would decode differently from the schema, as far as it can tell. msgspec rejects the remaining cases, and
+these are validated against the schema.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ import msgspec
 from msgspec import UnsetType
 
 from .annotations import Meta
-from .fields import UNKNOWN, Base, Notes, is_record, keep_notes, shape_of
+from .fields import UNKNOWN, Base, Notes, Shape, is_record, keep_notes, shape_of
 from .json_types import Mismatch, comparable, integer_of, is_one_of
 from .jsonrpc import Beside, Message
-from .parse import colons_of, float_of, read_and_count, untyped
+from .parse import LineReader, colons_of, float_of, line_reader, read_untyped, untyped
 from .receiving import accepts
-from .types import Tags, Type, either, type_of
+from .types import JSON_CLASSES, Tags, Type, either, field_type
 from .writers import encode_native
 
 Read: TypeAlias = Callable[[Any], Any]
@@ -34,29 +34,29 @@ _ONE_AT_A_TIME: Final = RLock()
 
 
 class Hook:
-    """A place in a type that a function reads."""
+    """A type whose values a function decodes."""
 
     read: Read
 
 
 class Never(Hook):
-    """A place in a type that msgspec reads never."""
+    """A type that msgspec never decodes."""
 
     @staticmethod
     def read(_: Any) -> Any:
-        """Refuse a value."""
+        """Reject a value."""
         raise Mismatch
 
 
 class Hooked(type):
-    """Makes hooks: what a function made is an instance of each."""
+    """The metaclass of hooks: every result of a hook's function counts as an instance."""
 
     def __instancecheck__(cls, instance: object) -> bool:
         return True
 
 
 def hook(type_: Any, value: Any) -> Any:
-    """Read the value of a hook."""
+    """Decode the value of a hook."""
     read = getattr(type_, "read", None)
     if read is None:
         raise Mismatch
@@ -64,49 +64,49 @@ def hook(type_: Any, value: Any) -> Any:
 
 
 def decoder(type_: Any) -> msgspec.json.Decoder[Any]:
-    """What reads JSON text as a type whose classes are prepared."""
+    """The decoder of JSON text for a type whose classes are prepared."""
     with _ONE_AT_A_TIME:  # msgspec shows what it knows of a class before it knows all of it
         return msgspec.json.Decoder(type_, dec_hook=hook, float_hook=float_of)
 
 
 def complete(cls: Any) -> Any:
-    """A class of which msgspec knows all, before any thread converts a value to it."""
+    """Make msgspec inspect a class completely, before any thread converts a value to it; return the class."""
     decoder(cls)
     return cls
 
 
 def native(type_: Type) -> Any:
-    """What msgspec is annotation of a type; the classes in it are prepared."""
+    """The annotation of a type for msgspec; the classes in it are prepared."""
     with _ONE_AT_A_TIME:  # nobody makes a decoder of a class that is half prepared
-        found = _closed(type_)
+        annotation = _closed(type_)
         while _WAITING:
             _prepare(_WAITING.pop())
-        return found
+        return annotation
 
 
 def _closed(type_: Type) -> Any:
-    found = _open(type_)
-    classes: list[Any] = [one for one in _members(found) if is_record(one)]
+    annotation = _open(type_)
+    classes: list[Any] = [one for one in _members(annotation) if is_record(one)]
     if len(classes) != 1 or classes[0].__struct_config__.tag_field is None:
-        return found
+        return annotation
     config = classes[0].__struct_config__
     key: Any = config.tag_field, type(config.tag)
     if key not in _BESIDE:
         tag = "\0" if key[1] is str else -1
         _BESIDE[key] = msgspec.defstruct("Beside", [("never", Never)], tag_field=key[0], tag=tag)
-    return either(found, _BESIDE[key])  # msgspec asks for the tag of one of several classes only
+    return either(annotation, _BESIDE[key])  # msgspec asks for the tag of one of several classes only
 
 
 _BESIDE: Final[dict[tuple[str, type], Any]] = {}
 
 
 def _open(type_: Type) -> Any:
-    """The same, of which a class with a tag may be the only one."""
-    found = _ANNOTATIONS.get(type_)
-    if found is None:
+    """The annotation of a type for msgspec, which may be a single class with a tag."""
+    annotation = _ANNOTATIONS.get(type_)
+    if annotation is None:
         _ANNOTATIONS[type_] = _hook(partial(_converted, type_))  # what refers to itself is read there
-        found = _ANNOTATIONS[type_] = Never if type_.is_judged else _annotation(type_)
-    return found
+        annotation = _ANNOTATIONS[type_] = Never if type_.is_judged else _annotation(type_)
+    return annotation
 
 
 _ANNOTATIONS: Final[dict[Type, Any]] = {}
@@ -121,27 +121,27 @@ def _annotation(type_: Type) -> Any:
             is_uniform = {type(one) for one in type_.values} in ({str}, {int})
             return Literal[type_.values] if is_uniform and is_small else _hook(partial(_constant, type_.values))
         case "optional":
-            found = _open(type_.children[0])
-            return found if found is Any else either(found, None)
+            annotation = _open(type_.children[0])
+            return annotation if annotation is Any else either(annotation, None)
         case "number" | "integer" if type_.kind == "number" or not all(map(_is_small, _bounds(type_))):
             return _number(type_)
         case "union" if not type_.limits:
-            found = _by_tag(type_, type_.tags) if type_.tags is not None else _by_kind(type_)
-            return found if found is not None else _hook(_union(type_))
+            annotation = _by_tag(type_, type_.tags) if type_.tags is not None else _by_kind(type_)
+            return annotation if annotation is not None else _hook(_union(type_))
         case "tuple" | "union" | "never":
             return Never
         case "array":
-            found = list[_closed(type_.children[0])]  # type: ignore[misc]
+            annotation = list[_closed(type_.children[0])]  # type: ignore[misc]
         case "map":
-            found = dict[str, _closed(type_.children[0])]  # type: ignore[misc]
+            annotation = dict[str, _closed(type_.children[0])]  # type: ignore[misc]
         case kind:
-            found = _SCALARS.get(kind, str)
+            annotation = _SCALARS.get(kind, str)
     if not type_.limits:
-        return found
+        return annotation
     limits = (
         {name: limit for name in Meta.__slots__ if (limit := getattr(one, name)) is not None} for one in type_.limits
     )
-    return Annotated[cast("Any", (found, *(msgspec.Meta(**one) for one in limits)))]
+    return Annotated[cast("Any", (annotation, *(msgspec.Meta(**one) for one in limits)))]
 
 
 def _bounds(type_: Type) -> list[Any]:
@@ -150,7 +150,7 @@ def _bounds(type_: Type) -> list[Any]:
 
 
 def _is_small(value: Any) -> bool:
-    """Whether msgspec takes a constant, or a limit of an integer."""
+    """Whether msgspec accepts this constant, or this limit of an integer."""
     return isinstance(value, int) and -(2**63) <= value < 2**63
 
 
@@ -177,17 +177,17 @@ def _hook(read: Read) -> Any:
 
 
 def _converted(type_: Type, value: Any) -> Any:
-    """A value of a type as msgspec reads it, without its unknown fields."""
-    found: Any = msgspec.convert({"value": value}, _box(type_), dec_hook=hook)
-    return found.value
+    """Convert a value to a type by msgspec, without unknown fields."""
+    box: Any = msgspec.convert({"value": value}, _box(type_), dec_hook=hook)
+    return box.value
 
 
 def _box(type_: Type) -> Any:
-    """A class with a field of a type: of classes msgspec remembers what it knows."""
-    found = _BOXES.get(type_)
-    if found is None:
-        found = _BOXES[type_] = complete(msgspec.defstruct("Box", [("value", native(type_))]))
-    return found
+    """A class with one field of a type: msgspec caches what it has inspected of classes."""
+    box_class = _BOXES.get(type_)
+    if box_class is None:
+        box_class = _BOXES[type_] = complete(msgspec.defstruct("Box", [("value", native(type_))]))
+    return box_class
 
 
 _BOXES: Final[dict[Type, Any]] = {}
@@ -201,7 +201,7 @@ def _constant(values: Iterable[Any], value: Any) -> Any:
 
 
 def _number(type_: Type) -> Any:
-    """What reads numbers: an integer, however large, or a binary number that is finite."""
+    """The hook for numbers: an integer of any size, or a finite float."""
     if any(one.multiple_of is not None for one in type_.limits):
         return Never
     is_integer = type_.kind == "integer"
@@ -211,13 +211,13 @@ def _number(type_: Type) -> Any:
             value = integer_of(value) if is_integer else value
         elif not isinstance(value, int) or isinstance(value, bool):
             raise Mismatch
-        known = comparable(value) if type_.limits else value
+        number = comparable(value) if type_.limits else value
         for one in type_.limits:
             if (
-                (one.ge is not None and known < comparable(one.ge))
-                or (one.gt is not None and known <= comparable(one.gt))
-                or (one.le is not None and known > comparable(one.le))
-                or (one.lt is not None and known >= comparable(one.lt))
+                (one.ge is not None and number < comparable(one.ge))
+                or (one.gt is not None and number <= comparable(one.gt))
+                or (one.le is not None and number > comparable(one.le))
+                or (one.lt is not None and number >= comparable(one.lt))
             ):
                 raise Mismatch
         return value
@@ -226,7 +226,7 @@ def _number(type_: Type) -> Any:
 
 
 def _union(type_: Type) -> Read:
-    """What reads the values of a union that msgspec does not tell apart."""
+    """The function for a union that msgspec cannot discriminate."""
     tags = type_.tags
     if any(shape_of(cls).drops for one in type_.branches for cls in one.classes):
         return Never.read
@@ -234,98 +234,72 @@ def _union(type_: Type) -> Read:
     def read(value: Any) -> Any:
         branches: Sequence[Type] = type_.branches
         if tags is not None and value.__class__ is dict:
-            known = tags.known(value)
-            if known is None:
-                return _unknown(tags, value)
-            branches = known
+            tagged_branches = tags.known(value)
+            if tagged_branches is None:
+                return _unknown(tags.unknown[0], tags.field, value) if len(tags.unknown) == 1 else Never.read(value)
+            branches = tagged_branches
             if len(branches) == 1:
                 return _converted(branches[0], value)
         elif isinstance(value, Base):
             branches = ()
             if type(value) in type_.classes:
                 return value
-        found = [one for one in branches if _may_be(one, value)]
-        if len(found) > 1:  # to try one after the other would read what lies below them again and again
-            accepting = (one for one in found if accepts(one, value))
-            found = list(islice(accepting, 2 if type_.is_exclusive else 1))
-        if len(found) != 1:
+        candidates = [one for one in branches if _may_be(one, value)]
+        if len(candidates) > 1:  # to try one after the other would read what lies below them again and again
+            accepting = (one for one in candidates if accepts(one, value))
+            candidates = list(islice(accepting, 2 if type_.is_exclusive else 1))
+        if len(candidates) != 1:
             raise Mismatch
-        return _converted(found[0], value)
+        return _converted(candidates[0], value)
 
     return read
 
 
-def _unknown(tags: Tags, value: dict[str, Any]) -> Any:
-    """An object with an unknown tag as one of the class that keeps such."""
-    if len(tags.unknown) != 1 or not isinstance(value[tags.field], str):
+def _unknown(type_: Type, field: str, value: dict[str, Any]) -> Any:
+    """Convert an object with an unknown tag to the class for unknown variants."""
+    if not isinstance(value.get(field), str):
         raise Mismatch
-    found = _converted(tags.unknown[0], {**value, tags.field: UNKNOWN})
-    note(found, value, inf)
-    return found
+    record = _converted(type_, {**value, field: UNKNOWN})
+    note(record, value, inf)
+    return record
 
 
 def _may_be(type_: Type, value: Any) -> bool:
-    """Whether a value has the JSON type of a type, and an object the required fields."""
-    if type_.kind == "record":
-        return value.__class__ is dict and value.keys() >= shape_of(type_.cls).required
-    return value.__class__ not in _CLASSES or type_.kind in _CLASSES[value.__class__] or type_.kind not in _PLAIN_KINDS
-
-
-_CLASSES: Final[dict[type, tuple[str, ...]]] = {
-    dict: ("map",),
-    list: ("array", "tuple"),
-    str: ("string", "texts"),
-    bool: ("boolean",),
-    int: ("integer", "number"),
-    float: ("integer", "number"),
-    NoneType: ("null",),
-}
-_PLAIN_KINDS: Final = frozenset(kind for kinds in _CLASSES.values() for kind in kinds)
+    """Whether a value has the JSON type of a type, and an object the required fields of the class."""
+    if value.__class__ in JSON_CLASSES and value.__class__ not in type_.json_classes:
+        return False
+    return type_.kind != "record" or shape_of(type_.cls).fits(value)
 
 
 def _by_tag(type_: Type, tags: Tags) -> Any:
-    """The union of the classes that msgspec tells apart by the tag; `None` if there are none, or others beside them."""
-    found: list[Any] = []
+    """The union of the classes that msgspec discriminates by the tag; `None` if there are none, or other branches as well."""
+    classes: list[Any] = []
     for (_, tag), owners in tags.owners.items():
         one = owners[0] if len(owners) == 1 else None
         if one is not None and one.kind == "record":
             config = one.cls.__struct_config__
             annotation = _open(one) if (config.tag_field, config.tag) == (tags.field, tag) else None
-            found += [annotation] if is_record(annotation) else []
-    if found and len(tags.unknown) == 1 and len(found) == len(tags.owners):  # or a known tag would be read as unknown
+            classes += [annotation] if is_record(annotation) else []
+    # otherwise a known tag would be decoded as an unknown one
+    if classes and len(tags.unknown) == 1 and len(classes) == len(tags.owners):
         annotation = _open(tags.unknown[0])
-        found += [annotation] if is_record(annotation) and annotation.__struct_config__.tag == UNKNOWN else []
-    return either(*found) if found and not (tags.free or tags.untagged or tags.others or type_.is_exclusive) else None
+        classes += [annotation] if is_record(annotation) and annotation.__struct_config__.tag == UNKNOWN else []
+    return (
+        either(*classes) if classes and not (tags.free or tags.untagged or tags.others or type_.is_exclusive) else None
+    )
 
 
 def _by_kind(type_: Type) -> Any:
-    """A union whose branches msgspec tells apart by their JSON types or their tags; `None` if it does not."""
-    types = [each for one in type_.branches for each in _members(_open(one))]
-    configs: list[Any] = [one.__struct_config__ for one in types if is_record(one)]
-    kinds = ["object"] * bool(configs) + [_kind(one) for one in types if not is_record(one)]
-    tags = [(one.tag_field, one.tag) for one in configs]
+    """A union that msgspec discriminates by JSON types or tags; `None` if it cannot."""
+    branches = list(map(_open, type_.branches))
+    if any(isinstance(one, type) and issubclass(one, Hook) for one in branches):
+        return None
+    members = [each for one in branches for each in _members(one)]
+    tags = [(one.__struct_config__.tag_field, one.__struct_config__.tag) for one in members if is_record(one)]
     are_tagged = len({field for field, _ in tags}) == 1 and tags[0][0] is not None and len(set(tags)) == len(tags)
-    is_plain = len(set(kinds)) == len(kinds) and "" not in kinds and (len(tags) < 2 or are_tagged)
-    return either(*types) if is_plain else None
-
-
-def _kind(annotation: Any) -> str:
-    """The JSON type of what msgspec is annotation; nothing where it may be several."""
-    inner: Any = get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
-    if get_origin(inner) is Literal:
-        inner = cast("Any", type(get_args(inner)[0]))
-    if isinstance(inner, type) and issubclass(inner, str):
-        return "string"
-    return _KINDS.get(get_origin(inner) or inner, "")
-
-
-_KINDS: Final[dict[Any, str]] = {
-    int: "integer",
-    bool: "boolean",
-    NoneType: "null",
-    dict: "object",
-    list: "array",
-}
+    classes = [cls for one in type_.flat() if one.kind != "record" for cls in one.json_classes] + [dict] * bool(tags)
+    is_plain = len(set(classes)) == len(classes) and (len(tags) < 2 or are_tagged)
+    return either(*members) if is_plain else None
 
 
 def _members(annotation: Any) -> tuple[Any, ...]:
@@ -338,105 +312,113 @@ _WAITING: Final[list[Any]] = []
 
 
 def _prepare(cls: Any) -> None:
-    """Give msgspec the annotations of a class. Those that it refers to wait."""
+    """Give msgspec the annotations of a class. The classes that it refers to are queued."""
     shape = shape_of(cls)
-    found: dict[str, Any] = {}
+    field_annotations: dict[str, Any] = {}
     for one in shape.fields.values():
-        annotation = _closed(type_of(one.type))
-        found[one.name] = annotation if one.is_required else either(annotation, UnsetType)
-    found["_notes"] = Notes if shape.is_odd else either(Notes, UnsetType)
-    type.__setattr__(cls, "__annotations__", found)
+        annotation = _closed(field_type(one))
+        field_annotations[one.name] = annotation if one.is_required else either(annotation, UnsetType)
+    field_annotations["_notes"] = Notes if shape.is_odd else either(Notes, UnsetType)
+    type.__setattr__(cls, "__annotations__", field_annotations)
 
 
 # --- what msgspec read ---
 
 
 def convert(type_: Type, value: Any) -> Any:
-    """A Python value as msgspec reads it, with the unknown fields; records stay as they are. Raises one of `FAILURES`."""
+    """Convert a Python value by msgspec, with unknown fields; records are kept. Raises one of `FAILURES`."""
     is_text = value.__class__ is str and type_.kind == "string" and not (type_.limits or type_.is_judged)
     if is_text or value.__class__ is type_.cls:
         return value
-    found = _converted(type_, value)
-    note(found, value, inf)
-    return found
+    if type_.kind == "record" and value.__class__ is dict and shape_of(type_.cls).is_unknown:
+        return _unknown(type_, str(shape_of(type_.cls).tag_field), value)
+    result = _converted(type_, value)
+    note(result, value, inf)
+    return result
 
 
 def convert_json(type_: Type, value: Any) -> Any:
-    """Parsed JSON as msgspec reads it, with unknown fields and variants. Raises one of `FAILURES`."""
-    boxed = {"value": value}
-    found = convert_message(_box(type_), boxed).value
-    note(found, value, inf)
-    return found
+    """Convert parsed JSON by msgspec, with unknown fields and variants. Raises one of `FAILURES`."""
+    result = _marked(_box(type_), {"value": value}, "").value
+    note(result, value, inf)
+    return result
 
 
-def convert_message(cls: Any, value: Any, refused: str = "") -> Any:
-    """The same, of a class that msgspec knows: tags that it does not know are shown to it as that of unknown variants.
+def message_reader(classes: Mapping[str, Any]) -> LineReader:
+    """The line reader for messages of these classes, by method; the class of a result is under "". The reader raises one of `FAILURES`."""
+    answer = classes.get("")
 
-    `refused` is what it said of the text.
+    def mend(line: bytes, values: int, error_text: str) -> Any:
+        if _UNKNOWN_TAG.fullmatch(error_text) is None:
+            raise Mismatch
+        value = read_untyped(line, values)
+        message = _marked(classes.get(value.get("method"), answer), value, error_text)
+        note(message, value, inf)
+        return message
+
+    return line_reader(decoder(either(*classes.values())).decode, encode_native, _keep, mend)
+
+
+def _keep(message: Any, line: bytes, remaining: int) -> None:
+    """Keep the unknown fields of a message that msgspec decoded. Raises `Mismatch` if anything else would be lost."""
+    if note(message, untyped(line), remaining):
+        raise Mismatch
+
+
+def _marked(cls: Any, value: Any, refused: str) -> Any:
+    """Convert JSON to a class by msgspec, where unknown tags are temporarily replaced by that of unknown variants.
+
+    `refused` is the error that msgspec has already raised; empty if none.
     """
-    marked: list[tuple[dict[str, Any], str, Any]] = []
+    replaced_tags: list[tuple[dict[str, Any], str, Any]] = []
     try:
         while True:
             if refused:
                 owner, field = _unknown_tag(refused, value)
-                if len(marked) == _MARKED or owner[field] == UNKNOWN:
+                if len(replaced_tags) == _MARKED or owner[field] == UNKNOWN:
                     raise Mismatch
-                marked.append((owner, field, owner[field]))
+                replaced_tags.append((owner, field, owner[field]))
                 owner[field] = UNKNOWN
             try:
-                found = msgspec.convert(value, cls, dec_hook=hook)
-                break
+                return msgspec.convert(value, cls, dec_hook=hook)
             except msgspec.ValidationError as error:
                 refused = str(error)
     finally:
-        for owner, field, tag in marked:
+        for owner, field, tag in replaced_tags:
             owner[field] = tag
-    note(found, value, inf)
-    return found
 
 
 _MARKED: Final = 8
-"""So many unknown variants a value may hold: for each, it is read again."""
-_UNKNOWN_TAG: Final = re.compile(r"Invalid value '.*' - at `\$(.*)\.([^.]+)`", re.DOTALL)
+"""The maximum number of unknown variants in a value: for each, the value is converted again."""
+_UNKNOWN_TAG: Final = re.compile(r"Invalid value '.*' - at `\$(.+)\.([^.]+)`", re.DOTALL)
 
 
 def _unknown_tag(error: str, value: Any) -> tuple[dict[str, Any], str]:
-    """The object whose tag an error of msgspec speaks of, and the field. Raises `Mismatch` where it speaks of something else."""
-    found = _UNKNOWN_TAG.fullmatch(error)
-    if found is None:
+    """The object and the field of the tag that an error of msgspec is about. Raises `Mismatch` if the error is about something else."""
+    match = _UNKNOWN_TAG.fullmatch(error)
+    if match is None:
         raise Mismatch
     try:
-        for step in found[1].replace("[", ".").split(".")[1:]:
+        for step in match[1].replace("[", ".").split(".")[1:]:
             value = value[int(step[:-1]) if step[-1] == "]" else step]
-        if isinstance(value[found[2]], str):
-            return value, found[2]
+        if isinstance(value[match[2]], str):
+            return value, match[2]
     except (LookupError, ValueError, TypeError):
         pass
     raise Mismatch
 
 
-def read_natively(text: bytes, decode: Callable[[bytes], Any]) -> Any:
-    """What msgspec reads of JSON text, with the unknown fields.
-
-    Raises `Mismatch` where a key is given twice, or msgspec would lose something else.
-    """
-    found, left = read_and_count(text, decode, encode_native)
-    if left and note(found, untyped(text), left):
-        raise Mismatch
-    return found
-
-
 def note(record: Any, value: Any, left: float) -> float:
-    """Keep the unknown fields of a record that msgspec read, out of its JSON: those that have the colons which are `left`.
+    """Keep the unknown fields of a record that msgspec decoded, from its JSON, until the colons that are `left` are accounted for.
 
-    Returns how many are left then. Raises `Mismatch` where fields cannot be kept.
+    Returns how many colons remain. Raises `Mismatch` if fields cannot be kept.
     """
     cls = record.__class__
+    noter = _NOTERS.get(cls)
+    if noter is not None and record is not value:
+        return noter(record, value, left)
     if cls in _SCALARS_READ or record is value:
         return left
-    found = _NOTERS.get(cls)
-    if found is not None:
-        return found(record, value, left)
     if cls is list:
         for one, item in zip(record, value, strict=True):
             if left and one.__class__ not in _SCALARS_READ:
@@ -456,19 +438,16 @@ _NOTERS: Final[dict[type, Callable[[Any, dict[str, Any], float], float]]] = {}
 
 
 def _noter(cls: Any) -> Callable[[Any, dict[str, Any], float], float]:
-    """What does so with the objects of a class."""
-    is_message = issubclass(cls, Message)
-    shape: Any = None if is_message else shape_of(cls)
-    names = cls.members_on_wire if is_message else shape.wires
-    put, reserved = (_PUT_BESIDE, _MEMBERS) if is_message else (keep_notes, frozenset[str]())
-    is_unknown = not is_message and shape.is_unknown
-    is_free = is_message or shape.takes_any_field or (is_unknown and shape.extra is Any)
+    """The implementation of `note` for the objects of a class."""
     below: tuple[tuple[str, Callable[[Any], Any]], ...]
-    if is_message:
-        members: Mapping[str, Any] = vars(cls)
-        below = tuple((name, members[name].__get__) for name in ("params", "result") if name in names)
+    notes: Callable[[dict[str, Any], dict[str, Any]], Notes]
+    if issubclass(cls, Message):
+        names, is_unknown, notes, set_notes = cls.members_on_wire, False, _beside, _PUT_BESIDE
+        below = tuple((name, vars(cls)[name].__get__) for name in ("params", "result") if name in names)
     else:
-        fields = [(one, type_of(one.type).reached()) for one in shape.fields.values()]
+        shape = shape_of(cls)
+        names, is_unknown, notes, set_notes = shape.wires, shape.is_unknown, _notes(shape), keep_notes
+        fields = [(one, field_type(one).reached()) for one in shape.fields.values()]
         below = tuple(
             (one.wire, one.slot.__get__) for one, types in fields if any(each.kind == "record" for each in types)
         )
@@ -480,10 +459,7 @@ def _noter(cls: Any) -> Callable[[Any, dict[str, Any], float], float]:
             for key in value:  # which is faster than a comprehension
                 if key not in names:
                     unknown[key] = value[key]
-            tag = value[shape.tag_field] if is_unknown else None
-            if not is_free or not reserved.isdisjoint(unknown) or (is_unknown and tag in shape.known):
-                raise Mismatch
-            put(record, Beside(unknown) if is_message else Notes(shape, unknown, tag))
+            set_notes(record, notes(unknown, value))
             left -= colons_of(unknown) if left != inf else 0
             if not left:
                 return 0
@@ -491,12 +467,38 @@ def _noter(cls: Any) -> Callable[[Any, dict[str, Any], float], float]:
             if wire in value:
                 item = value[wire]
                 if item.__class__ not in _SCALARS_READ:
-                    left = note(get(record), item, left)
+                    child = get(record)
+                    if child is not item:  # which is a record that somebody passed
+                        left = (_NOTERS.get(child.__class__) or note)(child, item, left)
                     if not left:
                         return 0
         return left
 
     return keep
+
+
+def _notes(shape: Shape) -> Callable[[dict[str, Any], dict[str, Any]], Notes]:
+    """The function that creates the notes of an object; it raises `Mismatch` if unknown fields are not kept, or are validated."""
+
+    def of_unknown(unknown: dict[str, Any], value: dict[str, Any]) -> Notes:
+        tag = value[str(shape.tag_field)]
+        if tag in (shape.known or ()):
+            raise Mismatch
+        return Notes(shape, unknown, tag)
+
+    if shape.takes_any_field:
+        return lambda unknown, _: Notes(shape, unknown)
+    return of_unknown if shape.is_unknown and shape.extra is Any else _refuse
+
+
+def _refuse(_: dict[str, Any], __: dict[str, Any]) -> Notes:
+    raise Mismatch
+
+
+def _beside(unknown: dict[str, Any], _: dict[str, Any]) -> Notes:
+    if not _MEMBERS.isdisjoint(unknown):
+        raise Mismatch
+    return Beside(unknown)
 
 
 _MEMBERS: Final = frozenset({"jsonrpc", "id", "method", "params", "result", "error"})

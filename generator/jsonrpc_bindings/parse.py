@@ -1,4 +1,4 @@
-"""From text to JSON values, strictly: what no JSON may hold is refused and never raises anything else."""
+"""Strict parsing of JSON text: whatever is not JSON is rejected, always with the same exception."""
 
 from __future__ import annotations
 
@@ -18,40 +18,43 @@ from .json_types import Mismatch, integer_of, is_array, is_object
 from .pointers import json_pointer
 
 Duplicates: TypeAlias = Literal["refuse", "last"]
-"""What becomes of an object that gives one key twice: it is refused, or the last value counts."""
+"""The treatment of an object with a duplicate key: it is rejected, or the last value counts."""
+
+LineReader: TypeAlias = Callable[[bytes, int], Any]
+"""Decodes the text of a message that has at most this number of values."""
 
 VALUES: Final = 500_000
-"""How many values one message may hold, where nothing else is asked for: one is two bytes or more, and up to 250 once it is read."""
+"""The default limit of values in one message: each is at least two bytes of text, and up to 250 bytes once decoded."""
 
 DEEPEST: Final = 150
-"""So deep a value may be nested that every parser reads: they differ in how deep they go. Each level takes a bracket."""
+"""The nesting depth that every parser reads: their limits differ. Each level is one bracket."""
 
 _STEPS: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|,|[\[{](?![ \t\r\n]*[\]}])', re.DOTALL)
-"""Each string, and each character outside of them that a further value follows."""
+"""Each string, and each character outside of strings after which a further value follows."""
 
 BACKSLASH: Final = ord("\\")
-"""An integer is found faster than bytes."""
+"""An integer: Python finds it in `bytes` faster than another `bytes`."""
 
 FAILURES: Final = (Mismatch, msgspec.MsgspecError, TypeError, ValueError, OverflowError, RecursionError)
-"""What msgspec and its hooks raise for a value that they do not write, or do not read."""
+"""What msgspec and its hooks raise for a value that they cannot encode or decode."""
 
 
 class TooManyValues(DecodeError):
-    """A message that holds more values than are read."""
+    """A message that has more values than the limit."""
 
     def __init__(self, most: int) -> None:
         super().__init__(INVALID_REQUEST, (Problem("", "", f"the message holds more than {most} values"),))
 
 
 def parse(line: bytes | bytearray | str, *, duplicates: Duplicates = "refuse", values: int = VALUES) -> Any:
-    """The JSON value of a line of UTF-8 text.
+    """Parse a line of UTF-8 text.
 
-    A number without a fraction is the integer that its text denotes: 9007199254740993.0 is no binary number, and becomes an `int`.
+    A number without a fraction becomes the integer of its text: no double equals 9007199254740993.0, so it becomes an `int`.
 
-    Raises `DecodeError`: with -32700 for what is not JSON; with -32600 and the pointer of each key that an object gives twice, unless the
-    last is to count. Such text is JSON by its grammar, so it can be parsed; which of the values was meant cannot be told. With -32600 also
-    for the id of a message if it is a number with a fraction that is lost when it is read: no answer could carry that id. Raises
-    `TooManyValues`, a `DecodeError`, with -32600 for text that holds more `values` than these, before it is read.
+    Raises `DecodeError`: with -32700 for text that is not JSON; with -32600 and the pointer of each duplicate key, unless the last value
+    is to count. Such text is grammatical, so it can be parsed, but which value is meant is undefined. Also with -32600 if the id of a
+    message is a number whose fraction would be lost: no response could have that id. Raises `TooManyValues`, a `DecodeError`, with
+    -32600 for text of more than `values` values, before it is parsed.
     """
     value, problems = parse_with_duplicates(line, values=values)
     if problems and duplicates == "refuse":
@@ -60,43 +63,35 @@ def parse(line: bytes | bytearray | str, *, duplicates: Duplicates = "refuse", v
 
 
 def parse_with_duplicates(line: bytes | bytearray | str, *, values: int = VALUES) -> tuple[Any, tuple[Problem, ...]]:
-    """The JSON value, in which the last of equal keys counts, and a problem for each key that an object gives twice.
+    """Parse JSON; the last value of a duplicate key counts. Returns the value, and a problem for each duplicate key.
 
     Raises as `parse`.
     """
+    text = text_of(line)
+    if len(text) > values and _holds_more(text, values):
+        raise TooManyValues(values)
     try:
-        text = line.encode() if isinstance(line, str) else bytes(line)  # bytes stay what they are
-        if len(text) > values and _holds_more(text, values):
-            raise TooManyValues(values)
-        try:
-            value, lost = read_and_count(text, untyped, _write)
-            if not lost:
-                return value, ()
-        except FAILURES:
-            pass
+        return read_untyped(text, len(text)), ()
+    except FAILURES:
+        pass
+    try:
         jiter.from_json(text, allow_inf_nan=False)  # which is stricter, and says what is wrong
-    except DecodeError:
-        raise
-    except UnicodeEncodeError:
-        raise not_json(f"a string holds {_HALF}") from None
     except ValueError as error:
         raise not_json(str(error)) from None
     return _exactly(text)
 
 
 def is_plain(value: Any) -> bool:
-    """Whether a value is what a parser gives. One that is nested too deep is not, nor one that holds itself."""
+    """Whether a value is plain JSON as a parser returns it. A value that is nested too deep, or contains itself, is not."""
     try:
-        text = _write(value)
-        if len(text) > _FLAT:
-            refuse_deep(text, len(text) // 5)  # to count what has few levels takes as long as to write it
+        refuse_deep(_write(value))
     except FAILURES:
         return False
     return True
 
 
 def float_of(text: str) -> float:
-    """The value of a number that has a fraction or an exponent. Raises `Mismatch` where that is not the number that is meant."""
+    """The value of a number with a fraction or an exponent. Raises `Mismatch` if the float may differ from the number in the text."""
     value = float(text)
     if value - value != 0 or (len(text) > (15 if value else 4) and value.is_integer()):  # so short, nothing was rounded
         raise Mismatch
@@ -104,54 +99,102 @@ def float_of(text: str) -> float:
 
 
 untyped: Final = msgspec.json.Decoder(float_hook=float_of).decode
-"""Reads JSON text as plain values; the last of equal keys counts. Raises `Mismatch` as `float_of`."""
+"""Parses JSON text to plain values; the last value of a duplicate key counts. Raises `Mismatch` as `float_of`."""
 
 _write: Final = msgspec.json.Encoder().encode
 
 
 def colons_of(value: Any) -> int:
-    """How many colons the text of plain JSON has."""
+    """The number of colons in the text of plain JSON."""
     return _write(value).count(b":")
 
 
-def read_and_count(text: bytes, decode: Callable[[bytes], Any], encode: Callable[[Any], bytes]) -> tuple[Any, int]:
-    """What a decoder reads of JSON text, and how many keys it lost: each takes a colon, which is missing in what is written of it.
+def line_reader(
+    decode: Callable[[bytes], Any],
+    encode: Callable[[Any], bytes],
+    keep: Callable[[Any, bytes, int], None] | None = None,
+    mend: Callable[[bytes, int, str], Any] | None = None,
+) -> LineReader:
+    """A line reader that detects keys which the decoder skipped: each has a colon, which is missing in what `encode` writes of the
+    value.
 
-    Raises `Mismatch` where they cannot be counted so, and `ValueError` for text that is nested too deep.
+    `keep` gets the number of missing colons; without it, none may be missing. `mend` decodes what the decoder rejects, and gets the
+    error. The reader raises one of `FAILURES` for a line that the decoder rejects, that may have more `values` or is nested too deep, or
+    whose keys cannot be counted this way.
     """
-    value = decode(text)
-    colons = text.count(b":")
-    if len(text) > DEEPEST:
-        refuse_deep(text, colons)
-    if BACKSLASH in text and (text.find(b"\\u003a") >= 0 or text.find(b"\\u003A") >= 0 or text.find(b"\\u0000") >= 0):
-        raise Mismatch
-    return value, colons - encode(value).count(b":")
+
+    def read(line: bytes, values: int) -> Any:
+        if len(line) > values and not holds_at_most(line, values):
+            raise Mismatch
+        try:
+            value = decode(line)
+        except msgspec.ValidationError as error:
+            if mend is None:
+                raise
+            return mend(line, values, str(error))
+        colons = line.count(b":")
+        if len(line) > _FLAT + colons and colons + len(line) - len(line.replace(b"[", b"")) > DEEPEST:
+            refuse_deep(line)
+        if BACKSLASH in line and (
+            line.find(b"\\u003a") >= 0 or line.find(b"\\u003A") >= 0 or line.find(b"\\u0000") >= 0
+        ):
+            raise Mismatch
+        remaining = colons - encode(value).count(b":")
+        if remaining:
+            if keep is None:
+                raise Mismatch
+            keep(value, line, remaining)
+        return value
+
+    return read
+
+
+read_untyped: Final = line_reader(untyped, _write)
+"""Parses plain values without duplicate keys."""
 
 
 def copied(value: Any, *, duplicates: Duplicates = "refuse", values: int = VALUES) -> Any:
-    """A parsed JSON value as `parse` gives it, and refused as there: Python tells the key 1 from "1", and JSON does not."""
+    """Copy a parsed JSON value, with the checks of `parse`: Python distinguishes the keys 1 and "1", and JSON does not."""
     if isinstance(value, bytes | bytearray):
         raise DecodeError(PARSE_ERROR, (Problem("", "", _UNPARSED),))
+    return parse(_written(value), duplicates=duplicates, values=values)
+
+
+def text_of(line: Any) -> bytes:
+    """JSON text as UTF-8; any other value is taken as parsed JSON and serialized. Raises `DecodeError`."""
+    if isinstance(line, bytes | bytearray):
+        return bytes(line)  # bytes stay what they are
+    return _encoded(line) if isinstance(line, str) else _written(line)
+
+
+def _written(value: Any) -> bytes:
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise not_json(str(error)) from None
-    return parse(text, duplicates=duplicates, values=values)
+    return _encoded(text)
+
+
+def _encoded(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise not_json(f"a string holds {_HALF}") from None
 
 
 def holds_at_most(line: bytes, values: int) -> bool:
-    """Whether a line holds no more values than these, told by what a further value follows."""
+    """Whether a line has at most this number of values, from a count of its commas and opening brackets."""
     return line.count(b",") + _count(line, b"[") + _count(line, b"{") < values
 
 
 def _count(line: bytes, one: bytes) -> int:
-    """How often a byte stands in a line that has few of them: to look for the next one is faster than to compare each."""
+    """Count a byte in a line that has few of them; `replace` is faster than comparing each byte."""
     return len(line) - len(line.replace(one, b""))
 
 
-def refuse_deep(line: bytes, keys: int) -> None:
-    """Raise `ValueError` for a line that is nested deeper than the other parser goes. It has no more `keys` within one another."""
-    if keys + _count(line, b"[") <= DEEPEST or _count(line, b"{") + _count(line, b"[") <= DEEPEST:
+def refuse_deep(line: bytes) -> None:
+    """Raise `ValueError` for a line that is nested deeper than the other parser allows."""
+    if len(line) <= _FLAT or _count(line, b"{") + _count(line, b"[") <= DEEPEST:
         return
     if BACKSLASH not in line:
         brackets = b"".join(line.translate(None, _TEXT).replace(b'""', b"").split(b'"')[::2])
@@ -165,27 +208,27 @@ def refuse_deep(line: bytes, keys: int) -> None:
 _TEXT: Final = bytes(one for one in range(256) if one not in b'"[]{}')
 _LEVELS: Final = 12
 _FLAT: Final = 2 * DEEPEST
-"""So long a text cannot be deeper."""
+"""The length up to which text, without its colons, cannot be nested too deep: each level takes two brackets."""
 
 
 def _holds_more(text: bytes, most: int) -> bool:
-    """Whether JSON text holds more values than these, told without reading them."""
+    """Whether JSON text has more values than these, without parsing it."""
     if holds_at_most(text, most):
         return False
     quote, count = b'"'[0], 1
-    for found in _STEPS.finditer(text):
-        count += text[found.start()] != quote
+    for match in _STEPS.finditer(text):
+        count += text[match.start()] != quote
         if count > most:
             return True
     return False
 
 
 def _exactly(text: bytes) -> tuple[Any, tuple[Problem, ...]]:
-    """The value of JSON text with the integers that its numbers denote, and a problem for each key that an object gives twice.
+    """Parse JSON text, with the exact integers of its numbers, and a problem for each duplicate key.
 
     Raises `DecodeError` for a number that overflows, and for an id whose fraction is lost.
     """
-    lost: list[float] = []
+    rounded_numbers: list[float] = []
     twice: dict[int, tuple[dict[str, Any], list[str]]] = {}
 
     def keep(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -195,8 +238,8 @@ def _exactly(text: bytes) -> tuple[Any, tuple[Problem, ...]]:
             twice[id(value)] = value, [key for key in times if times[key] > 1]
         return value
 
-    value = json.loads(text, object_pairs_hook=keep, parse_int=_integer, parse_float=meant(lost.append))
-    rounded = set(map(id, lost))
+    value = json.loads(text, object_pairs_hook=keep, parse_int=_integer, parse_float=meant(rounded_numbers.append))
+    rounded = set(map(id, rounded_numbers))
     for path, message in [((index,), item) for index, item in enumerate(value)] if is_array(value) else [((), value)]:
         if is_object(message) and id(message.get("id")) in rounded:
             problem = Problem(json_pointer((*path, "id")), "", _LOST)
@@ -204,24 +247,24 @@ def _exactly(text: bytes) -> tuple[Any, tuple[Problem, ...]]:
     return value, limited(_duplicates(value, twice)) if twice else ()
 
 
-def _integer(written: str) -> Any:
-    return jiter.from_json(written.encode())
+def _integer(literal: str) -> Any:
+    return jiter.from_json(literal.encode())
 
 
 def meant(on_loss: Callable[[float], object] | None = None) -> Callable[[str], int | float]:
-    """Reads numbers that are not written as integers: one without a fraction as the integer that it is, if no binary number is as large.
+    """A parser of numbers with a fraction or an exponent: an integral one that no double equals becomes an `int`.
 
-    `on_loss` gets the binary integers that stand for numbers with a fraction.
+    `on_loss` gets each integral float whose text has a fraction that was lost.
     """
 
-    def read(written: str) -> int | float:
-        number = float(written)
+    def read(literal: str) -> int | float:
+        number = float(literal)
         if isinf(number):
             raise not_json("a number is too large")
         if not number.is_integer():
             return number
         try:
-            decimal = Decimal(written)
+            decimal = Decimal(literal)
         except InvalidOperation:  # so small that it has no place among decimals
             decimal = None
         if decimal is not None and decimal == decimal.to_integral_value():
@@ -234,7 +277,7 @@ def meant(on_loss: Callable[[float], object] | None = None) -> Callable[[str], i
 
 
 def _duplicates(whole: Any, twice: Mapping[int, tuple[Any, list[str]]]) -> Iterator[Problem]:
-    """A problem for each key that an object gives twice, of the objects that the value holds where the last counts."""
+    """Yield a problem for each duplicate key in a value, in which the last value of each key counts."""
     waiting: list[tuple[Any, tuple[str | int, ...]]] = [(whole, ())]
     while waiting:
         value, path = waiting.pop()
@@ -250,9 +293,9 @@ def _duplicates(whole: Any, twice: Mapping[int, tuple[Any, list[str]]]) -> Itera
 
 
 def _envelope(value: Any, doubtful: set[str]) -> dict[str, Any]:
-    """The id and the method of a message, as far as they are not given twice."""
-    found = value if is_object(value) else {}
-    id_, method = found.get("id"), found.get("method")
+    """The id and the method of a message, unless their keys are duplicates."""
+    members = value if is_object(value) else {}
+    id_, method = members.get("id"), members.get("method")
     return {
         "id": id_ if isinstance(id_, str | int | float) and "/id" not in doubtful else None,
         "method": method if isinstance(method, str) and "/method" not in doubtful else None,
@@ -287,13 +330,15 @@ _SENTENCES: Final = {
     "trailing comma": "no ',' may stand before a closing bracket; remove it",
     "unexpected end of hex escape": f"this is {_HALF}",
 }
-"""What the parser says, for people."""
+"""Sentences for users in place of the messages of the parser."""
 
 
 def not_json(reason: str) -> DecodeError:
-    """The error for text that is not JSON, with a reason of the parser, which ends with the place, or one of ours."""
-    found = re.fullmatch(r"(.*) at (line \d+) (column \d+)", reason, re.DOTALL)
-    if found:
-        sentence, semicolon, remedy = _SENTENCES.get(found[1], found[1]).partition(";")
-        reason = f"{sentence} at {found[2]}, {found[3]}{semicolon}{remedy}"
+    """The error for text that is not JSON, with a reason: a message of the parser, which ends with the position, or a sentence of this
+    module.
+    """
+    match = re.fullmatch(r"(.*) at (line \d+) (column \d+)", reason, re.DOTALL)
+    if match:
+        sentence, semicolon, remedy = _SENTENCES.get(match[1], match[1]).partition(";")
+        reason = f"{sentence} at {match[2]}, {match[3]}{semicolon}{remedy}"
     return DecodeError(PARSE_ERROR, (Problem("", "", f"this is not JSON: {reason}"),))

@@ -1,4 +1,4 @@
-"""What the generated peers are made of: the side that serves, the side that is called, and how the two are connected."""
+"""The base of generated peers: the side that serves, the peer that is called, and how the two are connected."""
 
 from __future__ import annotations
 
@@ -38,34 +38,36 @@ __all__ = [
 ]
 
 Folder: TypeAlias = "str | os.PathLike[str]"
-"""A directory, as the standard library takes it."""
+"""A directory, as the standard library accepts it."""
 
 FarEnd = TypeVar("FarEnd", bound="Remote")
 NearEnd = TypeVar("NearEnd", bound="Remote")
 
 
 def unserved(method: str) -> RequestError:
-    """What a method raises that nobody wrote: the request is answered with -32601."""
+    """The error that methods raise unless they are overridden: the response is -32601."""
     return RequestError(METHOD_NOT_FOUND, f"the method {method!r} is not served here")
 
 
 class Remote:
-    """The calls to the peer at the far end of a connection."""
+    """The peer at the far end of a connection, for calls."""
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
 
     async def extension_request(self, method: str, params: Any = None) -> Any:
-        """Send a request that the schema does not have; its name begins with `_`."""
+        """Send a request that the schema does not define; its name begins with `_`."""
         return await self.connection.request(method, params)
 
     async def extension_notification(self, method: str, params: Any = None) -> None:
-        """Send a notification that the schema does not have; its name begins with `_`."""
+        """Send a notification that the schema does not define; its name begins with `_`."""
         await self.connection.notify(method, params)
 
 
 class Side:
-    """What one side serves: a coroutine for each method. Those that are not overridden answer -32601, or take no note."""
+    """What one side serves: a coroutine for each method. Requests that are not overridden fail with -32601; such notifications are
+    ignored.
+    """
 
     wire: ClassVar[Wire]
     side: ClassVar[str]
@@ -76,22 +78,22 @@ class Side:
 
     @property
     def connection(self) -> Connection:
-        """The connection that this object serves. Raises `RuntimeError` before there is one."""
+        """The connection that this object serves. Raises `RuntimeError` if there is none yet."""
         if self._connection is None:
             raise RuntimeError(f"this {self.side} is not connected")
         return self._connection
 
     def attach(self, connection: Connection) -> None:
-        """Serve this connection, and no other. Raises `RuntimeError` where there is one already."""
+        """Serve this connection, and no other. Raises `RuntimeError` if there is an open one already."""
         if self._connection is not None and not self._connection.is_ended:
             raise RuntimeError(f"this {self.side} is connected already; each connection needs an object of its own")
         self._connection = connection
 
     async def disconnected(self) -> None:
-        """The connection is closed: release what belongs to it. Called once for each connection, whichever way it has ended."""
+        """Release what belongs to the connection, which is closed. Called once for each connection, however it ended."""
 
     async def serve(self, method: str, params: Any) -> Any:
-        """The result of a request, by the coroutine of its method."""
+        """Serve a request with the coroutine of its method, and return the result."""
         name = self.requests.get(method)
         if name is None:
             return await self.extension_request(method, params)
@@ -105,7 +107,7 @@ class Side:
         return result
 
     async def handle_notification(self, method: str, params: Any) -> None:
-        """Take note of a notification, by the coroutine of its method."""
+        """Handle a notification with the coroutine of its method."""
         name = self.notifications.get(method)
         if name is None:
             await self.extension_notification(method, params)
@@ -113,18 +115,18 @@ class Side:
             await getattr(self, name)(params)
 
     async def extension_request(self, method: str, params: Any) -> Any:  # for those who override it
-        """Answer a request that the schema does not have; its name begins with `_`, and params and result are plain JSON."""
+        """Serve a request that the schema does not define; its name begins with `_`, and params and result are plain JSON."""
         raise unserved(method)
 
     async def extension_notification(self, method: str, params: Any) -> None:
-        """Take note of a notification that the schema does not have; its name begins with `_`."""
+        """Handle a notification that the schema does not define; its name begins with `_`."""
 
 
 @asynccontextmanager
 async def connected(
     handler: Side, remote: Callable[[Connection], FarEnd], transport: Transport, **options: Unpack[Options]
 ) -> AsyncGenerator[FarEnd]:
-    """Connect over a transport. At the end everything that runs for the connection is ended, and the transport closed."""
+    """Connect over a transport. On exit everything that runs for the connection is ended, and the transport closed."""
     try:
         connection = attached(handler, transport, options)
     except BaseException:
@@ -150,17 +152,19 @@ async def spawned(
     stderr: Stream = None,
     **options: Unpack[Options],
 ) -> AsyncGenerator[FarEnd]:
-    """Start a command and connect to its standard input and output. At the end its input is closed; it is terminated, then killed, if it
-    has not ended after `grace` seconds each. `cwd` and `env` are its own, and `stderr` is as in `Child.start`.
+    """Start a command and connect to its standard input and output.
+
+    On exit its input is closed; if it has not exited after `grace` seconds it is terminated, and after as many more it is killed. `cwd`
+    and `env` are those of the command; `stderr` is as in `Child.start`.
     """
     grace = options.get("grace", 2.0)
     child = await Child.start(command, framing(kind, limit), cwd=cwd, env=env, stderr=stderr, grace=grace)
-    async with connected(handler, remote, child, **options) as found:
-        yield found
+    async with connected(handler, remote, child, **options) as peer:
+        yield peer
 
 
 async def run(handler: Side, *, kind: Kind, limit: int = LIMIT, **options: Unpack[Options]) -> None:
-    """Serve on this process's standard input and output until the input ends. What is printed meanwhile goes to standard error."""
+    """Serve on the standard input and output of this process until the input ends. Output of `print` meanwhile goes to standard error."""
     transport = await Own.open(framing(kind, limit), grace=options.get("grace", 2.0))
     try:
         connection = attached(handler, transport, options)
@@ -180,7 +184,7 @@ async def joined(
     capacity: int = CAPACITY,
     **options: Unpack[Options],
 ) -> AsyncGenerator[tuple[FarEnd, NearEnd]]:
-    """Connect two sides in memory, and give the calls to each."""
+    """Connect two sides in memory; yield the peers for calls to each."""
     ends = pair(capacity)
     once: Options = {**options, "monitor": None}
     async with (
@@ -191,7 +195,7 @@ async def joined(
 
 
 def attached(handler: Side, transport: Transport, options: Options) -> Connection:
-    """A connection that the handler serves; it is not started. Raises `RuntimeError` where the handler has one already."""
+    """A connection that the handler serves, not yet started. Raises `RuntimeError` if the handler has one already."""
     connection = Connection(handler.wire, handler.side, handler.other, handler, transport, **options)
     handler.attach(connection)
     return connection

@@ -1,4 +1,4 @@
-"""The requests of a connection: ours that wait for their answers, those of the peer that are served, and where a coroutine stands."""
+"""The requests of a connection: pending requests of this side, those of the peer that are being served, and the context of a coroutine."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .json_types import is_object
 T = TypeVar("T")
 
 _KEPT: Final = 1024
-"""How many ids of requests that were taken back are remembered: the answer of each is still to come."""
+"""How many ids of cancelled requests are remembered, whose responses are still to arrive."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sent:
-    """A request of ours that waits for its answer. `within`: the place of the request of a peer in whose handler it was sent."""
+    """A pending request of this side. `within`: the served request in whose handler it was sent."""
 
     method: str
     params: Any
@@ -28,14 +28,14 @@ class Sent:
 
 
 class Pending:
-    """Our requests whose answers are to come."""
+    """The requests of this side that wait for responses."""
 
     def __init__(self) -> None:
         self._sent: dict[Any, Sent] = {}
         self._taken_back: OrderedDict[Any, None] = OrderedDict()
 
     def open(self, number: int, method: str, params: Any, within: Serving | None) -> asyncio.Future[Any]:
-        """Wait for the answer to a request."""
+        """Add a request; return the future of its response."""
         waiting: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._sent[number] = Sent(method, params, within, waiting)
         return waiting
@@ -44,22 +44,24 @@ class Pending:
         return len(self._sent)
 
     def sent(self, number: object) -> Sent | None:
-        """The request of this id, while it waits."""
+        """The pending request with this id; `None` if there is none."""
         is_id = isinstance(number, int | float) and not isinstance(number, bool)
         return self._sent.get(number) if is_id else None
 
     def numbers(self, params: object) -> list[Any]:
-        """The ids of the requests with these params whose answers are still to come."""
-        return [number for number, sent in self._sent.items() if sent.params is params and not sent.answer.done()]
+        """The ids of the pending requests with these params."""
+        return [
+            number for number, request in self._sent.items() if request.params is params and not request.answer.done()
+        ]
 
     def close(self, number: int) -> None:
-        """Wait no more."""
+        """Remove a request."""
         self._sent.pop(number, None)
 
     def take_back(self, number: int) -> bool:
-        """Note that whoever waited was cancelled; whether an answer is still to come."""
-        sent = self._sent.get(number)
-        if sent is None or (sent.answer.done() and not sent.answer.cancelled()):
+        """Record that the caller of a request was cancelled; return whether its response is still to arrive."""
+        request = self._sent.get(number)
+        if request is None or (request.answer.done() and not request.answer.cancelled()):
             return False
         self._taken_back[number] = None
         if len(self._taken_back) > _KEPT:
@@ -67,7 +69,7 @@ class Pending:
         return True
 
     def is_late(self, value: Any) -> bool:
-        """Whether this answers a request that was taken back."""
+        """Whether this is the response to a request whose caller was cancelled."""
         if not self._taken_back or not is_object(value) or "method" in value:
             return False
         number = value.get("id")
@@ -77,32 +79,32 @@ class Pending:
         return False
 
     def settle(self, number: Any, outcome: Any) -> bool:
-        """Hand over a result, or an error to raise; whether anybody waits for it."""
-        sent = self.sent(number)
-        if sent is None or sent.answer.done():
+        """Deliver a result, or an error to raise; return whether anyone waits for it."""
+        request = self.sent(number)
+        if request is None or request.answer.done():
             return False
         if isinstance(outcome, Exception):
-            sent.answer.set_exception(outcome)
+            request.answer.set_exception(outcome)
         else:
-            sent.answer.set_result(outcome)
+            request.answer.set_result(outcome)
         return True
 
     def end(self, error: Callable[[], Exception]) -> None:
-        """No answer will come any more: all who wait get an error of their own."""
-        for sent in self._sent.values():
-            if not sent.answer.done():
-                sent.answer.set_exception(error())
+        """Fail all pending requests, each with its own error."""
+        for request in self._sent.values():
+            if not request.answer.done():
+                request.answer.set_exception(error())
 
 
 @dataclass(eq=False)
 class Reading:
-    """The place of the task that reads. `is_handling`: it does not read just now, a notification is handled."""
+    """The context of the reading task. `is_handling`: it is running the handler of a notification."""
 
     is_handling: bool = False
 
 
 class Crowd:
-    """The requests that are served at the moment. Those that wait for the peer are not at work."""
+    """The requests that are being served. Those that wait for the peer do not count towards the concurrency limit."""
 
     def __init__(self, wake: Callable[[], object]) -> None:
         self.waiting = 0
@@ -111,7 +113,7 @@ class Crowd:
 
 @dataclass(eq=False)
 class Serving:
-    """The place of a request that is served: its id, and how often something in it waits for the peer."""
+    """The context of a request that is being served: its id, and how many awaits in it wait for the peer."""
 
     crowd: Crowd
     id: Any = None
@@ -119,7 +121,7 @@ class Serving:
     is_done: bool = False
 
     async def wait(self, work: Awaitable[T]) -> T:
-        """Wait for the peer."""
+        """Wait for the peer; the request does not count towards the concurrency limit meanwhile."""
         if self.is_done:
             return await work
         self.waits += 1
@@ -134,7 +136,7 @@ class Serving:
                 self.crowd.waiting -= 1
 
     def leave(self) -> None:
-        """The request is served. What it started may go on, and counts no more."""
+        """Mark the request as served. Tasks that it started may go on, and no longer count."""
         self.is_done = True
         self.crowd.waiting -= self.waits > 0
         self.crowd.wake()

@@ -1,4 +1,4 @@
-"""Messages over two descriptors. Where the event loop cannot wait for one, a thread stands between it and a socket."""
+"""A transport over two file descriptors. If the event loop cannot wait for one, a thread bridges it to a socket."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from .failures import ConnectionClosed
 from .framing import Framing, Unreadable
 
 CAPACITY: Final = 1 << 20
-"""How many bytes wait in memory before no more is read."""
+"""The number of bytes that are buffered before reading is paused."""
 
 NEEDS_THREADS: Final = sys.platform == "win32"
-"""The event loop of Windows waits for pipes that were opened for overlapped access alone, and standard streams are not."""
+"""The event loop of Windows can only wait for pipes that were opened for overlapped access, which standard streams are not."""
 
 _CHUNK: Final = 1 << 16
 
 
 class Pipes:
-    """A transport of one descriptor that is read and one that is written to, but for where they come from and how they are closed."""
+    """A transport that reads one descriptor and writes another; subclasses open and close them."""
 
     def __init__(self, framing: Framing) -> None:
         self._framing = framing
@@ -45,7 +45,7 @@ class Pipes:
         self._sink = await _connected(os.dup(write), "wb", self._output, threads)
 
     def _release(self) -> None:
-        """Read and write no more."""
+        """Stop reading and writing."""
         if self._sink is not None and not self._output.lost.is_set():
             self._sink.abort()
         if self._source is not None:
@@ -89,9 +89,9 @@ class Pipes:
 
 
 class _Output(asyncio.Protocol):
-    """What a sink says: whether there is `room` for more, and whether it is `lost`.
+    """The state of a sink: whether there is `room` for more, and whether it is `lost`.
 
-    `is_bridged`: the thread behind the socket says when all is written.
+    `is_bridged`: the thread behind the socket reports when everything is written.
     """
 
     def __init__(self) -> None:
@@ -111,16 +111,16 @@ class _Output(asyncio.Protocol):
             self.end()
 
     def end(self) -> None:
-        """Nothing is written any more."""
+        """End the output: nothing more is written."""
         self.lost.set()
         self.room.set()
 
 
 async def _connected(number: int, mode: str, protocol: asyncio.Protocol, threads: bool) -> Any:
-    """What reads a descriptor or writes to it, and closes it then; it is closed where neither can be."""
+    """The asyncio transport that reads or writes a descriptor, and owns it; the descriptor is closed on errors."""
     loop = asyncio.get_running_loop()
     close: Callable[[], object] = partial(os.close, number)
-    found: tuple[Any, Any]
+    endpoint: tuple[Any, Any]
     try:
         file = FileIO(number, mode)
         close = file.close
@@ -128,27 +128,27 @@ async def _connected(number: int, mode: str, protocol: asyncio.Protocol, threads
             near, far = socket.socketpair()
             _bridge(file, near, protocol)
             close = far.close
-            found = await loop.connect_accepted_socket(lambda: protocol, far)
+            endpoint = await loop.connect_accepted_socket(lambda: protocol, far)
         else:
             connect = loop.connect_read_pipe if file.readable() else loop.connect_write_pipe
-            found = await connect(lambda: protocol, file)
+            endpoint = await connect(lambda: protocol, file)
     except Exception:  # what was cancelled, the event loop has taken over and closes
         with suppress(OSError):
             close()
         raise
-    return found[0]
+    return endpoint[0]
 
 
 def _is_pipe(number: int) -> bool:
-    """Whether the event loop can wait for it. It cannot for files and the null device, which are always ready."""
+    """Whether the event loop can wait for a descriptor. It cannot for files and the null device, which are always ready."""
     mode = os.fstat(number).st_mode
     return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or (stat.S_ISCHR(mode) and os.isatty(number))
 
 
 def _bridge(file: FileIO, near: socket.socket, protocol: asyncio.Protocol) -> None:
-    """Pass on what a file gives to a socket, or the other way, in a thread: the event loop can wait for sockets.
+    """Copy data from a file to a socket, or from the socket to the file, in a thread: the event loop can wait for sockets.
 
-    A read that waits when this is closed cannot be called off: what it reads is dropped.
+    A blocked read cannot be cancelled when this is closed: the data that it reads is dropped.
     """
     loop = asyncio.get_running_loop()
 

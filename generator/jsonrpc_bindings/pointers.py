@@ -1,4 +1,4 @@
-"""JSON Pointers (RFC 6901): places in messages, and in the schema."""
+"""JSON Pointers (RFC 6901) into messages and into the schema."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ def json_pointer(path: Iterable[str | int]) -> str:
 
 
 def steps(pointer: str) -> tuple[str, ...]:
-    """The keys and indices of a JSON Pointer."""
+    """The keys and indices of a JSON Pointer, all as strings."""
     return tuple(step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
 
 
 def schema_pointer(place: Iterable[str | int]) -> str:
-    """The pointer to a place of the schema, as people read it."""
+    """The pointer to a path in the schema, for display."""
     return "#" + json_pointer(place)
 
 
 def reference(place: Iterable[str | int]) -> str:
-    """The `$ref` to a place of the schema."""
+    """The `$ref` to a path in the schema."""
     return "#" + quote(json_pointer(place), safe="/$~")
 
 
 def referred(reference: str) -> tuple[str, ...]:
-    """The place that a reference within the schema leads to."""
+    """The path that a reference within the schema points to."""
     return steps(unquote(reference))

@@ -1,6 +1,6 @@
-"""The processes of a program: those of its group and session, those below it, and those that carry its token. They are found and ended.
+"""The processes of a program: those of its group and session, its descendants, and those that carry its token. They are found and ended.
 
-Run as a script, this file ends the trees that its arguments name. It needs nothing but the standard library.
+Run as a script, this file ends the trees that its arguments name. It only needs the standard library.
 """
 
 from __future__ import annotations
@@ -13,22 +13,24 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 VARIABLE: Final = "ACPGEN_SUPERVISED"
-"""The environment variable that holds the tokens of a process, one for each supervisor above it. Processes inherit it."""
+"""The environment variable with the tokens of a process, one for each supervisor above it. It is inherited."""
 
 GRACE: Final = 1.0
-"""Seconds that a tree has to end by itself where this file runs as a script."""
+"""Seconds that a tree has to exit by itself if this file runs as a script."""
 
 _HAS_PROC: Final = sys.platform == "linux" and os.path.exists("/proc/self/stat")
 _ROUNDS: Final = 64
-"""How often a tree is killed, until nothing is left of it: new processes may start meanwhile."""
+"""The maximum number of times that a tree is killed until it is gone: new processes may start meanwhile."""
 _LONGEST: Final = 0.05
 _OS: Any = os  # names that not every platform has
 _SIGNAL: Any = signal
 
 
 class Tree(NamedTuple):
-    """What tells the processes of a program: a token in their environment, the id of the program and when the kernel says that it
-    started (0 where that is not known), and whether it leads a group (`g`) or a session and a group (`s`).
+    """What identifies the processes of a program.
+
+    A token in their environment, the id of the program and its start time by the kernel (0 if unknown), and whether it leads a group
+    (`g`) or a session and a group (`s`).
     """
 
     token: str
@@ -41,7 +43,7 @@ class Tree(NamedTuple):
 
     @classmethod
     def of(cls, word: str) -> Tree:
-        """The tree that `str` wrote."""
+        """Parse the text of a tree that `str` returned."""
         token, pid, started, leads = word.split(":")
         return cls(token, int(pid), int(started), leads)
 
@@ -55,21 +57,22 @@ class _Process(NamedTuple):
 
 
 def started(pid: int) -> int:
-    """When the kernel says that a process started, in its own unit; 0 where it does not say."""
-    found = _process(pid)
-    return 0 if found is None else found.started
+    """The start time of a process in the kernel's unit; 0 if unknown."""
+    process = _process(pid)
+    return 0 if process is None else process.started
 
 
-def send(trees: Sequence[Tree], number: int, seen: set[tuple[int, int]]) -> bool:
-    """Signal each process of the trees once; whether there was one. The signal 0 reaches nobody, and so only asks.
+def send(trees: Sequence[Tree], number: int, known_processes: set[tuple[int, int]]) -> bool:
+    """Signal each process of the trees once; return whether there was one. Signal 0 only tests.
 
-    `seen` holds the processes that were found before, by id and start: they stay members even if what told so has ended. The id of a tree
-    must be that of its program, running or not yet waited for, or nobody's; on Linux it may also be another's by now.
+    `known_processes` holds the processes that were found before, by id and start time: they remain members even if the process that
+    linked them has ended. The id of a tree must be that of its program, running or not yet waited for, or unused; on Linux it may have
+    been reused.
     """
     table = _table()
     own = [tree for tree in trees if tree.pid and _is_own(tree, table)]
-    members = _members(trees, own, table, seen)
-    seen.update((pid, table[pid].started) for pid in members)
+    members = _members(trees, own, table, known_processes)
+    known_processes.update((pid, table[pid].started) for pid in members)
     led: set[int] = set()
     for tree in own:
         if tree.leads:
@@ -86,20 +89,22 @@ def send(trees: Sequence[Tree], number: int, seen: set[tuple[int, int]]) -> bool
 
 
 def ending(trees: Sequence[Tree], grace: float) -> Iterator[float]:
-    """End all processes of the trees: asked first, made to after `grace` seconds. Yields how long to wait before the next step."""
-    seen: set[tuple[int, int]] = set()
+    """End all processes of the trees: with SIGTERM first, with SIGKILL after `grace` seconds. Yields the seconds to wait before the next
+    step.
+    """
+    known_processes: set[tuple[int, int]] = set()
     if grace > 0:
-        if not send(trees, signal.SIGTERM, seen):
+        if not send(trees, signal.SIGTERM, known_processes):
             return
         until, pause = time.monotonic() + grace, 0.005
-        while (left := until - time.monotonic()) > 0:
-            yield min(pause, left)
+        while (remaining := until - time.monotonic()) > 0:
+            yield min(pause, remaining)
             pause = min(pause * 2, _LONGEST)
-            if not send(trees, 0, seen):
+            if not send(trees, 0, known_processes):
                 return
     pause = 0.005
     for _ in range(_ROUNDS if _HAS_PROC else 1):  # a group is killed as a whole
-        if not send(trees, _SIGNAL.SIGKILL, seen):
+        if not send(trees, _SIGNAL.SIGKILL, known_processes):
             return
         yield pause
         pause = min(pause * 2, _LONGEST)
@@ -115,11 +120,11 @@ def _table() -> dict[int, _Process]:
         pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
     except OSError:
         return {}
-    return {pid: found for pid in pids if (found := _process(pid)) is not None}
+    return {pid: process for pid in pids if (process := _process(pid)) is not None}
 
 
 def _process(pid: int) -> _Process | None:
-    """What `/proc/PID/stat` says. The name of a process may hold anything, brackets and line ends included: the last bracket ends it."""
+    """The process of `/proc/PID/stat`. Its name may contain anything, brackets and line ends included, up to the last bracket."""
     fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
     if len(fields) < 20:
         return None
@@ -136,13 +141,13 @@ def _read(path: str) -> bytes:
 
 
 def _is_own(tree: Tree, table: dict[int, _Process]) -> bool:
-    """Whether the tree's id is still that of its program, or nobody's."""
-    found = table.get(tree.pid)
-    return found is None or found.started == tree.started
+    """Whether the id of a tree is still that of its program, or unused."""
+    process = table.get(tree.pid)
+    return process is None or process.started == tree.started
 
 
 def _members(
-    trees: Sequence[Tree], own: Sequence[Tree], table: dict[int, _Process], seen: set[tuple[int, int]]
+    trees: Sequence[Tree], own: Sequence[Tree], table: dict[int, _Process], known_processes: set[tuple[int, int]]
 ) -> set[int]:
     """The ids of the living processes of the trees."""
     leaders = {tree.pid for tree in own}
@@ -150,7 +155,7 @@ def _members(
     sessions = {tree.pid for tree in own if tree.leads == "s"}
     tokens = [tree.token.encode() for tree in trees]
     first = min((tree.started for tree in trees), default=0)  # nothing that a program starts is older than it
-    found: set[int] = set()
+    member_ids: set[int] = set()
     below: dict[int, list[int]] = {}
     for pid, process in table.items():
         below.setdefault(process.parent, []).append(pid)
@@ -158,16 +163,16 @@ def _members(
             pid in leaders
             or process.group in groups
             or process.session in sessions
-            or (pid, process.started) in seen
+            or (pid, process.started) in known_processes
             or (process.started >= first and _carries(pid, tokens))
         ):
-            found.add(pid)
-    pending = list(found)
+            member_ids.add(pid)
+    pending = list(member_ids)
     while pending:
-        added = [pid for pid in below.get(pending.pop(), ()) if pid not in found]
-        found.update(added)
-        pending.extend(added)
-    return {pid for pid in found if table[pid].lives and pid != os.getpid()}
+        children = [pid for pid in below.get(pending.pop(), ()) if pid not in member_ids]
+        member_ids.update(children)
+        pending.extend(children)
+    return {pid for pid in member_ids if table[pid].lives and pid != os.getpid()}
 
 
 def _carries(pid: int, tokens: Sequence[bytes]) -> bool:
@@ -176,7 +181,7 @@ def _carries(pid: int, tokens: Sequence[bytes]) -> bool:
 
 
 def _kill(pid: int, start: int, number: int) -> None:
-    """Signal the process that started then under this id, and no later one."""
+    """Signal the process with this id and start time, and no later one."""
     try:
         handle = _OS.pidfd_open(pid)
     except (AttributeError, OSError):

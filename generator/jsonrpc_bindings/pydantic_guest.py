@@ -1,4 +1,4 @@
-"""Records as guests of pydantic: fields of a `BaseModel`, types of a `TypeAdapter`, JSON Schemas. Imported when pydantic asks."""
+"""pydantic support for records: fields of a `BaseModel`, types of a `TypeAdapter`, JSON Schemas. Imported on demand."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from .writers import DEEP, plain
 
 
 def core_schema_for(one: Any, source: Any, handler: Any) -> core_schema.CoreSchema:
-    """What pydantic gets for a class or an alias, or for an annotation of `source`."""
+    """The pydantic schema of a class or an alias, or of an annotation of `source`."""
     if isinstance(one, Meta):
         return limited(Annotated[source, one], handler)
     return core_schema_of(Annotated[source, one] if isinstance(one, Marker) else one)
 
 
 def core_schema_of(type_: Any) -> core_schema.CoreSchema:
-    """How pydantic reads and writes the values of a class of records, or of a marked union."""
+    """The pydantic schema for a record class or a marked union."""
 
     def validate(value: Any) -> Any:
         try:
@@ -50,7 +50,7 @@ def core_schema_of(type_: Any) -> core_schema.CoreSchema:
 
 
 def limited(type_: Any, handler: Any) -> core_schema.CoreSchema:
-    """What pydantic makes of a type, within limits."""
+    """The pydantic schema of a type with limits."""
     inner, *_, meta = get_args(type_)
     words = bounds(meta, type_of(inner))
 
@@ -76,7 +76,7 @@ def _json_schema_function(type_: Any) -> Callable[[Any, Any], dict[str, Any]]:
 
 
 def _as_json(value: Any) -> Any:
-    """A value that pydantic passes: of a dictionary, one that later changes do not reach."""
+    """A value from pydantic as JSON; a dictionary or list is copied, so that later changes do not affect it."""
     return plain(value) if isinstance(value, dict | list) else value
 
 
@@ -95,37 +95,37 @@ def _written(value: Any) -> Any:
 
 
 def json_schema_of(type_: Any, handler: Any) -> dict[str, Any]:
-    """The JSON Schema of a type, as it is published, in the references of pydantic."""
+    """The published JSON Schema of a type, with references in pydantic's form."""
     receiving = receiving_of(module_of(type_))
     name = str(receiving.place(type_of(type_))[1])
     writing = _WRITING.get()
     if type_ in writing:
-        known: dict[str, Any] = handler(core_schema.definition_reference_schema(_ref(type_)))
-        return known
+        reference: dict[str, Any] = handler(core_schema.definition_reference_schema(_ref(type_)))
+        return reference
     token = _WRITING.set({*writing, type_})
     try:
-        written: Any = _Writer(receiving, handler).written(receiving.published(name))
+        schema: Any = _Writer(receiving, handler).written(receiving.published(name))
     finally:
         _WRITING.reset(token)
-    return _described(type_, written) if is_record(type_) else written
+    return _described(type_, schema) if is_record(type_) else schema
 
 
-def _described(cls: Any, written: dict[str, Any]) -> dict[str, Any]:
-    """The schema of a class with the words of its source."""
+def _described(cls: Any, schema: dict[str, Any]) -> dict[str, Any]:
+    """Add the docstrings of a class to its schema."""
     words = documentation_of(cls)
-    fields: dict[str, Any] = written.get("properties", {})
+    fields: dict[str, Any] = schema.get("properties", {})
     for one in shape_of(cls).fields.values():
         if one.name in words and is_object(fields.get(one.wire)):
             fields[one.wire] = {"description": words[one.name], **fields[one.wire]}
-    return {"title": cls.__name__, "description": cleandoc(cls.__doc__ or ""), **written}
+    return {"title": cls.__name__, "description": cleandoc(cls.__doc__ or ""), **schema}
 
 
 _WRITING: ContextVar[AbstractSet[Any]] = ContextVar("_WRITING", default=frozenset())
-"""The types whose schemas are being written."""
+"""The types whose schemas are being generated."""
 
 
 class _Writer:
-    """Writes the schemas of one package. A definition that has a class is referred to; others stand where they are used."""
+    """Converts the schemas of one package. A definition that has a class becomes a reference; others are inlined."""
 
     def __init__(self, receiving: Receiving, handler: Any) -> None:
         self.receiving: Final = receiving
@@ -133,31 +133,31 @@ class _Writer:
         self.open: Final[set[str]] = set()
 
     def written(self, schema: Any) -> Any:
-        """A schema for pydantic, without annotations of ours."""
+        """Convert a schema for pydantic, without `x-` keywords."""
         if is_array(schema):
             return [self.written(one) for one in schema]
         if not is_object(schema):
             return schema
-        found: dict[str, Any] = {}
+        result: dict[str, Any] = {}
         for key, value in schema.items():
             if key == "$ref":
-                found |= self._referred(str(referred(value)[1]))
+                result |= self._referred(str(referred(value)[1]))
             elif key in ("const", "enum", "default", "examples"):
-                found[key] = value
+                result[key] = value
             elif key in ("properties", "patternProperties", "dependentSchemas"):
-                found[key] = {name: self.written(one) for name, one in value.items()}
+                result[key] = {name: self.written(one) for name, one in value.items()}
             elif not key.startswith("x-"):
-                found[key] = self.written(value)
-        return found
+                result[key] = self.written(value)
+        return result
 
     def _referred(self, name: str) -> dict[str, Any]:
         class_ = self.receiving.class_of(name)
         if class_ is not None and class_ in _WRITING.get():
-            found: dict[str, Any] = self.handler(core_schema.definition_reference_schema(_ref(class_)))
-            return found
+            reference: dict[str, Any] = self.handler(core_schema.definition_reference_schema(_ref(class_)))
+            return reference
         if class_ is not None:
-            known: dict[str, Any] = self.handler(core_schema.definitions_schema(core_schema_of(class_), []))
-            return known
+            class_schema: dict[str, Any] = self.handler(core_schema.definitions_schema(core_schema_of(class_), []))
+            return class_schema
         if name in self.open:
             raise TypeError(f"{name}: no class stands for this definition, and it refers to itself")
         self.open.add(name)

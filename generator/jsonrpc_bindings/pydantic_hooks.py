@@ -1,4 +1,4 @@
-"""What pydantic asks the types of a protocol for. The answer, and pydantic itself, is imported when it asks."""
+"""The methods that pydantic calls on the types of a protocol. pydantic itself is imported on the first call."""
 
 from __future__ import annotations
 

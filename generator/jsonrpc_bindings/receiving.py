@@ -1,7 +1,7 @@
-"""What receivers accept, as a JSON Schema: what judges a value that no reader takes, and says what is wrong with it.
+"""Validation by what receivers accept, as a JSON Schema, for values that msgspec does not decode.
 
-It is the schema of the package, with the fallbacks of its classes written in: what keeps unknown variants and constants. A type that the
-schema does not name is described by its annotation. Leniency is what the schema's annotations `x-deserialize-…` allow to drop.
+The schema is that of the package, extended by the fallback branches of its classes for unknown variants and constants. A type that the
+schema does not name is described by its annotation. Lenient decoding drops what the annotations `x-deserialize-…` of the schema allow.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from .json_types import is_array, is_object
 from .module_registry import SchemaModule, find_module
 from .pointers import json_pointer, reference, referred, schema_pointer, steps
 from .string_enums import is_string_enum
-from .types import Type, type_of
+from .types import Type, field_type, type_of
 from .writers import readable
 
 if TYPE_CHECKING:
     from .explain import SchemaError
 
 ROUNDS: Final = 16
-"""So often a value is judged again without what was dropped from it; each round drops what may be."""
+"""The maximum number of rounds in which a value is validated again without what was dropped; each round drops all that it can."""
 MOST: Final = 1000
-"""So many problems are looked at in one round."""
+"""The maximum number of problems that are examined in one round."""
 
 TOO_MUCH: Final = "more is wrong here than is looked for and dropped"
 
 
 class Receiving:
-    """Judges values by what receivers of one protocol version accept."""
+    """Validates values by what receivers of one protocol version accept."""
 
     def __init__(self, schema_module: SchemaModule) -> None:
         self.schema_module: Final = schema_module
@@ -51,18 +51,18 @@ class Receiving:
 
     @classmethod
     def of(cls, module: str) -> Receiving:
-        """What judges the types of the protocol that a generated module belongs to."""
+        """The validator for the protocol of a generated module."""
         schema_module = find_module(module)
         return _KNOWN.get(schema_module.module) or cls(schema_module)
 
     @property
     def module(self) -> str:
-        """The module that has the types."""
+        """The name of the module that has the types."""
         return self.schema_module.module
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The schema that receivers judge by."""
+        """The schema that receivers validate against."""
         if self._schema is None:
             with self._lock:
                 if self._schema is None:
@@ -71,56 +71,56 @@ class Receiving:
         return self._schema
 
     def published(self, name: str) -> Any:
-        """A definition as the schema of the package has it, without what receivers accept beyond it."""
+        """A definition in the schema of the package, without what receivers accept in addition."""
         return self.schema_module.definitions.get(name, self.schema["$defs"][name])
 
     # --- types ---
 
     def place(self, type_: Type | str) -> Path:
-        """Where the schema describes a type, or a definition of this name."""
-        known = self._places.get(type_)
-        if known is None:
+        """The path of the schema of a type, or of the definition of this name."""
+        path = self._places.get(type_)
+        if path is None:
             with self._lock:  # a place that is being described is of nobody else
-                known = self._places.get(type_)
-                if known is None:
-                    said = type_ if isinstance(type_, str) else type_.annotation
-                    name = self.schema_module.name_of(said) or self.schema_module.fallback_of(said)
-                    known = self._places[type_] = "$defs", self._described(type_) if name is None else name
-        return known
+                path = self._places.get(type_)
+                if path is None:
+                    annotation = type_ if isinstance(type_, str) else type_.annotation
+                    name = self.schema_module.name_of(annotation) or self.schema_module.fallback_of(annotation)
+                    path = self._places[type_] = "$defs", self._described(type_) if name is None else name
+        return path
 
     def takes_more(self, cls: Any, name: str) -> bool:
-        """Whether the schema itself speaks of a field of a class beyond the declared ones."""
+        """Whether the schema itself covers a field that a class does not declare."""
         for base in cls.__mro__:
             definition = self.schema_module.name_of(base) if is_record(base) else None
             if definition is not None:
                 place = "$defs", definition
-                schema, known = self.published(definition), self._engine.explainer.at(place)
-                patterns: Any = [each.get("patternProperties", ()) for each in (schema, known)]
+                schema, engine_schema = self.published(definition), self._engine.explainer.at(place)
+                patterns: Any = [each.get("patternProperties", ()) for each in (schema, engine_schema)]
                 is_unsure = len(patterns[0]) > len(patterns[1])  # the engine cannot have each pattern
                 if is_unsure or any(schema.get(keyword) not in (None, False) for keyword in _OF_MORE):
                     return True
-                if next(self._engine.explainer.matching(place, known, name), None) is not None:
+                if next(self._engine.explainer.matching(place, engine_schema, name), None) is not None:
                     return True
         return False
 
     def class_of(self, name: str) -> Any:
-        """The class of records that a definition has; `None` where it has none."""
+        """The record class of a definition; `None` if it has none."""
         for type_, place in self._places.items():
             if place == ("$defs", name) and isinstance(type_, Type) and type_.kind == "record":
                 return type_.cls
-        found = self.schema_module.types.get(name)
-        return found if is_record(found) else None
+        candidate = self.schema_module.types.get(name)
+        return candidate if is_record(candidate) else None
 
     def _described(self, type_: Type | str) -> str:
-        """The name of a definition that is made of an annotation."""
-        meant = type_of(resolve(type_, self.module)) if isinstance(type_, str) else type_
-        base = f"(type) {meant.cls.__name__ if meant.kind == 'record' else repr(meant.annotation)}"
+        """Create a definition from an annotation; return its name."""
+        target = type_of(resolve(type_, self.module)) if isinstance(type_, str) else type_
+        base = f"(type) {target.cls.__name__ if target.kind == 'record' else repr(target.annotation)}"
         definitions = self.schema["$defs"]
         while base in definitions:
             base += "'"
         definitions[base] = {}
         self._places[type_] = "$defs", base
-        definitions[base] = self._record(meant.cls) if meant.kind == "record" else self.described(meant.annotation)
+        definitions[base] = self._record(target.cls) if target.kind == "record" else self.described(target.annotation)
         self._engine.forget()
         return base
 
@@ -132,15 +132,15 @@ class Receiving:
                 return {"$ref": reference(("$defs", name))}
             if type_ in _OPEN:
                 return {"$ref": reference(self.place(type_of(type_)))}
-        meant = type_of(type_)
+        target = type_of(type_)
         _OPEN.add(type_)
         try:
-            found = self._meant(meant)
+            schema = self._meant(target)
         finally:
             _OPEN.discard(type_)
-        for one in meant.limits:
-            found = {**found, **bounds(one, meant)}
-        return found
+        for one in target.limits:
+            schema = {**schema, **bounds(one, target)}
+        return schema
 
     def _meant(self, type_: Type) -> dict[str, Any]:
         inside = [self.described(one.annotation) for one in type_.children] if type_.kind in _OF_OTHERS else []
@@ -153,8 +153,8 @@ class Receiving:
                 return {"$ref": reference(self.place(type_of(type_.cls)))}
             case "constants":
                 values = list(type_.values)
-                named = {"const": values[0]} if len(values) == 1 else {"enum": values}
-                return {"anyOf": [named, {"type": "string"}]} if type_.is_open else named
+                constants_schema = {"const": values[0]} if len(values) == 1 else {"enum": values}
+                return {"anyOf": [constants_schema, {"type": "string"}]} if type_.is_open else constants_schema
             case "array":
                 return {"type": "array", "items": inside[0]}
             case "map":
@@ -170,7 +170,9 @@ class Receiving:
 
     def _record(self, cls: Any) -> dict[str, Any]:
         shape = shape_of(cls)
-        properties: dict[str, Any] = {one.wire: self.described(one.type) for one in shape.fields.values()}
+        properties: dict[str, Any] = {
+            one.wire: self.described(field_type(one).annotation) for one in shape.fields.values()
+        }
         required = [one.wire for one in shape.fields.values() if one.is_required]
         for wire, constant in shape.constants.items():
             properties[wire] = {"const": constant}
@@ -178,17 +180,17 @@ class Receiving:
         if shape.is_unknown and shape.tag_field is not None:
             properties[shape.tag_field] = {"type": "string", "not": {"enum": sorted(map(str, shape.known or ()))}}
             required.append(shape.tag_field)
-        found: dict[str, Any] = {"type": "object", "properties": properties, "required": list(dict.fromkeys(required))}
+        schema: dict[str, Any] = {"type": "object", "properties": properties, "required": list(dict.fromkeys(required))}
         if shape.extra is None:
-            found["additionalProperties"] = False
+            schema["additionalProperties"] = False
         elif shape.extra is not Any:
-            found["additionalProperties"] = self.described(shape.extra_type())
+            schema["additionalProperties"] = self.described(shape.extra_type())
         if shape.excluded:
-            found["allOf"] = [
+            schema["allOf"] = [
                 {"not": {"required": [wire], "properties": {wire: {"enum": list(constants)}}}}
                 for wire, constants in shape.excluded.items()
             ]
-        return found
+        return schema
 
     # --- judging ---
 
@@ -197,16 +199,18 @@ class Receiving:
         return self._engine.is_valid(self.place(type_), value)
 
     def problems(self, type_: Type, value: Any) -> Iterator[Problem]:
-        """What is wrong with a value of a type."""
-        for said in self._engine.problems(self.place(type_), value):
-            yield self._problem(said, said.path, ())
+        """Yield the problems of a value of a type."""
+        for error in self._engine.problems(self.place(type_), value):
+            yield self._problem(error, error.path, ())
 
-    def _problem(self, said: SchemaError, path: Path, at: Path) -> Problem:
-        return Problem(json_pointer((*at, *path)), self._published_place(said.schema), said.sentence)
+    def _problem(self, error: SchemaError, path: Path, at: Path) -> Problem:
+        return Problem(json_pointer((*at, *path)), self._published_place(error.schema), error.sentence)
 
     def _published_place(self, place: str) -> str:
-        """The place in the schema of the package of one in that of receivers; nothing for what is described by an annotation."""
-        found: list[str] = []
+        """The pointer into the package's schema that corresponds to one into the receivers' schema; empty for what an annotation
+        describes.
+        """
+        published_steps: list[str] = []
         node: Any = {"$defs": self.schema_module.definitions}
         for step in steps(place):
             if is_object(node) and step == "anyOf" and step not in node:
@@ -215,52 +219,54 @@ class Receiving:
             node = node.get(step.removesuffix(" (exact)")) if is_object(node) else inner
             if node is None:
                 break
-            found.append(step.removesuffix(" (exact)"))
+            published_steps.append(step.removesuffix(" (exact)"))
             if step == "enum":
                 break
-        return schema_pointer(found) if found[1:] else ""
+        return schema_pointer(published_steps) if published_steps[1:] else ""
 
     def settle(self, type_: Type | str, value: Any, at: Path, *, lenient: bool) -> Settled:
-        """What is left of a value without what may be dropped, and what is wrong with it where nothing may be."""
+        """Drop what may be dropped from a value; report the problems if anything else is invalid."""
         place = self.place(type_)
         edits, current = Edits(), value
         drops: list[Dropped] = []
         for _ in range(ROUNDS):
-            found = list(islice(self._engine.problems(place, current), MOST))
-            if not found:
+            errors = list(islice(self._engine.problems(place, current), MOST))
+            if not errors:
                 return Settled(current, tuple(_without_repeats(drops)), ())
-            left: list[SchemaError] = []
+            remaining: list[SchemaError] = []
             changes: list[tuple[Path, Any, Problem]] = []
-            for said in found:
-                nearest = self._nearest(current, said, edits) if lenient else None
+            for error in errors:
+                nearest = self._nearest(current, error, edits) if lenient else None
                 if nearest is None:
-                    left.append(said)
+                    remaining.append(error)
                 else:
-                    where, problem = edits.original(nearest[0]), self._settled_problem(said, edits, at)
+                    where, problem = edits.original(nearest[0]), self._settled_problem(error, edits, at)
                     changes.append((where, nearest[1], problem))
                     drops.append(Dropped(json_pointer((*at, *where)), _value_at(value, where), problem))
-            if left and not changes:
-                problems = (self._settled_problem(said, edits, at) for said in left)
+            if remaining and not changes:
+                problems = (self._settled_problem(error, edits, at) for error in remaining)
                 return Settled(value, (), limited(_explained(problems, drops)))
             for change in changes:  # only now: paths count the items that are there
                 edits.change(*change)
             current = edits.apply(value)
         return Settled(value, (), (Problem(json_pointer(at), "", TOO_MUCH), *(one.problem for one in drops)))
 
-    def _settled_problem(self, said: SchemaError, edits: Edits, at: Path) -> Problem:
-        where = edits.original(said.path)
-        return edits.defaulted.get(where) or self._problem(said, where, at)
+    def _settled_problem(self, error: SchemaError, edits: Edits, at: Path) -> Problem:
+        where = edits.original(error.path)
+        return edits.defaulted.get(where) or self._problem(error, where, at)
 
     # --- leniency ---
 
-    def _nearest(self, value: Any, said: SchemaError, edits: Edits) -> tuple[Path, Any] | None:
-        """The nearest place that is lenient about a problem: what to drop, and what to put there instead (`None`: nothing)."""
-        path = (*said.path, said.missing) if said.missing else said.path
+    def _nearest(self, value: Any, error: SchemaError, edits: Edits) -> tuple[Path, Any] | None:
+        """The nearest lenient location of an error: the path to drop, and its replacement (`None`: nothing). `None` if there is none."""
+        path = (*error.path, error.missing) if error.missing else error.path
         for depth in range(len(path), 0, -1):
             where = path[:depth]
-            fields = list(self._fields(said.trail, where))
-            says = {keyword for field in fields for keyword, held in self._engine.explainer.at(field).items() if held}
-            is_absent = bool(said.missing) and where == path
+            fields = list(self._fields(error.trail, where))
+            says = {
+                keyword for field in fields for keyword, setting in self._engine.explainer.at(field).items() if setting
+            }
+            is_absent = bool(error.missing) and where == path
             types = {name for field in fields for name in self._engine.explainer.types(field)} - {"null"}
             if (
                 "x-deserialize-skip-invalid-items" in says
@@ -274,7 +280,7 @@ class Receiving:
                 is_null and "x-deserialize-default-on-null" in says
             ):
                 continue
-            is_required = is_absent or self._is_required(said.trail, where, value)
+            is_required = is_absent or self._is_required(error.trail, where, value)
             if is_required and types == {"array"} and edits.original(where) not in edits.defaulted:
                 return where, []
             if not is_required:
@@ -282,25 +288,25 @@ class Receiving:
         return None
 
     def _fields(self, trail: Sequence[tuple[Path, Path]], where: Path) -> Iterator[Path]:
-        """The places of the schema that declare the field at a path, on the way to a problem or beside that."""
-        waiting, seen = [place for place, there in trail if there == where[:-1]], set[Path]()
+        """Yield the subschemas that declare the field at a path, from the trail of an error."""
+        waiting, visited = [place for place, there in trail if there == where[:-1]], set[Path]()
         while waiting:
             place = waiting.pop()
             schema = self._engine.explainer.at(place)
-            if place in seen or not is_object(schema):
+            if place in visited or not is_object(schema):
                 continue
-            seen.add(place)
+            visited.add(place)
             if is_object(schema.get("properties", {}).get(where[-1])):
                 yield (*place, "properties", where[-1])
             waiting += [referred(schema["$ref"])] if "$ref" in schema else []
             waiting += [(*place, "allOf", index) for index in range(len(schema.get("allOf", ())))]
 
     def _is_required(self, trail: Sequence[tuple[Path, Path]], where: Path, value: Any) -> bool:
-        """Whether a field is missed by the object that it is in, once it is left out there."""
+        """Whether the object that contains a field would lack it as a required field once it is dropped."""
         owner = next(place for place, there in trail if there == where[:-1])
         rest = {key: item for key, item in _value_at(value, where[:-1]).items() if key != where[-1]}
-        found = islice(self._engine.problems(owner, rest), MOST)
-        return any(one.missing == where[-1] and not one.path for one in found)
+        errors = islice(self._engine.problems(owner, rest), MOST)
+        return any(one.missing == where[-1] and not one.path for one in errors)
 
 
 _OF_OTHERS: Final = ("array", "map", "tuple")
@@ -310,7 +316,7 @@ _KNOWN: Final[dict[str, Receiving]] = {}
 
 
 class Settled(NamedTuple):
-    """A value without what was dropped, what that was, and what is wrong."""
+    """A value without what was dropped, the dropped values, and the remaining problems."""
 
     value: Any
     drops: tuple[Dropped, ...]
@@ -318,7 +324,7 @@ class Settled(NamedTuple):
 
 
 def bounds(meta: Meta, type_: Type) -> dict[str, Any]:
-    """Limits of a type in words of JSON Schema."""
+    """The limits of a type as keywords of JSON Schema."""
     what = {"array": "Items", "tuple": "Items", "map": "Properties"}.get(type_.kind, "Length")
     names = {
         "ge": "minimum",
@@ -329,13 +335,13 @@ def bounds(meta: Meta, type_: Type) -> dict[str, Any]:
         "min_length": f"min{what}",
         "max_length": f"max{what}",
     }
-    found = {name: limit for key, name in names.items() if (limit := getattr(meta, key)) is not None}
-    return found if meta.pattern is None else {**found, "pattern": in_engine(meta.pattern)}
+    keywords = {name: limit for key, name in names.items() if (limit := getattr(meta, key)) is not None}
+    return keywords if meta.pattern is None else {**keywords, "pattern": in_engine(meta.pattern)}
 
 
 def in_engine(pattern: str) -> str:
-    """A pattern of an annotation, in the syntax of `re`, as the engine takes it."""
-    return _IN_PYTHON.sub(lambda found: _IN_ENGINE.get(found[0], found[0]), pattern)
+    """Translate a pattern of an annotation from the syntax of `re` to that of the engine."""
+    return _IN_PYTHON.sub(lambda match: _IN_ENGINE.get(match[0], match[0]), pattern)
 
 
 _IN_PYTHON: Final = re.compile(r"\A\(\?a\)|\(\?!\\b\)|\\.", re.DOTALL)
@@ -346,24 +352,24 @@ _IN_ENGINE: Final = {
     r"\b": f"(?:{_AFTER % '='}{_BEFORE % '!'}|{_AFTER % '!'}{_BEFORE % '='})",
     r"(?!\b)": f"(?:{_AFTER % '='}{_BEFORE % '='}|{_AFTER % '!'}{_BEFORE % '!'})",
 }
-"""The engine has boundaries of words in Unicode alone."""
+"""Replacements for the syntax of `re`: the engine only has Unicode word boundaries."""
 
 
 def receiving_of(module: str) -> Receiving:
-    """What judges the types of a module: by the schema of their package, or by nothing but annotations where there is none."""
+    """The validator for the types of a module: by the schema of their package, or by their annotations alone if there is none."""
     if module not in _KNOWN:
         schema_module = find_module(module)
         try:
             has_schema = bool(schema_module.schema)
         except (OSError, ImportError):
             has_schema = False
-        found = schema_module if has_schema else SchemaModule(module, lambda: {"$defs": {}})
-        _KNOWN[module] = _KNOWN.get(found.module) or Receiving(found)
+        source = schema_module if has_schema else SchemaModule(module, lambda: {"$defs": {}})
+        _KNOWN[module] = _KNOWN.get(source.module) or Receiving(source)
     return _KNOWN[module]
 
 
 def accepts(type_: Type, value: Any) -> bool:
-    """Whether receivers accept a Python value as one of a type."""
+    """Whether receivers accept a Python value as an instance of a type."""
     try:
         return receiving_of(module_of(type_.annotation)).accepts(type_, readable(value))
     except EncodeError:
@@ -371,25 +377,25 @@ def accepts(type_: Type, value: Any) -> bool:
 
 
 def explained_value(type_: Any, value: Any) -> list[Problem]:
-    """What is wrong with a Python value as one of a type, by its schema."""
+    """The problems of a Python value as an instance of a type, by its schema."""
     try:
-        written = readable(value)
+        instance = readable(value)
     except EncodeError as error:
         return [Problem("", "", str(error))]
-    return list(islice(receiving_of(module_of(type_)).problems(type_of(type_), written), 100))
+    return list(islice(receiving_of(module_of(type_)).problems(type_of(type_), instance), 100))
 
 
 def module_of(type_: Any) -> str:
-    """The module in which a type stands."""
+    """The name of the module of a type."""
     if isinstance(type_, Alias):
         return type_.module
     if is_record(type_) or is_string_enum(type_):
         return str(type_.__module__)
-    return next((found for one in get_args(type_) if (found := module_of(one))), __name__)
+    return next((name for one in get_args(type_) if (name := module_of(one))), __name__)
 
 
 class Edits:
-    """Changes to a value: items dropped from arrays, fields removed, values put in place of others. Paths are those of the original."""
+    """Edits of a value: items dropped from arrays, fields removed, values replaced. Paths refer to the original value."""
 
     def __init__(self) -> None:
         self.items: dict[Path, set[int]] = {}
@@ -400,20 +406,20 @@ class Edits:
         self._shifts: dict[Path, list[int]] = {}
 
     def original(self, path: Path) -> Path:
-        """Where something at `path` of the edited value stood in the original."""
-        found: list[str | int] = []
+        """The path in the original value for a path in the edited value."""
+        original_path: list[str | int] = []
         for step in path:
-            array = tuple(found)
+            array = tuple(original_path)
             if isinstance(step, int) and array in self.items:
                 if array not in self._shifts:
-                    dropped = sorted(self.items[array])
-                    self._shifts[array] = [index - before for before, index in enumerate(dropped)]
+                    dropped_indices = sorted(self.items[array])
+                    self._shifts[array] = [index - before for before, index in enumerate(dropped_indices)]
                 step += bisect_right(self._shifts[array], step)
-            found.append(step)
-        return tuple(found)
+            original_path.append(step)
+        return tuple(original_path)
 
     def change(self, path: Path, replacement: Any, why: Problem) -> None:
-        """Put `replacement` at a place of the original; `None` drops what is there."""
+        """Replace the value at a path of the original; `None` drops it."""
         if replacement is not None:
             self.replaced[path] = replacement
             self.defaulted[path] = why
@@ -424,7 +430,7 @@ class Edits:
             self.removed.add(path)
 
     def apply(self, value: Any) -> Any:
-        """The edited value."""
+        """Apply the edits to a value."""
         touched = {edit[:end] for edit in (*self.removed, *self.replaced, *self.items) for end in range(len(edit) + 1)}
         below: dict[Path, list[Any]] = {}
         for edit in self.replaced:
@@ -437,15 +443,17 @@ class Edits:
         if path not in touched:
             return value
         if is_object(value):
-            kept = {
+            retained = {
                 key: self._applied(item, (*path, key), touched, below)
                 for key, item in value.items()
                 if (*path, key) not in self.removed
             }
-            added = {key: self.replaced[*path, key] for key in below.get(path, ()) if key not in value}
-            return {**kept, **added}
-        dropped = self.items.get(path, set())
-        return [self._applied(item, (*path, i), touched, below) for i, item in enumerate(value) if i not in dropped]
+            additions = {key: self.replaced[*path, key] for key in below.get(path, ()) if key not in value}
+            return {**retained, **additions}
+        dropped_indices = self.items.get(path, set())
+        return [
+            self._applied(item, (*path, i), touched, below) for i, item in enumerate(value) if i not in dropped_indices
+        ]
 
 
 def _value_at(value: Any, path: Path) -> Any:
@@ -460,23 +468,23 @@ def _value_at(value: Any, path: Path) -> Any:
 
 
 def _explained(problems: Iterable[Problem], drops: Sequence[Dropped]) -> Iterator[Problem]:
-    """The problems, each followed by those of the items that were dropped below it: an array may be too short for that."""
+    """Yield the problems, each followed by those of items that were dropped below it: an array may have become too short."""
     items: dict[str, list[Problem]] = {}
     for drop in drops:
         array, _, step = drop.pointer.rpartition("/")
         if step.isdigit():
             items.setdefault(array, []).append(drop.problem)
-    for found in problems:
-        yield found
-        yield from items.get(found.pointer, ())
+    for problem in problems:
+        yield problem
+        yield from items.get(problem.pointer, ())
 
 
 def _without_repeats(drops: Sequence[Dropped]) -> list[Dropped]:
-    """One drop for each place, and none below a place that is dropped whole."""
+    """One drop for each path, and none below a path that is dropped as a whole."""
     places = {drop.pointer for drop in drops}
-    kept: dict[str, Dropped] = {}
+    retained: dict[str, Dropped] = {}
     for drop in drops:
         parts = drop.pointer.split("/")
         if not any("/".join(parts[:length]) in places for length in range(1, len(parts))):
-            kept.setdefault(drop.pointer, drop)
-    return list(kept.values())
+            retained.setdefault(drop.pointer, drop)
+    return list(retained.values())

@@ -45,7 +45,7 @@ else:
 if TYPE_CHECKING:
 
     class _Base:
-        """For type checkers, a record is nothing but what its class says."""
+        """For type checkers, a record only has what its class declares."""
 
     _BaseMeta = type
 else:
@@ -53,7 +53,7 @@ else:
 
 
 class TagOfUnknown:
-    """Reads the tag of an unknown variant."""
+    """The descriptor of the tag of an unknown variant."""
 
     __slots__ = ("cls", "name")
 
@@ -70,8 +70,8 @@ class TagOfUnknown:
 
 def _words(one: Any) -> str | None:
     cls, name = (one.cls, one.name) if isinstance(one, TagOfUnknown) else (one.slot.__objclass__, one.slot.__name__)
-    found: dict[str, str] = cls.__slots__
-    return found.get(name)
+    docstrings: dict[str, str] = cls.__slots__
+    return docstrings.get(name)
 
 
 for _one in (Field, TagOfUnknown):
@@ -80,11 +80,11 @@ for _one in (Field, TagOfUnknown):
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(field,))
 class RecordMeta(_BaseMeta):
-    """Makes the classes of records.
+    """The metaclass of record classes.
 
-    A class statement takes, beside `tag_field` and `tag`: `known` (the tags that an unknown variant does not have), `extra` (the type of
-    unnamed fields as text; `None` refuses them), `drop` (they are dropped), `excludes` (constants of other variants) and `judged` (the
-    schema says more of it than its fields do).
+    A class statement takes, beside `tag_field` and `tag`: `known` (the tags that an unknown variant cannot have), `extra` (the type of
+    unnamed fields as text; `None` rejects them), `drop` (they are dropped), `excludes` (constants of other variants) and `judged` (the
+    schema is stricter than the fields).
     """
 
     def __new__(
@@ -145,8 +145,8 @@ class RecordMeta(_BaseMeta):
 
     if not TYPE_CHECKING:  # the signatures are those of the fields
 
-        def __call__(cls, /, *args: Any, **given: Any) -> Any:  # noqa: N805
-            return construct(cls, args, given)
+        def __call__(cls, /, *args: Any, **arguments: Any) -> Any:  # noqa: N805
+            return construct(cls, args, arguments)
 
         @property
         def __signature__(cls) -> Any:  # noqa: N805
@@ -154,14 +154,14 @@ class RecordMeta(_BaseMeta):
 
 
 cast("Any", RecordMeta).__slots__ = property(documentation_of)
-"""What `inspect` looks up for a field that has no `__doc__` of its own."""
+"""What `inspect` looks up for a field without a `__doc__` of its own."""
 
 
 def _own_fields(
     namespace: dict[str, Any], module: str, tag_field: str | None, *, is_unknown: bool
 ) -> tuple[dict[str, Field], str | None]:
-    """The fields that a class statement declares, and the attribute that has the tag; the namespace is made ready for msgspec."""
-    found: dict[str, Field] = {}
+    """The fields that a class statement declares, and the attribute that has the tag; the namespace is prepared for msgspec."""
+    own_fields: dict[str, Field] = {}
     tag_name: str | None = None
     annotations: dict[str, Any] = namespace.get("__annotations__", {})
     for name, annotation in list(annotations.items()):
@@ -174,12 +174,12 @@ def _own_fields(
             if text.startswith("_"):  # which msgspec would take for a field
                 del annotations[name]
             continue
-        said = namespace.get(name, ABSENT)
-        wire, default, make = name, said, None
-        if type(said) is _FIELD:
-            wire = name if said.name is None else said.name
-            default = ABSENT if said.default is msgspec.NODEFAULT else said.default
-            make = None if said.default_factory is msgspec.NODEFAULT else said.default_factory
+        class_value = namespace.get(name, ABSENT)
+        wire, default, make = name, class_value, None
+        if type(class_value) is _FIELD:
+            wire = name if class_value.name is None else class_value.name
+            default = ABSENT if class_value.default is msgspec.NODEFAULT else class_value.default
+            make = None if class_value.default_factory is msgspec.NODEFAULT else class_value.default_factory
         if isinstance(default, list | dict | set):
             make, default = _copier(cast("Any", default)), ABSENT
         if is_unknown and wire == tag_field:
@@ -189,7 +189,7 @@ def _own_fields(
             continue
         is_constant = default is not ABSENT and _is_constant(text, default)
         is_required = is_constant or (default is ABSENT and make is None)
-        found[name] = Field(
+        own_fields[name] = Field(
             *(name, wire, annotation, module, is_required),
             constant=default if is_constant else ABSENT,
             default=UNSET if default is ABSENT or is_constant else default,
@@ -201,18 +201,18 @@ def _own_fields(
                 namespace[name] = field(name=_written_name(wire, name))
         else:
             namespace[name] = field(name=_written_name(wire, name), default=UNSET)
-    return found, tag_name
+    return own_fields, tag_name
 
 
 _FIELD: Final = cast("Any", type)(field())
 
 _CLASS_VAR: Final = re.compile(r"(?:_|typing\.)?ClassVar\[")
 _LITERAL: Final = re.compile(r"_?Literal\[(.*)\]", re.DOTALL)
-"""A generated module has private names for what it imports where the schema has types that are called so."""
+"""A `Literal` annotation. A generated module imports it under a private name if the schema has a type with this name."""
 
 
 _ODD: Final = re.compile(r'^\Z|[\x00-\x1f"\\\ud800-\udfff]')
-"""What no name of msgspec may have."""
+"""What no field name or tag for msgspec may contain; it may not be empty either."""
 
 
 def _written_name(wire: str, name: str) -> str:
@@ -224,7 +224,7 @@ def _copier(default: Any) -> Callable[[], Any]:
 
 
 def _is_constant(text: str, default: Any) -> bool:
-    """Whether an annotation is the literal of one value, which is the default as well."""
+    """Whether an annotation is a literal of one value that is also the default."""
     literal = _LITERAL.fullmatch(text)
     if literal is None:
         return False
@@ -238,9 +238,9 @@ def _is_constant(text: str, default: Any) -> bool:
 class Record(_Base, metaclass=RecordMeta):
     """A record of the protocol.
 
-    A field that was omitted reads as its default, or as `UNSET` where the schema has none, and is omitted again when the record is
-    written. A constructor takes fields by their Python names or by the schema's, and fields that the schema does not name in `extra`;
-    it checks them, as an assignment does.
+    An omitted field reads as its default, or as `UNSET` if the schema has none, and is omitted again when the record is encoded. A
+    constructor takes fields by their Python names or by those of the schema, and fields that the schema does not name in `extra`.
+    Constructors and assignments validate.
     """
 
     if TYPE_CHECKING:
@@ -249,7 +249,7 @@ class Record(_Base, metaclass=RecordMeta):
 
     @property
     def unknown_fields(self) -> dict[str, Any]:
-        """The fields that the schema does not name, as they came. They are written again, with those that are added here."""
+        """The fields that the schema does not name, as received. They are encoded again, with those that are added here."""
         notes = notes_for(self)
         if notes.unknown is None:
             notes.unknown = {}
@@ -261,12 +261,12 @@ class Record(_Base, metaclass=RecordMeta):
             assign(self, name, value)
 
         def __delattr__(self, name: str) -> None:
-            """Leave a field out again. Raises `AttributeError` for one that is required."""
+            """Omit a field again. Raises `AttributeError` if it is required."""
             shape = shape_of(type(self))
-            found = shape.fields.get(name)
-            if found is None and name != shape.tag_name:
+            definition = shape.fields.get(name)
+            if definition is None and name != shape.tag_name:
                 raise AttributeError(f"{type(self).__name__!r} has no field {name!r}")
-            if found is None or found.is_required:
+            if definition is None or definition.is_required:
                 raise AttributeError(f"the field {name!r} is required")
             put(self, name, UNSET)
             notes = notes_of(self)
@@ -286,8 +286,8 @@ class Record(_Base, metaclass=RecordMeta):
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        shown = [f"{name}={value!r}" for name, value in self.__rich_repr__()]
-        return f"{type(self).__name__}({', '.join(shown)})"
+        texts = [f"{name}={value!r}" for name, value in self.__rich_repr__()]
+        return f"{type(self).__name__}({', '.join(texts)})"
 
     def __rich_repr__(self) -> Iterator[tuple[str, Any]]:
         shape = type(self).__shape__
@@ -307,18 +307,18 @@ class Record(_Base, metaclass=RecordMeta):
         return copied
 
     def __replace__(self, /, **changes: Any) -> Self:
-        """A copy with other values of some fields, which are checked."""
-        made = self.__copy__()
+        """A copy with new values of some fields, which are validated."""
+        result = self.__copy__()
         for name, value in changes.items():
-            setattr(made, type(self).__shape__.by_name.get(name, name), value)
-        return made
+            setattr(result, type(self).__shape__.by_name.get(name, name), value)
+        return result
 
     def __reduce__(self) -> tuple[Any, ...]:
         return made, (type(self), values_of(self), *_beside(self))
 
 
 class Unknown(Record):
-    """A variant of an open or tolerated union that this version of the protocol does not know, kept as it came."""
+    """A variant of an open or tolerated union that this version of the protocol does not define, kept as received."""
 
     if TYPE_CHECKING:
 
@@ -326,29 +326,29 @@ class Unknown(Record):
 
     @property
     def tag(self) -> str:
-        """The tag, as it came."""
-        found: str = notes_for(self).tag
-        return found
+        """The tag, as received."""
+        value: str = notes_for(self).tag
+        return value
 
     @property
     def payload(self) -> dict[str, Any]:
-        """The whole object as JSON, the tag included."""
-        found: dict[str, Any] = plain(self)
-        return found
+        """The whole object as JSON, including the tag."""
+        value: dict[str, Any] = plain(self)
+        return value
 
     @property
     def is_extension(self) -> bool:
-        """Whether the tag is somebody's extension: it begins with an underscore."""
+        """Whether the tag is an extension: it begins with an underscore."""
         return self.tag.startswith("_")
 
     @property
     def is_reserved(self) -> bool:
-        """Whether the tag belongs to a future version of the protocol: it does not begin with an underscore."""
+        """Whether the tag is reserved for future versions of the protocol: it does not begin with an underscore."""
         return not self.is_extension
 
 
 def _equal(mine: Any, theirs: Any) -> bool:
-    """Whether two values are equal as JSON: true is not 1, at any depth."""
+    """Whether two values are equal as JSON: true differs from 1, at any depth."""
     waiting = [(mine, theirs)]
     while waiting:
         one: Any
@@ -366,6 +366,6 @@ def _equal(mine: Any, theirs: Any) -> bool:
 
 
 def _beside(record: Any) -> tuple[dict[str, Any], Any]:
-    """What a record holds beside its fields: unknown fields, and the tag of an unknown variant."""
+    """The unknown fields of a record, and the tag of an unknown variant."""
     notes = notes_of(record)
     return ({}, None) if notes is None else (dict(notes.unknown or {}), notes.tag)

@@ -1,4 +1,6 @@
-"""What the envelope of a message says: what the message is, and which method reads its payload. Decoding and judging ask here."""
+"""Routing by the envelope of a message: its kind, and the method that determines the type of its payload. Used by decoding and
+validation.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +13,13 @@ from .explain import did_you_mean, near_field
 from .json_types import is_array, is_object
 
 Pending: TypeAlias = Callable[[Any], str | None]
-"""Finds the method of the request that has an id."""
+"""Returns the method of the request with an id; `None` if there is none."""
 
 EMPTY: Final = "a batch must hold at least one message"
 
 
 class Fault(NamedTuple):
-    """What is wrong with an envelope: where, a sentence, the JSON-RPC error code that fits, and what speaks."""
+    """A fault of an envelope: the path, a sentence, the JSON-RPC error code, the violated rule and the pointer into the schema."""
 
     path: Path
     sentence: str
@@ -27,9 +29,9 @@ class Fault(NamedTuple):
 
 
 class Routed(NamedTuple):
-    """What a message is, and the method that it belongs to: empty, or without a row, where none is known or it is an extension.
+    """The kind of a message, and its method: empty if unknown, and without a row if unknown or an extension.
 
-    `kind` is `None` where the payload cannot be read.
+    `kind` is `None` if the payload cannot be decoded.
     """
 
     kind: Literal["request", "notification", "result", "error"] | None
@@ -41,7 +43,7 @@ class Routed(NamedTuple):
 class Routing:
     """Reads the envelopes of one protocol version.
 
-    `refused_id` says of a value that it is no id, by the pointer into the schema that refuses it, which may be empty; `None` of an id.
+    `refused_id` returns `None` for a valid id, otherwise the pointer into the schema that rejects it, which may be empty.
     """
 
     def __init__(
@@ -54,12 +56,12 @@ class Routing:
         self._refused_id: Final = refused_id
 
     def ids(self) -> str:
-        """Says what an id is."""
+        """The types of an id, as part of a sentence."""
         nullable = self._refused_id(None) is None
         return "an integer, a string or null" if nullable else "an integer or a string"
 
     def route(self, value: Any, at: Path, sender: str, method: str | None, pending: Pending | None) -> Routed:
-        """What one message is. `method` names the request of a result, or `pending` finds it."""
+        """Route one message. `method` is that of the request of a response; otherwise `pending` finds it."""
         if not is_object(value):
             return Routed(None, "", None, (Fault(at, f"a JSON-RPC message is an object, not {describe(value)}"),))
         faults = tuple(self._version(value, at))
@@ -137,13 +139,13 @@ class Routing:
             how = "not a request: remove 'id'" if is_request else "not a notification: add 'id'"
             sentence = f"{name!r} is a {other.kind}, {how}"
         else:
-            known = [method for method, form in self.rows if form == is_request] or [m for m, _ in self.rows]
-            sentence = f"the method {quote(name)} is not known{did_you_mean(name, known)}"
+            method_names = [method for method, form in self.rows if form == is_request] or [m for m, _ in self.rows]
+            sentence = f"the method {quote(name)} is not known{did_you_mean(name, method_names)}"
         return Fault((*at, "method"), sentence, METHOD_NOT_FOUND, "method")
 
 
 def is_id(value: Any, *, nullable: bool) -> bool:
-    """Whether a value is the id of a message, where no schema says what one is."""
+    """Whether a value is a message id, if no schema defines ids."""
     if isinstance(value, bool):
         return False
     if isinstance(value, float):
@@ -152,5 +154,5 @@ def is_id(value: Any, *, nullable: bool) -> bool:
 
 
 def _near(missing: str, value: Mapping[str, Any]) -> str:
-    found = near_field(missing, [key for key in value if key not in ("jsonrpc", "id", "params")])
-    return f"; {quote(found)} is not known here, did you mean {missing!r}?" if found else ""
+    similar = near_field(missing, [key for key in value if key not in ("jsonrpc", "id", "params")])
+    return f"; {quote(similar)} is not known here, did you mean {missing!r}?" if similar else ""

@@ -1,4 +1,4 @@
-"""This process's own standard input and output as a transport."""
+"""The standard input and output of this process as a transport."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from .pipes import NEEDS_THREADS, Pipes
 
 
 class Own(Pipes):
-    """Standard input and output of this process. While they are open, what programs print goes to standard error, and nobody else
-    reads the input.
+    """The standard input and output of this process as a transport.
+
+    While it is open, other output to standard output goes to standard error, and no other code can read the input.
     """
 
     def __init__(self, framing: Framing, grace: float) -> None:
@@ -22,7 +23,7 @@ class Own(Pipes):
 
     @classmethod
     async def open(cls, framing: Framing, *, grace: float = 2.0, threads: bool = NEEDS_THREADS) -> Own:
-        """Take standard input and output over; `close` gives them back. `threads`: read and write in threads, not in the event loop."""
+        """Take over standard input and output; `close` restores them. `threads`: read and write in threads, not in the event loop."""
         own = cls(framing, grace)
         try:
             await own._open(*own._take(), threads=threads)
@@ -58,7 +59,7 @@ class Own(Pipes):
         if self._saved is None:
             return
         sys.stdout.flush()
-        for number, saved in enumerate(self._saved):
-            os.dup2(saved, number)
-            os.close(saved)
+        for number, duplicate in enumerate(self._saved):
+            os.dup2(duplicate, number)
+            os.close(duplicate)
         self._saved = None

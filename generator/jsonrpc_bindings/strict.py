@@ -1,9 +1,9 @@
-"""The strict judgement: exactly the JSON Schema, yes or no first, then the problems up to a limit. For what one
-sends, for tests and for the monitor.
+"""Strict validation against exactly the JSON Schema: a verdict first, then the problems up to a limit. For senders, for tests and for
+the monitor.
 
-Of a message of a known method the members are counted, and its payload is judged. What is not right so is judged step by step: the
-envelope, then the params or the result against their definition. The engine is jsonschema-rs. It is imported, and the schema read, when
-the first message is judged.
+The fast path for a message of a known method counts its members and validates its payload. If that fails, it is validated step by step:
+the envelope, then the params or the result against their definition. The engine is jsonschema-rs; it is imported, and the schema loaded,
+at the first validation.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from math import isfinite
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
-from .contract import Contract, Method, Path, contract_of
+from .contract import Contract, Method, Path, Sender, contract_of
 from .engine import Engine
 from .errors import (
     INVALID_PARAMS,
@@ -34,16 +34,16 @@ from .pointers import json_pointer
 from .routing import EMPTY, Routing, is_id
 
 _Ordinary: TypeAlias = "tuple[str | None, str, bool, Callable[[Any], bool]]"
-"""What the member `jsonrpc` is, which member is the payload, whether there is an id, and what judges the payload."""
+"""The expected member `jsonrpc`, the name of the payload member, whether there is an id, and the validator of the payload."""
 
 
 @dataclass(frozen=True, slots=True)
 class Violation(Problem):
-    """One thing that the schema, or JSON-RPC, forbids.
+    """One violation of the schema or of JSON-RPC.
 
-    `code` is the JSON-RPC error code that fits. `rule` is the keyword of the schema that refuses (`required`, `type`, `pattern`, …;
-    `tag` for a union discriminated by a tag), or `json`, `duplicate-key`, `envelope`, `method`, `size`: it holds too many values to be
-    judged, or `more`: there are problems beyond the limit. `missing` is the field that an object lacks, where that is what is wrong.
+    `code` is the JSON-RPC error code. `rule` is the keyword that fails (`required`, `type`, `pattern`, …; `tag` for a union
+    discriminated by a tag), or `json`, `duplicate-key`, `envelope`, `method`, `size`: too many values to validate, or `more`: there are
+    problems beyond the limit. `missing` is the field that an object lacks, if that is the violation.
     """
 
     code: int
@@ -51,11 +51,27 @@ class Violation(Problem):
     missing: str = ""
 
 
-class Strict:
-    """Judges the messages of one protocol version.
+class Validate(Protocol[Sender]):
+    """The type of `Strict.validate` with the senders that type checkers know."""
 
-    `schema_module` has the schema, which is read when the first message is judged. The params and results of `methods` are its
-    definitions by name, or its types.
+    def __call__(
+        self,
+        message: Any,
+        *,
+        sender: Sender,
+        method: str | None = None,
+        limit: int | None = LIMIT,
+        values: int = VALUES,
+    ) -> tuple[Violation, ...]:
+        """The violations of a message."""
+        ...
+
+
+class Strict:
+    """Validates the messages of one protocol version.
+
+    `schema_module` has the schema, which is loaded at the first validation. The params and results of `methods` are its definitions by
+    name, or its types.
     """
 
     def __init__(self, methods: Iterable[Method[Any, Any]], schema_module: SchemaModule) -> None:
@@ -68,12 +84,12 @@ class Strict:
 
     @classmethod
     def of(cls, module: str, methods: Mapping[str, Method[Any, Any]]) -> Strict:
-        """The judge of the protocol that a generated module belongs to."""
+        """The validator for the protocol of a generated module."""
         return cls(methods.values(), find_module(module))
 
     @cached_property
     def contract(self) -> Contract:
-        """The protocol as data: its methods by definition, and what depends on capabilities."""
+        """The protocol as data: its methods with the names of their definitions, and the capabilities that they need."""
         return contract_of(self.schema_module.protocol, map(self._named, self._methods))
 
     def _named(self, row: Method[Any, Any]) -> Method[Any, Any]:
@@ -98,12 +114,12 @@ class Strict:
         limit: int | None = LIMIT,
         values: int = VALUES,
     ) -> tuple[Violation, ...]:
-        """What is wrong with a message that `sender` sent, as UTF-8 text or parsed JSON; nothing, if all is well.
+        """The violations in a message that `sender` sent: UTF-8 text, or parsed JSON; empty if it is valid.
 
-        If there are more problems than `limit`, a last one with the rule `more` says so, and they are not looked for; `None` is no limit.
-        The result in a response is judged where `method` names its request; without, only the envelope is. A message that holds more
-        `values` than these is not judged, and the only problem, with the rule `size`, says so. Raises `ValueError` for a sender that the
-        protocol does not have.
+        If there are more than `limit` problems, the search stops and a final violation has the rule `more`; `None` means no limit. The
+        result in a response is only validated if `method` names its request. A message of more than `values` values is not validated:
+        its only violation has the rule `size`. Unknown tags of closed unions are violations, even where `decode` keeps them. Raises
+        `ValueError` for a sender that the protocol does not have.
         """
         if self.contract.sides and sender not in self.contract.sides:
             raise ValueError(f"the sender is one of {self.contract.sides}, not {sender!r}")
@@ -117,9 +133,9 @@ class Strict:
     def validate_as(
         self, type_: Any, value: Any, *, limit: int | None = LIMIT, values: int = VALUES
     ) -> tuple[Violation, ...]:
-        """What is wrong with parsed JSON as an instance of one definition, by its name or its type, up to limits as in `validate`.
+        """The violations in parsed JSON as one type of the protocol: a class, an alias, or the name of a definition.
 
-        Raises `KeyError` if there is no such definition.
+        The limits are those of `validate`. Raises `KeyError` if there is no such definition.
         """
         definition = self.schema_module.name_of(type_)
         if definition is None:
@@ -130,9 +146,9 @@ class Strict:
         return _first(chain(problems, self._against(definition, instance, (), INVALID_PARAMS)), limit)
 
     def read(self, message: Any, *, values: int = VALUES) -> tuple[Any, tuple[Violation, ...]]:
-        """The JSON value of a text, or a copy of a value that is parsed already; with the problem that it is not JSON, or too large.
+        """Parse text, or copy parsed JSON; return the value and the violations of the rules `json`, `size` and `duplicate-key`.
 
-        Of keys that an object gives twice the last counts, and each is a problem.
+        The last value of a duplicate key counts.
         """
         if not isinstance(message, bytes | bytearray | str):
             return _read_value(message, values)
@@ -154,7 +170,7 @@ class Strict:
         pending: Callable[[Any], str | None] | None = None,
         limit: int | None = LIMIT,
     ) -> tuple[Violation, ...]:
-        """What `validate` says, of a value that `read` gave. `pending` finds the method of a response's request by its id."""
+        """Validate, as `validate` does, a value that `read` returned. `pending` returns the method of a response's request by its id."""
         if self._is_right(value, sender, method, False):
             return ()
         problems: tuple[Violation, ...] = ()
@@ -165,7 +181,7 @@ class Strict:
         return _first(chain(problems, self._judged(value, sender, method, pending)), limit)
 
     def route(self, method: object, *, is_request: bool) -> Method[Any, Any] | None:
-        """The row of a method, if the protocol has it in this form."""
+        """The row of a method; `None` if the protocol does not have it in this form."""
         return self._routing.rows.get((method, is_request)) if isinstance(method, str) else None
 
     @property
@@ -176,9 +192,9 @@ class Strict:
     # --- envelopes ---
 
     def _is_right(self, value: Any, sender: str, method: str | None, is_read: bool) -> bool:
-        """Whether a message is a call or a result about which nothing is special, and right; `False` says nothing.
+        """Whether a message is valid by the fast path; `False` does not mean that it is invalid.
 
-        Unless it is read, it may be no JSON.
+        Unless `is_read`, the value may not be JSON.
         """
         if value.__class__ is not dict:
             return False
@@ -186,10 +202,10 @@ class Strict:
         if name is not None and name.__class__ is not str:
             return False
         key = sender, method, name, len(value)
-        found = self._ordinary.get(key) or self._ordinary_message(*key)
-        if found is None:
+        ordinary = self._ordinary.get(key) or self._ordinary_message(*key)
+        if ordinary is None:
             return False
-        version, member, has_id, accepts = found
+        version, member, has_id, accepts = ordinary
         id_, payload = value.get("id"), value.get(member)
         return (
             value.get("jsonrpc") == version
@@ -200,7 +216,7 @@ class Strict:
         )
 
     def _ordinary_message(self, sender: str, method: str | None, name: str | None, size: int) -> _Ordinary | None:
-        """What a message of so many members consists of; `None` where more is to be judged."""
+        """The entry of the fast path for messages with this number of members; `None` if they need the full validation."""
         is_versioned, is_call = self._routing.is_versioned, name is not None
         has_id = not is_call or size == 3 + is_versioned
         row = self.route(name if is_call else method, is_request=has_id)
@@ -211,9 +227,9 @@ class Strict:
         if not is_sent or (is_call and method not in (None, name)):  # names that no schema has are without end
             return None
         accepts = self._engine.validator(("$defs", definition)).is_valid
-        found = "2.0" if is_versioned else None, "params" if is_call else "result", has_id, accepts
-        self._ordinary[sender, method, name, size] = found
-        return found
+        ordinary = "2.0" if is_versioned else None, "params" if is_call else "result", has_id, accepts
+        self._ordinary[sender, method, name, size] = ordinary
+        return ordinary
 
     def _judged(
         self, value: Any, sender: str, method: str | None, pending: Callable[[Any], str | None] | None
@@ -274,13 +290,15 @@ class Strict:
     # --- against a definition ---
 
     def _against(self, definition: str, value: Any, at: Path, code: int) -> Iterator[Violation]:
-        for said in self._engine.problems(("$defs", definition), value):
-            yield Violation(json_pointer((*at, *said.path)), said.schema, said.sentence, code, said.rule, said.missing)
+        for error in self._engine.problems(("$defs", definition), value):
+            yield Violation(
+                json_pointer((*at, *error.path)), error.schema, error.sentence, code, error.rule, error.missing
+            )
 
 
-def _first(found: Iterable[Violation], limit: int | None) -> tuple[Violation, ...]:
-    """As many problems as are wanted, and a last one that says so if there are more."""
-    first, more = parted(found, limit)
+def _first(violations: Iterable[Violation], limit: int | None) -> tuple[Violation, ...]:
+    """The violations up to the limit, and a final one that says that there are more."""
+    first, more = parted(violations, limit)
     return first if more is None else (*first, Violation("", "", more_than(len(first)), more.code, "more"))
 
 
@@ -293,7 +311,7 @@ def _duplicate(problem: Problem) -> Violation:
 
 
 def wrong(sentence: str, at: Path = ()) -> Violation:
-    """A message that is none of the protocol, whatever it carries."""
+    """The violation of an invalid envelope."""
     return Violation(json_pointer(at), "", sentence, INVALID_REQUEST, "envelope")
 
 
@@ -313,7 +331,7 @@ def _read_value(value: Any, values: int) -> tuple[Any, tuple[Violation, ...]]:
 
 
 def _misfit(value: Any) -> Path:
-    """Where in a value stands what JSON cannot hold; the whole, if it is nested too deep to look."""
+    """The path of the first part of a value that JSON cannot express; the root, if it is nested too deep to search."""
     waiting: list[tuple[Any, Path]] = [(value, ())]
     while waiting:
         item, path = waiting.pop()

@@ -1,11 +1,12 @@
-"""What a sender answers for, beyond what a receiver refuses: values, variants and fields that the schema does not name.
+"""The rules for senders beyond what receivers reject: values, variants and fields that the schema does not name.
 
-Names that begin with an underscore are extensions, and free.
+Names that begin with an underscore are extensions, and allowed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any, Final
 
 from .construct import no_such_field
@@ -15,37 +16,28 @@ from .fields import Base, held, notes_of, shape_of
 from .json_types import is_object, is_sequence
 from .pointers import json_pointer
 from .receiving import Receiving
-from .types import Type, type_of
+from .types import Type, field_type, type_of
 
-
-class Switch:
-    """Whether `encode` judges where it is not told."""
-
-    __slots__ = ("is_on",)
-
-    def __init__(self) -> None:
-        self.is_on = False
-
-
-STRICTLY: Final = Switch()
+STRICTLY: Final = SimpleNamespace(is_on=False)
+"""Whether `encode` is strict by default."""
 
 
 def encode_strictly(is_on: bool = True) -> None:
-    """From now on, `encode` of all packages that share this run-time judges what it writes, or does so no more.
+    """Make `encode` strict by default, or lenient again, in all packages that share this run-time.
 
-    An argument `strict` of a call counts more than this.
+    The argument `strict` of a call has precedence.
     """
     STRICTLY.is_on = is_on
 
 
 def unnamed(receiving: Receiving, value: Any, type_: Type, at: Path = ()) -> Iterator[Problem]:
-    """What the schema does not name in a value that was read as a type."""
+    """Yield what the schema does not name in a value that was decoded as a type."""
     if isinstance(value, Base):
         yield from _of_record(receiving, value, at)
     elif isinstance(value, str):
-        known = _texts(type_)
-        if known is not None and value not in known and not value.startswith("_"):
-            yield _problem(at, _not_known(value, known))
+        literals = _texts(type_)
+        if literals is not None and value not in literals and not value.startswith("_"):
+            yield _problem(at, _not_known(value, literals))
     elif is_object(value):
         for key, item in value.items():
             yield from unnamed(receiving, item, _inside(type_, "map"), (*at, key))
@@ -58,11 +50,11 @@ def _of_record(receiving: Receiving, record: Any, at: Path) -> Iterator[Problem]
     shape, notes = shape_of(type(record)), notes_of(record)
     if shape.is_unknown and notes is not None:
         if not str(notes.tag).startswith("_"):
-            known = frozenset(map(str, shape.known or ()))
-            yield _problem((*at, str(shape.tag_field)), _not_known(str(notes.tag), known))
+            known_tags = frozenset(map(str, shape.known or ()))
+            yield _problem((*at, str(shape.tag_field)), _not_known(str(notes.tag), known_tags))
         return
     for one in shape.fields.values():
-        yield from unnamed(receiving, held(record, one), type_of(one.type), (*at, one.wire))
+        yield from unnamed(receiving, held(record, one), field_type(one), (*at, one.wire))
     further = type_of(shape.extra_type())
     for key, item in (notes.unknown if notes is not None and notes.unknown else {}).items():
         if not key.startswith("_") and shape.extra is Any and not receiving.takes_more(type(record), key):
@@ -71,11 +63,11 @@ def _of_record(receiving: Receiving, record: Any, at: Path) -> Iterator[Problem]
 
 
 def _texts(type_: Type) -> frozenset[str] | None:
-    """The texts that a type names beside which any other may stand; `None` where it names none."""
+    """The strings that an open type names; `None` if it names none or is closed."""
     flat = list(type_.flat())
-    found = frozenset(value for one in flat for value in one.values if isinstance(value, str))
+    literals = frozenset(value for one in flat for value in one.values if isinstance(value, str))
     is_open = any(one.is_open or one.kind == "string" for one in flat)
-    return found if found and is_open and not any(one.kind == "any" for one in flat) else None
+    return literals if literals and is_open and not any(one.kind == "any" for one in flat) else None
 
 
 def _inside(type_: Type, kind: str) -> Type:
@@ -83,9 +75,9 @@ def _inside(type_: Type, kind: str) -> Type:
     return next((one.children[-1] for one in type_.flat() if one.kind == kind), type_of(Any))
 
 
-def _not_known(value: str, known: frozenset[str]) -> str:
-    listed = ", ".join(map(repr, sorted(known)))
-    return f"{quote(value)} is not one of the known values {listed}, and not an extension, which would begin with '_'"
+def _not_known(value: str, known_values: frozenset[str]) -> str:
+    text = ", ".join(map(repr, sorted(known_values)))
+    return f"{quote(value)} is not one of the known values {text}, and not an extension, which would begin with '_'"
 
 
 def _problem(at: Path, sentence: str) -> Problem:

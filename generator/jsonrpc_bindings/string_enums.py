@@ -1,4 +1,4 @@
-"""Named sets of texts as classes of `StrEnum`, where a package has them so."""
+"""Named string enumerations as `StrEnum` classes, for packages that are generated with them."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ __all__ = ["OpenStringEnum", "StringEnum"]
 
 
 class StringEnum(StrEnum):
-    """A set of texts: decoding gives its members, and refuses others. A member is its text, so both compare."""
+    """A closed set of strings: decoding returns its members, and rejects other strings. A member equals its string."""
 
 
 class OpenStringEnum(StringEnum):
-    """A set of texts that may grow: an unknown text becomes a member of its own, which no loop over the class has."""
+    """An open set of strings: an unknown string becomes a member of its own, which iteration over the class does not include."""
 
     @classmethod
     def _missing_(cls, value: object) -> Self | None:
         if not isinstance(value, str):
             return None
-        found = str.__new__(cls, value)
-        found._name_ = found._value_ = str(value)
-        return found
+        member = str.__new__(cls, value)
+        member._name_ = member._value_ = str(value)
+        return member
 
 
 def is_string_enum(annotation: Any) -> TypeGuard[type[StringEnum]]:
-    """Whether an annotation is a set of texts."""
+    """Whether an annotation is a string enumeration."""
     return isinstance(annotation, type) and issubclass(annotation, StringEnum)
 
 
 def members_of(cls: type[StringEnum]) -> Callable[[str], StringEnum | None]:
-    """What gives the member of a text; `None` for one that the set does not take."""
-    known: dict[str, StringEnum] = {one.value: one for one in cls}
+    """The function from a string to its member; it returns `None` for a string that the enumeration does not accept."""
+    members: dict[str, StringEnum] = {one.value: one for one in cls}
     if not issubclass(cls, OpenStringEnum):
-        return known.get
-    return lambda text: known.get(text) or cls(text)
+        return members.get
+    return lambda text: members.get(text) or cls(text)

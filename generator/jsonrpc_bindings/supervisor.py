@@ -1,11 +1,11 @@
-"""Starts programs, and ends each with all that it has started.
+"""Starts programs, and ends each with all processes that it has started.
 
-It is part of the run-time because everything else stands on that: connections start agents, `acp_workspace` runs commands, and acpgen,
-which carries the run-time (`acpgen.resources`), probes agents, taps them and asks targets.
+It is part of the run-time because everything else depends on that: connections start agents, `acp_workspace` runs commands, and acpgen,
+which contains the run-time (`acpgen.resources`), probes agents, taps them and queries targets.
 
-On POSIX a program leads a session or a group, and its environment holds a token, which all that it starts inherits. It is waited for when
-it is closed, so its id names no other process before that. A guard, a shell that waits for the end of this process, ends what is left
-if this process is killed. SECURITY.md says what escapes.
+On POSIX a program leads a session or a group, and its environment has a token, which its descendants inherit. It is only waited for when
+it is closed, so that its id is not reused before. A guard, a shell that waits for the end of this process, ends the remaining programs
+if this process is killed. SECURITY.md describes what escapes.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from .process_tree import VARIABLE, Tree
 from .tail import Tail
 
 Stream: TypeAlias = "int | IO[bytes] | IO[str] | None"
-"""A standard stream as `subprocess.Popen` takes it."""
+"""A standard stream as `subprocess.Popen` accepts it."""
 ERRORS: Final = 16 << 10
-"""Bytes of standard error that are kept, from its end."""
+"""The number of bytes that are kept of the end of standard error."""
 
 _GUARD: Final = """
 trap '' HUP INT TERM
@@ -46,13 +46,15 @@ for one in $kept; do
     [ "$one" = 0 ] || kill -s KILL -- "-$one"
 done
 """
-"""Reads `+ TREE` and `- TREE`. At the end of its input it has Python end the trees that are left, or ends their groups itself, but for 0:
-that is a program that was not started yet, and to `kill` the guard's own group.
+"""The guard script, which reads `+ TREE` and `- TREE`.
+
+At the end of its input it has Python end the remaining trees, or kills their groups itself. It skips group 0: that is a program that was
+not started yet, and for `kill` the guard's own group.
 """
 
 
 class _Guard:
-    """A process that ends the programs of this one when this one has ended, however that came. It runs while there are programs."""
+    """A process that ends the programs of this process once this process has ended, in whatever way. It runs while there are programs."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -63,11 +65,11 @@ class _Guard:
 
     @property
     def pid(self) -> int | None:
-        """The id of the process; `None` while there is nothing to guard."""
+        """The process id of the guard; `None` while there is nothing to guard."""
         return None if self._process is None else self._process.pid
 
     def change(self, old: Tree | None, new: Tree | None) -> None:
-        """End `new` too, and `old` no more."""
+        """Add `new` to the guarded trees, and remove `old`."""
         with self._lock:
             if self._owner != os.getpid():  # of a process that was forked, the guard is its parent's
                 self._owner, self._process, self._trees = os.getpid(), None, set()
@@ -118,11 +120,11 @@ def _start_guard() -> subprocess.Popen[bytes]:
 
 
 GUARD: Final = _Guard()
-"""The guard of this process. Where it does not work, programs outlive this process if it is killed."""
+"""The guard of this process. If it does not work, programs outlive this process when it is killed."""
 
 
 class _Errors:
-    """The end of a program's standard error, read by a thread and passed on to a descriptor."""
+    """The end of a program's standard error, read by a thread and copied to a descriptor."""
 
     def __init__(self, source: IO[bytes], target: int | None) -> None:
         self._source = source
@@ -134,7 +136,7 @@ class _Errors:
 
     @property
     def text(self) -> str:
-        """What is kept of it."""
+        """The part that is kept, as text."""
         with self._lock:
             return self._tail.text
 
@@ -158,14 +160,14 @@ class _Errors:
 
 
 class Exit(NamedTuple):
-    """How a program ended: by itself with a code, or by a signal, which has its name here (`SIGKILL`); neither where nobody knows."""
+    """How a program ended: with an exit code, or by a signal, by name (`SIGKILL`); neither if unknown."""
 
     code: int | None
     signal: str | None
 
 
 class Program:
-    """A program that runs or has run. Nobody else may wait for it."""
+    """A running or ended program. No other code may wait for it."""
 
     def __init__(self, process: subprocess.Popen[bytes], tree: Tree, errors: _Errors | None = None) -> None:
         self._process = process
@@ -177,32 +179,32 @@ class Program:
 
     @property
     def pid(self) -> int:
-        """Its id. It names this program and no other until it is closed."""
+        """The process id. It is not reused before the program is closed."""
         return self._process.pid
 
     @property
     def stdin(self) -> IO[bytes] | None:
-        """Its standard input, where that is a pipe."""
+        """The standard input; `None` if it is not a pipe."""
         return self._process.stdin
 
     @property
     def stdout(self) -> IO[bytes] | None:
-        """Its standard output, where that is a pipe."""
+        """The standard output; `None` if it is not a pipe."""
         return self._process.stdout
 
     @property
     def errors(self) -> str:
-        """The end of its standard error, where that is kept."""
+        """The end of the standard error; empty if it is not kept."""
         return "" if self._errors is None else self._errors.text
 
     @property
     def has_errors_left(self) -> bool:
-        """Whether more may come on its standard error, where that is kept."""
+        """Whether more standard error may arrive; `False` if it is not kept."""
         return self._errors is not None and self._errors.thread.is_alive()
 
     @property
     def has_ended(self) -> bool:
-        """Whether it has ended. What it started may still run."""
+        """Whether the program has ended. Processes that it started may still run."""
         if self._has_ended:
             return True
         if self._is_closed or not hasattr(os, "waitid"):
@@ -210,38 +212,38 @@ class Program:
             self._has_ended = self._code is not None
             return self._has_ended
         try:
-            found = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG)
+            status = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG)
         except ChildProcessError:  # somebody else has waited for it
             self._has_ended = True
             return True
-        if found is not None:
-            self._code = found.si_status if found.si_code == os.CLD_EXITED else -found.si_status
+        if status is not None:
+            self._code = status.si_status if status.si_code == os.CLD_EXITED else -status.si_status
             self._has_ended = True
         return self._has_ended
 
     @property
     def code(self) -> int | None:
-        """Its exit code, negative for a signal; `None` while it runs, and where nobody knows."""
+        """The exit code, negative for a signal; `None` while the program runs, and if unknown."""
         return self._code if self.has_ended else None
 
     @property
     def exit(self) -> Exit | None:
-        """How it ended; `None` while it runs."""
+        """How the program ended; `None` while it runs."""
         if not self.has_ended:
             return None
         code = self._code
         return Exit(code, None) if code is None or code >= 0 else Exit(None, _signal_name(-code))
 
     def wait(self, seconds: float) -> bool:
-        """Wait at most so long until it has ended; whether it has."""
+        """Wait at most this many seconds for the end of the program; return whether it has ended."""
         until, pause = time.monotonic() + seconds, 0.0005
-        while not self.has_ended and (left := until - time.monotonic()) > 0:
-            time.sleep(min(pause, left))
+        while not self.has_ended and (remaining := until - time.monotonic()) > 0:
+            time.sleep(min(pause, remaining))
             pause = min(pause * 2, 0.05)
         return self.has_ended
 
     def watch(self, call: Callable[[], object]) -> None:
-        """Have a function called once in the running event loop when it has ended."""
+        """Call a function once in the running event loop when the program has ended."""
         import asyncio  # who calls this has it already
 
         loop = asyncio.get_running_loop()
@@ -260,13 +262,16 @@ class Program:
     # --- ending it
 
     def signal(self, number: int) -> None:
-        """Signal the program alone."""
+        """Signal only the program itself."""
         if not self.has_ended:
             with suppress(OSError, ValueError):
                 os.kill(self.pid, number)
 
     def ending(self, grace: float) -> Iterator[float]:
-        """End it and all that it has started: asked first, made to after `grace` seconds. Yields how long to wait before the next step."""
+        """End the program and all that it has started: gracefully first, by force after `grace` seconds.
+
+        Yields the seconds to wait before the next step.
+        """
         if self._is_closed:
             return
         if os.name == "posix":
@@ -275,7 +280,7 @@ class Program:
             yield from self._ending(grace)
 
     def _ending(self, grace: float) -> Iterator[float]:
-        """End the program alone, as all that can be done where the system knows no more."""
+        """End only the program itself, for systems on which its descendants are not known."""
         until = time.monotonic() + grace
         if grace > 0 and not self.has_ended:
             self._process.terminate()
@@ -285,7 +290,7 @@ class Program:
             self._process.kill()
 
     def end(self, grace: float) -> None:
-        """End it and all that it has started, asked first, made to after `grace` seconds. A second call does nothing."""
+        """End the program and all that it has started: gracefully first, by force after `grace` seconds. A second call does nothing."""
         if self._is_closed:
             return
         for pause in self.ending(grace):
@@ -300,12 +305,12 @@ class Program:
         GUARD.change(self._tree, None)
 
     def close(self) -> None:
-        """End at once all that still runs, and give up its id. A second call does nothing."""
+        """End at once all that still runs, and release the process id. A second call does nothing."""
         self.end(0)
 
 
 class _Before(TypedDict, total=False):
-    """What the program's process calls before it runs the program."""
+    """The argument of `Popen` for a function that runs in the child before the program."""
 
     preexec_fn: Callable[[], object]
 
@@ -324,10 +329,10 @@ def start(
 ) -> Program:
     """Start a program. It leads a session (`s`), a group (`g`), or nothing; the other arguments are those of `subprocess.Popen`.
 
-    With `keep_errors` the end of its standard error is in `Program.errors`. It is also passed on: to ours for `None`, to a descriptor or a
-    file, and nowhere for `PIPE` and `DEVNULL`.
+    With `keep_errors` the end of its standard error is in `Program.errors`. It is also copied: to that of this process for `None`, to a
+    descriptor or a file, and nowhere for `PIPE` and `DEVNULL`.
 
-    Raises `OSError`, `ValueError` for a NUL character.
+    Raises `OSError`; `ValueError` for a NUL character.
     """
     if keep_errors and stderr == subprocess.STDOUT:
         raise ValueError("standard error that goes to standard output cannot be kept")
@@ -353,14 +358,14 @@ def start(
     except BaseException:
         GUARD.change(tree, None)
         raise
-    known = Tree(tree.token, process.pid, process_tree.started(process.pid), leads)
-    GUARD.change(tree, known)
+    running_tree = Tree(tree.token, process.pid, process_tree.started(process.pid), leads)
+    GUARD.change(tree, running_tree)
     errors = None if not keep_errors or process.stderr is None else _Errors(process.stderr, _target(stderr))
-    return Program(process, known, errors)
+    return Program(process, running_tree, errors)
 
 
 def _target(stderr: Stream) -> int | None:
-    """A descriptor for what is passed on."""
+    """A descriptor to which standard error is copied; `None` for nowhere."""
     if stderr in (subprocess.PIPE, subprocess.DEVNULL):
         return None
     try:

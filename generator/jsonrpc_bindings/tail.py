@@ -1,4 +1,4 @@
-"""The end of a text that comes as bytes: as much of it as a limit admits, cut between characters.
+"""The end of a text that arrives as bytes, up to a limit, cut between characters.
 
 Source: the terminals page, "Executing Commands" (`outputByteLimit`).
 """
@@ -9,11 +9,11 @@ import codecs
 from typing import Final
 
 _SLACK: Final = 65536
-"""Bytes that are kept beyond the limit for a while, so that not every chunk moves all the others."""
+"""Bytes that are kept temporarily beyond the limit, so that not every chunk moves all the others."""
 
 
 class Tail:
-    r"""The last `limit` bytes of what was added, as UTF-8 text. What is no UTF-8 becomes U+FFFD, and counts as the three bytes of it.
+    r"""The last `limit` bytes of the added bytes, as UTF-8 text. Invalid UTF-8 becomes U+FFFD, and counts as the three bytes of that.
 
     >>> tail = Tail(5)
     >>> tail.add(b"high \xe2\x82"), tail.text, tail.is_cut
@@ -29,7 +29,7 @@ class Tail:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def add(self, chunk: bytes, *, is_last: bool = False) -> str:
-        """Add bytes, and return them as text; a character that has begun and not ended comes with the next ones."""
+        """Add bytes, and return them as text; an incomplete character is returned with the next bytes."""
         text = self._decoder.decode(chunk, is_last)
         self._kept += text.encode()
         if len(self._kept) > self._limit + _SLACK:
@@ -47,11 +47,11 @@ class Tail:
 
     @property
     def text(self) -> str:
-        """What is kept: at most as many bytes as the limit admits, whole characters."""
+        """The kept text: whole characters, within the limit of bytes."""
         self._cut()
         return self._kept.decode()
 
     @property
     def is_cut(self) -> bool:
-        """Whether something was dropped."""
+        """Whether text was dropped."""
         return self._is_cut or len(self._kept) > self._limit

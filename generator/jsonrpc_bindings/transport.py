@@ -1,4 +1,4 @@
-"""What a connection needs of a transport, and the one in memory."""
+"""The interface of transports, and the in-memory transport."""
 
 from __future__ import annotations
 
@@ -10,36 +10,36 @@ from typing import Any, Final, Protocol
 from .failures import ConnectionClosed
 
 CAPACITY: Final = 1 << 20
-"""How many bytes may wait to be read before the sender waits."""
+"""The number of unread bytes at which the sender waits."""
 
 
 class Transport(Protocol):
-    """Carries whole messages both ways. `child` and `stdio` have those of processes, `pair` makes two ends in memory."""
+    """A bidirectional transport of whole messages. `child` and `stdio` have those of processes, `pair` creates two ends in memory."""
 
     async def receive(self) -> bytes | None:
-        """The next message, `None` at the end. Raises `Unreadable` for what is no message; more may follow."""
+        """Receive the next message; `None` at the end. Raises `Unreadable` for data that is not a message; more messages may follow."""
         ...
 
     def send(self, message: bytes) -> None:
-        """Hand over one message, without waiting. Raises `ConnectionClosed` where it can go nowhere."""
+        """Queue one message, without waiting. Raises `ConnectionClosed` if it cannot be sent any more."""
         ...
 
     @property
     def is_full(self) -> bool:
-        """Whether so much waits to be sent that `drain` would wait."""
+        """Whether so much is queued that `drain` would wait."""
         ...
 
     async def drain(self) -> None:
-        """Wait until less waits to be sent. Raises `ConnectionClosed` where it will go nowhere."""
+        """Wait until less is queued. Raises `ConnectionClosed` if it cannot be sent any more."""
         ...
 
     async def close(self) -> None:
-        """Send what waits, as far as the peer takes it, and release everything. Done twice, it does nothing."""
+        """Send what is queued, as far as the peer reads it, and release everything. A second call does nothing."""
         ...
 
 
 class Queue:
-    """Messages that wait to be taken; whoever adds more waits while they have `capacity` bytes. `closed` says why nothing is taken."""
+    """A queue of messages, which is full at `capacity` bytes. `closed` is the text of the error once it is closed."""
 
     def __init__(self, capacity: int, closed: str) -> None:
         self._capacity, self._closed = capacity, closed
@@ -62,7 +62,7 @@ class Queue:
         self._changed.set()
 
     async def first(self) -> bytes | None:
-        """The message that is taken next; `None` where none will come."""
+        """The first message, which stays in the queue; waits for one, and returns `None` if none will come."""
         while not self._messages:
             if self._is_closed:
                 return None
@@ -71,13 +71,13 @@ class Queue:
         return self._messages[0]
 
     def take(self) -> None:
-        """Take the first message out."""
+        """Remove the first message."""
         self._size -= len(self._messages.popleft())
         if self._size < self._capacity:
             self._room.set()
 
     async def drain(self) -> None:
-        """Wait until less waits. Raises `ConnectionClosed`."""
+        """Wait until the queue is not full. Raises `ConnectionClosed`."""
         while self.is_full:
             self._room.clear()
             await self._room.wait()
@@ -85,7 +85,7 @@ class Queue:
             raise ConnectionClosed(self._closed)
 
     def close(self) -> None:
-        """Let nothing in any more. What waits can be taken."""
+        """Accept no more messages. Those in the queue can still be taken."""
         self._is_closed = True
         self._changed.set()
         self._room.set()
@@ -124,13 +124,13 @@ class Memory:
 
 
 def pair(capacity: int = CAPACITY) -> tuple[Memory, Memory]:
-    """The two ends of a connection in memory. Whoever sends waits once `capacity` bytes are unread."""
+    """The two ends of a connection in memory. A sender waits once `capacity` bytes are unread."""
     one, other = (Queue(capacity, "the connection has ended") for _ in range(2))
     return Memory(one, other), Memory(other, one)
 
 
 async def finish(work: asyncio.Future[Any], hurry: Callable[[], object]) -> None:
-    """Wait for work to its end. Whoever cancels this hurries it."""
+    """Wait until work is done. Cancelling this call calls `hurry`; the cancellation is raised once the work is done."""
     cancelled: asyncio.CancelledError | None = None
     while not work.done():
         try:

@@ -1,4 +1,6 @@
-"""What annotations of generated types mean: each is resolved once, into one kind of type, and by that values are read and judged."""
+"""The types that annotations of generated modules stand for: each annotation is resolved once, and the type is used to decode and
+validate.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,8 @@ from typing import Annotated, Any, Final, Literal, Never, TypeAlias, cast, get_a
 
 from msgspec import UnsetType
 
-from .annotations import Alias, Constants, Marker, Meta, Number, Shapes, Tagged, is_unpacked
-from .fields import is_record, shape_of
+from .annotations import Alias, Constants, Marker, Meta, Number, Shapes, Tagged, is_unpacked, resolve
+from .fields import Field, is_record, shape_of
 from .json_types import scalar_key
 from .string_enums import OpenStringEnum, is_string_enum
 
@@ -24,9 +26,10 @@ Kind: TypeAlias = Scalar | Literal["constants", "texts", "array", "tuple", "map"
 class Type:
     """A type of JSON values.
 
-    `annotation` is what was resolved, `inside` has the annotations of which it is made: of the items or fields, those of a tuple's first
-    items before that of the others, or of branches. `is_judged`: the schema says more of it. `cls` is the class of records or texts.
-    `values` are constants; `is_open`: they are texts, and any other may stand there. `marker` is what tells the branches of a union apart.
+    `annotation` is what was resolved; `inside` has the annotations of its parts: of items or values, of a tuple's first items followed
+    by that of the others, or of branches. `is_judged`: the schema is stricter. `cls` is the record class or string enumeration. `values`
+    are constants; `is_open`: they are strings, and any other string is allowed too. `marker` says how the branches of a union are
+    discriminated.
     """
 
     kind: Kind
@@ -41,63 +44,76 @@ class Type:
 
     @cached_property
     def children(self) -> tuple[Type, ...]:
-        """The types of which it is made; of a record those of the fields, and that of the unnamed ones."""
+        """The types of its parts; for a record those of the fields, and that of unnamed fields."""
         if self.kind == "record":
             shape = shape_of(self.cls)
-            return tuple(map(type_of, (*(one.type for one in shape.fields.values()), shape.extra_type())))
+            return (*map(field_type, shape.fields.values()), type_of(shape.extra_type()))
         return tuple(map(type_of, self.inside))
 
     @cached_property
     def branches(self) -> tuple[Type, ...]:
-        """What a value may be; a type that is no union is its only branch."""
+        """The alternatives of a union; any other type is its only branch."""
         if self.kind == "optional":
             return (*self.children, type_of(NoneType))
         return self.children if self.kind == "union" else (self,)
 
     def flat(self) -> Iterator[Type]:
-        """The branches, and those of unions among them."""
+        """Yield the branches, with nested unions flattened."""
         for one in self.branches:
             yield from (one,) if one is self else one.flat()
 
     def reached(self) -> Iterator[Type]:
-        """The type, and each that it leads to."""
-        seen: set[Type] = {self}
+        """Yield the type, and each type that is reachable from it."""
+        visited: set[Type] = {self}
         waiting: list[Type] = [self]
         for one in waiting:  # which grows
             yield one
-            waiting += [child for child in dict.fromkeys(one.children) if child not in seen]
-            seen.update(one.children)
+            waiting += [child for child in dict.fromkeys(one.children) if child not in visited]
+            visited.update(one.children)
 
     @cached_property
     def classes(self) -> tuple[Any, ...]:
-        """The classes of records among the branches."""
+        """The record classes among the branches."""
         return tuple(one.cls for one in self.flat() if one.kind == "record")
 
     @cached_property
     def takes_texts_as_they_are(self) -> bool:
-        """Whether texts that are values need no class."""
+        """Whether strings need no conversion to a class."""
         return not any(one.kind == "texts" for one in self.flat())
 
     @cached_property
+    def json_classes(self) -> frozenset[type]:
+        """The Python classes of parsed JSON that values may have."""
+        if self.kind == "constants":
+            return frozenset([*map(type, self.values), *([str] if self.is_open else [])])
+        if self.kind in ("union", "optional"):
+            return frozenset(cls for one in self.branches for cls in one.json_classes)
+        return _JSON_CLASSES.get(self.kind, JSON_CLASSES)
+
+    @property
     def takes_objects(self) -> bool:
         """Whether values may be objects."""
-        return any(one.kind in ("any", "map", "record") for one in self.flat())
+        return dict in self.json_classes
 
     def constants(self, wire: str) -> tuple[Any, ...] | None:
-        """The constants that objects of the type have in a field; `None` where others may stand there."""
+        """The constants that objects of the type have in a field; `None` if other values are allowed."""
         if self.kind == "record":
             shape = shape_of(self.cls)
             if wire in shape.constants and not shape.is_unknown:
                 return (shape.constants[wire],)
-            types = [type_of(one.type) for one in shape.fields.values() if one.wire == wire]
+            types = [field_type(one) for one in shape.fields.values() if one.wire == wire]
             flat = [one for type_ in types for one in type_.flat()]
             is_closed = bool(flat) and all(one.kind in ("constants", "texts") and not one.is_open for one in flat)
             return tuple(value for one in flat for value in one.values) if is_closed else None
-        found = [one.constants(wire) for one in self.branches if one.takes_objects and one is not self]
-        return None if not found or None in found else tuple(dict.fromkeys(tag for tags in found for tag in tags or ()))
+        branch_constants = [one.constants(wire) for one in self.branches if one.takes_objects and one is not self]
+        return (
+            None
+            if not branch_constants or None in branch_constants
+            else tuple(dict.fromkeys(tag for tags in branch_constants for tag in tags or ()))
+        )
 
     def requires(self, wire: str) -> bool:
-        """Whether objects of the type have a field."""
+        """Whether objects of the type must have a field."""
         if self.kind == "record":
             shape = shape_of(self.cls)
             return wire in shape.required or wire in shape.constants
@@ -116,21 +132,21 @@ class Type:
 
     @property
     def is_exclusive(self) -> bool:
-        """Whether what two branches accept is refused."""
+        """Whether a value that two branches accept is rejected."""
         return isinstance(self.marker, Tagged | Shapes) and self.marker.exclusive
 
     @cached_property
     def tags(self) -> Tags | None:
-        """Whose the tags are, where tags tell the branches of a union apart."""
+        """The branches by tag; `None` if the type is not a union that is discriminated by a tag."""
         marker = self.marker if self.marker is not None else _own_tags(self.branches)
         return Tags(self.branches, marker) if self.kind == "union" and isinstance(marker, Tagged) else None
 
 
 class Tags:
-    """Which branches of a union are tried for which tag.
+    """The branches of a union by tag.
 
-    `owners` has those of a tag, by `scalar_key`, and `unknown` are those of a text that is no tag. `free` take objects with any tag, and
-    `untagged` those without. `others` take what is no object.
+    `owners` has the branches of a tag, by `scalar_key`, and `unknown` those for other strings. `free` accept objects with any tag, and
+    `untagged` objects without one. `others` accept values that are not objects.
     """
 
     def __init__(self, branches: tuple[Type, ...], marker: Tagged) -> None:
@@ -146,7 +162,7 @@ class Tags:
                 self.owners.setdefault(scalar_key(tag), []).append(one)
 
     def known(self, value: Mapping[str, Any]) -> list[Type] | None:
-        """The branches of an object by its tag; `None` where that is unknown."""
+        """The branches for an object by its tag; `None` if the tag is unknown."""
         if self.field not in value:
             return self.untagged
         tag = value[self.field]
@@ -157,7 +173,9 @@ _SCALAR_TAGS: Final = (str, int, float)
 
 
 def _own_tags(branches: tuple[Type, ...]) -> Tagged | None:
-    """What tells the branches of an unmarked union apart: the tag that the classes have themselves, each its own."""
+    """The discriminator of a union without a marker: the tag field that all its classes share, with distinct tags; `None` if there is
+    none.
+    """
     shapes = [shape_of(one.cls) for one in branches if one.kind == "record"]
     fields = {shape.tag_field for shape in shapes}
     tags = [shape.tag for shape in shapes if not shape.is_unknown]
@@ -170,39 +188,47 @@ _TYPES: Final[dict[Any, Type]] = {}
 
 
 def type_of(annotation: Any) -> Type:
-    """What a resolved annotation means. Raises `TypeError` for what is no type of JSON."""
-    found = _TYPES.get(annotation)
-    return _TYPES.setdefault(annotation, _meant(annotation)) if found is None else found
+    """The type of a resolved annotation. Raises `TypeError` if it is not a type of JSON."""
+    type_ = _TYPES.get(annotation)
+    return _TYPES.setdefault(annotation, _meant(annotation)) if type_ is None else type_
+
+
+def field_type(field: Field) -> Type:
+    """The type of a field."""
+    if field.meant is None:
+        field.meant = type_of(resolve(field.annotation, field.module))
+    type_: Type = field.meant
+    return type_
 
 
 def _meant(annotation: Any) -> Type:
     inner, limits, marker, is_judged = _bare(annotation)
-    said: Any = {"annotation": annotation, "limits": limits, "is_judged": is_judged}
+    options: Any = {"annotation": annotation, "limits": limits, "is_judged": is_judged}
     args, base = get_args(inner), get_origin(inner) or inner
     if isinstance(marker, Constants):
-        return Type("constants", **said, values=marker.values)
+        return Type("constants", **options, values=marker.values)
     if inner in _SCALARS:
-        return Type(_SCALARS[inner], **said)
+        return Type(_SCALARS[inner], **options)
     if base is Literal:
-        return Type("constants", **said, values=args)
+        return Type("constants", **options, values=args)
     if is_string_enum(inner):
         values = tuple(one.value for one in inner)
-        return Type("texts", **said, cls=inner, values=values, is_open=issubclass(inner, OpenStringEnum))
+        return Type("texts", **options, cls=inner, values=values, is_open=issubclass(inner, OpenStringEnum))
     if is_record(inner):
-        said["is_judged"] = is_judged or shape_of(inner).is_judged
-        return Type("record", **said, cls=inner)
+        options["is_judged"] = is_judged or shape_of(inner).is_judged
+        return Type("record", **options, cls=inner)
     if base is list or base is dict:
-        return Type("array" if base is list else "map", **said, inside=args[-1:] or (Any,))
+        return Type("array" if base is list else "map", **options, inside=args[-1:] or (Any,))
     if base is tuple:
-        return Type("tuple", **said, inside=_positions(args))
+        return Type("tuple", **options, inside=_positions(args))
     if base not in _UNIONS:
         raise TypeError(f"{inner!r} is no type of JSON")
     branches = tuple(_flat(inner))
     rest = tuple(one for one in branches if one is not NoneType)
     if marker is None and rest != branches:
         plain = either(*rest)
-        said["limits"] = ()
-        return Type("optional", **said, inside=(Annotated[cast("Any", (plain, *limits))] if limits else plain,))
+        options["limits"] = ()
+        return Type("optional", **options, inside=(Annotated[cast("Any", (plain, *limits))] if limits else plain,))
     types = list(map(type_of, branches))
     others = [one for one in types if one.kind != "constants"]
     texts = tuple(value for one in types for value in one.values)
@@ -212,8 +238,8 @@ def _meant(annotation: Any) -> Type:
         and all(one.kind == "string" and not one.limits for one in others)
         and all(type(one) is str for one in texts)
     ):
-        return Type("constants", **said, values=texts, is_open=bool(others))
-    return Type("union", **said, inside=branches, marker=marker)
+        return Type("constants", **options, values=texts, is_open=bool(others))
+    return Type("union", **options, inside=branches, marker=marker)
 
 
 _SCALARS: Final[dict[Any, Scalar]] = {
@@ -229,9 +255,24 @@ _SCALARS: Final[dict[Any, Scalar]] = {
 }
 _UNIONS: Final = (typing.Union, UnionType)
 
+JSON_CLASSES: Final = frozenset({dict, list, str, bool, int, float, NoneType})
+_JSON_CLASSES: Final[dict[str, frozenset[Any]]] = {
+    "never": frozenset(),
+    "null": frozenset({NoneType}),
+    "boolean": frozenset({bool}),
+    "integer": frozenset({int, float}),
+    "number": frozenset({int, float}),
+    "string": frozenset({str}),
+    "texts": frozenset({str}),
+    "array": frozenset({list}),
+    "tuple": frozenset({list}),
+    "map": frozenset({dict}),
+    "record": frozenset({dict}),
+}
+
 
 def _bare(annotation: Any) -> tuple[Any, tuple[Meta, ...], Marker | None, bool]:
-    """An annotation without aliases and markers; the limits, the inner ones first; what tells branches apart; whether it is judged."""
+    """An annotation without aliases and markers; its limits, inner ones first; the marker of a union; whether its schema is stricter."""
     limits: tuple[Meta, ...] = ()
     marker, is_judged = None, False
     while True:
@@ -248,7 +289,7 @@ def _bare(annotation: Any) -> tuple[Any, tuple[Meta, ...], Marker | None, bool]:
 
 
 def _flat(union: Any) -> Iterator[Any]:
-    """The branches of a union with those of unions in it of which nothing is said."""
+    """Yield the branches of a union; nested unions without metadata are flattened."""
     for one in get_args(union):
         inner, *more = _bare(one)
         if get_origin(inner) in _UNIONS and not any(more):
@@ -263,7 +304,7 @@ def either(*annotations: Any) -> Any:
 
 
 def _positions(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The types of the first items of a tuple, and that of those after them; `Never` where there are none."""
+    """The annotations of the first items of a tuple, and that of the remaining items; `Never` if there may be none."""
     if args[1:] == (Ellipsis,):
         return (args[0],)
     return (*args[:-1], get_args(args[-1])[0]) if args and is_unpacked(args[-1]) else (*args, Never)

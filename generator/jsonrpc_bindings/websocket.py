@@ -6,8 +6,8 @@
     async with peers.connect_agent(MyClient(), await websocket.connect("ws://127.0.0.1:8080/acp")) as agent:
         ...
 
-Sources: RFC 6455 (frames, close codes), the RFD of ACP on streamable HTTP and WebSocket (text frames alone, binary ones ignored, an id of
-the connection in the answer to the upgrade).
+Sources: RFC 6455 (frames, close codes), the RFD of ACP on streamable HTTP and WebSocket (only text frames, binary frames are ignored, a
+connection id in the response to the upgrade).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
@@ -41,12 +41,12 @@ if TYPE_CHECKING:
     from .wire import Options
 
 PING: Final = 20.0
-"""Seconds between pings, so that no intermediary takes the connection for dead."""
+"""Seconds between pings, so that no intermediary closes the connection as idle."""
 QUEUE: Final = 4
-"""Messages that wait in memory before no more is read."""
+"""The number of buffered messages at which reading is paused."""
 
 _ENDS: Final = {1000, 1001, 1005}
-"""Close codes of a peer that has simply ended: done, going away, none given."""
+"""Close codes of a normal end: done, going away, none given."""
 _TOO_BIG: Final = 1009
 _MEANINGS: Final[Mapping[int, str]] = {
     **_frames.CLOSE_CODE_EXPLANATIONS,
@@ -56,10 +56,11 @@ _MEANINGS: Final[Mapping[int, str]] = {
 
 
 class Socket:
-    """An open WebSocket of the library `websockets` as a transport; `connect` and `serve` make them.
+    """An open WebSocket of the library `websockets` as a transport; `connect` and `serve` create it.
 
-    `limit` is the longest message in bytes that the WebSocket was opened with (`max_size`), and is told where one is longer. `grace`: the
-    seconds that `close` gives the peer to take what waits. Open it with `ping_timeout=None`: while we do not read, we do not see pongs.
+    `limit` is the maximum message size in bytes with which the WebSocket was opened (`max_size`), for the error about a longer message.
+    `grace`: seconds that `close` gives the peer to read what is queued. Open the WebSocket with `ping_timeout=None`: while reading is
+    paused, pongs are not seen.
     """
 
     def __init__(self, socket: Any, *, limit: int = LIMIT, grace: float = 2.0) -> None:
@@ -69,7 +70,7 @@ class Socket:
         self._closing: asyncio.Task[None] | None = None
 
     async def receive(self) -> bytes | None:
-        """See `transport.Transport`. Raises `ConnectionClosed` with the close code where the peer has not simply ended."""
+        """See `transport.Transport`. Raises `ConnectionClosed` with the close code unless the peer ended normally."""
         try:
             message = await self._socket.recv()
         except _errors.ConnectionClosed as closed:
@@ -94,7 +95,7 @@ class Socket:
         await self._outgoing.drain()
 
     async def close(self) -> None:
-        """See `transport.Transport`. The peer sees the close code 1000. Whoever cancels this cuts the connection."""
+        """See `transport.Transport`. The peer sees the close code 1000. Cancelling this call cuts the connection."""
         if self._closing is None:
             self._closing = asyncio.create_task(self._close())
         await finish(self._closing, self._cut)
@@ -117,7 +118,7 @@ class Socket:
         self._socket.transport.abort()
 
     async def _write(self) -> None:
-        """Send what waits, in its order, until this is closed or the peer is gone."""
+        """Send the queued messages in order, until this is closed or the peer is gone."""
         try:
             while (message := await self._outgoing.first()) is not None:
                 await self._socket.send(message, text=True)
@@ -137,8 +138,8 @@ async def connect(
 ) -> Socket:
     """Open a WebSocket at `ws://…` or `wss://…`. `headers` are sent with the upgrade, such as `Authorization`.
 
-    Raises `ValueError` for a URI that is none, `OSError` where nobody can be reached, `ConnectionRefusedError` where the server does not
-    answer with a WebSocket, `TimeoutError`.
+    Raises `ValueError` for an invalid URI, `OSError` if the server cannot be reached, `ConnectionRefusedError` if it does not accept the
+    WebSocket, `TimeoutError`.
     """
     try:
         socket = await _client.connect(
@@ -156,7 +157,7 @@ async def connect(
 
 
 class Listener:
-    """A server that accepts connections. `uri` is where."""
+    """A server that accepts connections at `uri`."""
 
     def __init__(self, server: Any, uri: str) -> None:
         self._server = server
@@ -167,8 +168,7 @@ class Listener:
         await self._server.wait_closed()
 
 
-@asynccontextmanager
-async def serve(
+def serve(
     make: Callable[[], Side],
     host: str = "127.0.0.1",
     port: int = 0,
@@ -180,13 +180,13 @@ async def serve(
     ssl: tls.SSLContext | None = None,
     limit: int = LIMIT,
     **options: Unpack[Options],
-) -> AsyncGenerator[Listener]:
-    """Accept WebSockets, and be one side on each: `make` makes an object for every connection. See `accept`."""
+) -> AbstractAsyncContextManager[Listener]:
+    """Accept WebSockets, and serve each: `make` creates the object that serves a connection. See `accept`."""
 
     async def be(socket: Socket) -> None:
         await attached(make(), socket, options).run()
 
-    async with accept(
+    return accept(
         be,
         host,
         port,
@@ -197,8 +197,7 @@ async def serve(
         ssl=ssl,
         limit=limit,
         grace=options.get("grace", 2.0),
-    ) as listener:
-        yield listener
+    )
 
 
 @asynccontextmanager
@@ -215,12 +214,12 @@ async def accept(
     limit: int = LIMIT,
     grace: float = 2.0,
 ) -> AsyncGenerator[Listener]:
-    """Accept WebSockets, and have `handle` serve each until it ends. At the end all are closed, with code 1001.
+    """Accept WebSockets, and have `handle` serve each until it ends. On exit all are closed, with code 1001.
 
-    `port` 0 chooses one. `path`: upgrades of another path are answered 404. `identity`: the header of the answer that tells an id of the
-    connection, such as `Acp-Connection-Id`. Web pages may connect from `origins` alone; programs that are none send no origin. At most
-    so many `connections` are served at once; more are answered 503. Who may connect is for you to limit: by the host, by `ssl`, or by a
-    server of your own (`Socket`).
+    `port` 0 chooses a free one. `path`: upgrades of another path get 404. `identity`: the response header for a connection id, such as
+    `Acp-Connection-Id`. Web pages may only connect from `origins`; programs other than browsers send no origin. `connections` is the
+    maximum that is served at once; more get 503. Access control is up to you: by the host, by `ssl`, or by a server of your own
+    (`Socket`).
     """
     served: set[Any] = set()
 
@@ -259,16 +258,16 @@ async def accept(
         **_options(limit, grace),
     )
     name, number = next(iter(server.sockets)).getsockname()[:2]
-    shown = f"[{name}]" if ":" in name else name
+    host_text = f"[{name}]" if ":" in name else name
     try:
-        yield Listener(server, f"{'ws' if ssl is None else 'wss'}://{shown}:{number}{path or '/'}")
+        yield Listener(server, f"{'ws' if ssl is None else 'wss'}://{host_text}:{number}{path or '/'}")
     finally:
         server.close()
         await finish(asyncio.ensure_future(server.wait_closed()), cut)
 
 
 def _options(limit: int, grace: float) -> dict[str, Any]:
-    """What a WebSocket is opened with, on either side."""
+    """The options with which a WebSocket is opened, on either side."""
     return {
         "max_size": limit,
         "close_timeout": grace,
@@ -280,7 +279,7 @@ def _options(limit: int, grace: float) -> dict[str, Any]:
 
 
 def _require_end(closed: Any, limit: int) -> None:
-    """Return where the peer has simply ended. Raises what else it was."""
+    """Return if the connection ended normally; otherwise raise the error."""
     if closed.sent is not None and not closed.rcvd_then_sent and closed.sent.code == _TOO_BIG:
         raise Unreadable(f"a message is longer than {limit} bytes", is_last=True) from closed
     ours = closed.rcvd is None and closed.sent is not None and closed.sent.code in _ENDS

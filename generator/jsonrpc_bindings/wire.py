@@ -1,4 +1,4 @@
-"""What a connection is told: how its protocol stands on the wire, who handles what comes, and what is asked for."""
+"""The configuration of a connection: its protocol, its handler, and its options."""
 
 from __future__ import annotations
 
@@ -12,20 +12,21 @@ if TYPE_CHECKING:
 
 
 class Watcher(Protocol):
-    """Sees every message of both directions, like `acp_monitor.Monitor`, and returns what it finds wrong."""
+    """Observes every message of both directions, like `acp_monitor.Monitor`, and returns what is wrong."""
 
     def observe(self, sender: str, line: Any) -> Iterable[object]:
-        """Take in one message that `sender` sent."""
+        """Observe one message that `sender` sent."""
         ...
 
 
 class Options(TypedDict, total=False):
-    """What a connection is asked for.
+    """The options of a connection.
 
-    `strict`: nothing is sent that the schema forbids. `monitor` sees every message; what it finds goes to `on_event`, like
-    everything that is ignored; without `on_event`, to the log. `timeout`: seconds that a request waits for its answer. `concurrency`:
-    reading pauses while so many requests are at work. `gates`: what needs a capability is checked against what was advertised. `grace`:
-    seconds that handlers have to finish once the peer has ended. `values`: a message that holds more is refused before it is read.
+    `strict`: no message is sent that violates the schema. `monitor` observes every message; its findings go to `on_event`, like
+    everything that is ignored; without `on_event`, to the log. `timeout`: seconds that a request waits for its response. `concurrency`:
+    reading pauses while this number of requests is being served. `gates`: methods that need a capability are checked against what was
+    advertised. `grace`: seconds that handlers have to finish once the peer has ended. `values`: a message of more values is refused
+    before it is decoded.
     """
 
     strict: bool
@@ -40,7 +41,7 @@ class Options(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Cancellation:
-    """The notification that takes a request back, and the field that names the request."""
+    """The notification that cancels a request, and the field that has the id of the request."""
 
     method: str
     field: str
@@ -48,24 +49,24 @@ class Cancellation:
 
 @dataclass(frozen=True)
 class Wire:
-    """What a protocol version says about its connections. Generated."""
+    """The properties of a protocol version that its connections need. Generated."""
 
-    codec: Codec
+    codec: Codec[Any, Any]
     judge: Callable[[], Strict]
     cancellation: Cancellation | None = None
 
 
 class Handler(Protocol):
-    """What one side does with the calls of the other."""
+    """Handles the requests and notifications of the other side."""
 
     async def serve(self, method: str, params: Any) -> Any:
-        """The result of a request. Raises `RequestError` to answer with an error."""
+        """Serve a request and return its result. Raises `RequestError` for an error response."""
         ...
 
     async def handle_notification(self, method: str, params: Any) -> None:
-        """Take note of a notification."""
+        """Handle a notification."""
         ...
 
     async def disconnected(self) -> None:
-        """Release what belongs to the connection: it is closed."""
+        """Release what belongs to the connection, which is closed."""
         ...

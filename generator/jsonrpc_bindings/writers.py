@@ -1,4 +1,4 @@
-"""From values to JSON text: in C where a record has nothing but its fields, else by way of plain values."""
+"""Encoding of values to JSON text: by msgspec if records have no notes, otherwise by conversion to plain values."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from .records import Record
 
 DEEP: Final = "this is nested too deep to be written as JSON"
-"""Why a value is not written that a parser would not read, or that holds itself."""
+"""The error for a value that a parser would not read because of its depth, or that contains itself."""
 
 
 class HasNotes(TypeError):
-    """A record holds more than its fields, and is written by way of plain values."""
+    """A record holds more than its fields, and has to be converted to plain values."""
 
 
 def _no_notes(value: object) -> Any:
@@ -36,11 +36,11 @@ def _no_notes(value: object) -> Any:
 _packed: Final = msgspec.msgpack.Encoder(enc_hook=_no_notes).encode
 
 encode_native: Final = msgspec.json.Encoder(enc_hook=_no_notes).encode
-"""Writes records without notes. Raises `HasNotes` for others."""
+"""Encodes records without notes. Raises `HasNotes` for others."""
 
 
 class _Notes:
-    """Writes notes among the fields of their record: after a mark, which is taken out again."""
+    """Encodes notes among the fields of their record: after a mark, which is removed afterwards."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -60,13 +60,13 @@ _MARK: Final = msgspec.json.encode(NOTES) + b":0,"
 
 
 def write_with_notes(value: Any) -> bytes:
-    """A value with unknown fields of which nothing is said as JSON text. Raises `HasNotes` where it is written by way of plain values."""
+    """Encode a value that has unrestricted unknown fields. Raises `HasNotes` if it has to be converted to plain values."""
     notes = _Notes()
     text = notes.encode(value)
     if text.count(_MARK) != notes.count:
         raise HasNotes
     text = text.replace(_MARK, b"")
-    refuse_deep(text, text.count(b":"))
+    refuse_deep(text)
     return text
 
 
@@ -75,10 +75,10 @@ def to_builtins(value: Record) -> dict[str, Any]: ...
 @overload
 def to_builtins(value: Any) -> Any: ...
 def to_builtins(value: Any) -> Any:
-    """A value as plain JSON: a record as a `dict` with what is set in it, by the names of the schema.
+    """Convert a value to plain JSON: a record becomes a `dict` of its set fields, by the names of the schema.
 
-    It is the opposite of `decode_as`, and checks no types. A message is written by `encode`. Raises `EncodeError` for what JSON
-    cannot hold.
+    It is the inverse of `decode_as`, and does not validate types. Use `encode` for messages. Raises `EncodeError` for what JSON cannot
+    express.
     """
     try:
         return plain(value)
@@ -87,7 +87,7 @@ def to_builtins(value: Any) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """A value as plain JSON. Raises `EncodeError` for what JSON cannot hold."""
+    """Convert a value to plain JSON. Raises `EncodeError` for what JSON cannot express."""
     kind = value.__class__
     if kind is str or kind is int or value is None or kind is bool:
         return value
@@ -124,40 +124,40 @@ def _plain_record(record: Any) -> dict[str, Any]:
         fields = _FIELDS[cls] = [(one.wire, one.slot.__get__) for one in shape_of(cls).fields.values()]
     shape = shape_of(cls)
     notes = notes_of(record)
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     if shape.tag_field is not None:
-        found[shape.tag_field] = notes.tag if shape.is_unknown and notes is not None else shape.tag
+        result[shape.tag_field] = notes.tag if shape.is_unknown and notes is not None else shape.tag
     for wire, get in fields:
         value = get(record)
         if value is not UNSET:
             kind = value.__class__
-            found[wire] = value if kind is str or kind is int or value is None else plain(value)
+            result[wire] = value if kind is str or kind is int or value is None else plain(value)
     if notes is not None:
         if notes.made:
             for one, value in changed(record):
-                found[one.wire] = plain(value)
+                result[one.wire] = plain(value)
         for key, value in (notes.unknown or {}).items():
-            if key in found:
+            if key in result:
                 raise EncodeError(f"{cls.__name__}: {key!r} is a field of it, and is among its unknown fields too")
-            found[key] = plain(value)
-    return found
+            result[key] = plain(value)
+    return result
 
 
 _FIELDS: Final[dict[type, list[tuple[str, Any]]]] = {}
 
 
 def readable(value: Any) -> Any:
-    """A value as plain JSON that a parser reads: it is nested no deeper. Raises `EncodeError`."""
+    """Convert a value to plain JSON that a parser accepts: nested no deeper than its limit. Raises `EncodeError`."""
     try:
-        written = plain(value)
-        written_text(written)
+        output = plain(value)
+        written_text(output)
     except RecursionError:
         raise EncodeError(DEEP) from None
-    return written
+    return output
 
 
 def written_text(value: Any) -> bytes:
-    """Plain JSON as text that a parser reads. Raises `EncodeError`."""
+    """Serialize plain JSON to text that a parser accepts. Raises `EncodeError`."""
     try:
         text = msgspec.json.encode(value)
     except FAILURES:
@@ -166,16 +166,16 @@ def written_text(value: Any) -> bytes:
         except (TypeError, ValueError, RecursionError) as error:
             raise EncodeError(f"this cannot be written as JSON: {error}") from None
     try:
-        refuse_deep(text, text.count(b":"))
+        refuse_deep(text)
     except ValueError:
         raise EncodeError(DEEP) from None
     return text
 
 
 _NOT_FINITE: Final = re.compile(rb"\xcb[\x7f\xff][\xf0-\xff]")
-"""How MessagePack begins a number that is not finite. Few other values hold these bytes, and no text does."""
+"""The first bytes of a non-finite number in MessagePack. Few other values contain these bytes, and no text does."""
 
 
 def may_be_not_finite(value: Any) -> bool:
-    """Whether a value may hold a number that is not finite. Raises one of `FAILURES` where it cannot be told."""
+    """Whether a value may contain a non-finite number. Raises one of `FAILURES` if this cannot be determined."""
     return _NOT_FINITE.search(_packed(value)) is not None

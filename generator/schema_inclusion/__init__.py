@@ -1,10 +1,12 @@
 """Decide whether everything valid under one JSON Schema is valid under another: by a proof, a witness, or "undecided".
 
-`compare` answers both directions for two documents, `include` one, `is_satisfiable` asks whether anything is valid at all.
-A `Comparer` answers many questions about the schemas of two documents and remembers what it has proven; a `Culprit` at a place in a value
-narrows a question to the values that hold it.
-`schema_inclusion.patterns` (texts of regular expressions), `schema_inclusion.values` (exact equality and numbers) and
-`schema_inclusion.once` (validators of `jsonschema` that judge what is met again once) are public as well; all other modules are not.
+`compare` answers both directions for two documents, `include` one, and `is_satisfiable` whether any value is valid at all. A `Comparer`
+answers many questions about the schemas of two documents and caches what it has proven; a `Culprit` at a path inside a value restricts a
+question to the values that contain it.
+
+`schema_inclusion.patterns` (texts that match regular expressions), `schema_inclusion.values` (exact equality and numbers) and
+`schema_inclusion.once` (`jsonschema` validators that follow each reference once per value) are public as well; all other modules are
+not.
 """
 
 from __future__ import annotations
@@ -47,13 +49,13 @@ _MODULES: Final = {
     "include": "comparer",
     "is_satisfiable": "comparer",
 }
-"""The public names and the modules that they are imported from."""
+"""The public names with the modules that define them."""
 
 __all__ = [*_MODULES]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is asked for, so that patterns and values alone stay cheap."""
+    """Import a public name on first access, so that importing only patterns and values stays cheap."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
@@ -62,5 +64,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """What is imported when it is asked for is there as well: for `dir`, `help` and completion."""
+    """The names for `dir`, `help` and completion, including those imported on first access."""
     return sorted({*globals(), *_MODULES})

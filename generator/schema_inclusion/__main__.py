@@ -1,10 +1,10 @@
-"""Compare two JSON Schema files, or ask of one whether anything is valid under it.
+"""Compare two JSON Schema files, or decide whether any value is valid under one.
 
     python -m schema_inclusion old.json new.json
     python -m schema_inclusion schema.json
 
-Exit codes: 0 yes, 1 no, 2 a file or an option that cannot be read, 3 undecided. With two files the question is whether
-everything valid under the old schema is valid under the new one; `--need` asks for the reverse or for both.
+Exit codes: 0 yes, 1 no, 2 a file or an option that cannot be read, 3 undecided. With two files the question is whether everything valid
+under the old schema is valid under the new one; `--need` asks for the reverse or for both.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ HEADINGS: Final = {
 
 
 class Unreadable(ValueError):
-    """A file that holds no JSON value, or no schema, in one line."""
+    """A file that holds no JSON value or no schema; the message is one line."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Answers and returns the exit code."""
+    """Run the command and return the exit code."""
     parser = _make_parser()
     options = parser.parse_args(arguments)
     if len(options.files) > 2:
@@ -49,8 +49,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return UNREADABLE
     answers = _answer(schemas, options.steps, options.formats, DRAFTS.get(options.draft))
     print(_format_json(answers) if options.json else "\n".join(_format_text(answers)))
-    asked = [answer for name, answer in answers.items() if options.need in (name, "both") or name == "satisfiable"]
-    return _find_exit_code([answer.verdict for answer in asked])
+    requested_answers = [
+        answer for name, answer in answers.items() if options.need in (name, "both") or name == "satisfiable"
+    ]
+    return _find_exit_code([answer.verdict for answer in requested_answers])
 
 
 def _make_parser() -> argparse.ArgumentParser:
@@ -94,7 +96,10 @@ def _parse_steps(text: str) -> int:
 
 
 def read(path: Path) -> Json:
-    """The JSON Schema of a file. Raises `Unreadable`, also for an object without one keyword: as a schema, it would accept everything."""
+    """Read the JSON Schema of a file.
+
+    Raises `Unreadable`, also for a non-empty object without any keyword: as a schema, it would accept everything.
+    """
     try:
         text = path.read_text(encoding="utf-8-sig")
         value = _parse(text)
@@ -138,13 +143,13 @@ def _answer(
 
 
 def _find_exit_code(verdicts: Sequence[Verdict]) -> int:
-    """That of the worst verdict."""
+    """The exit code of the worst verdict."""
     worst = next(each for each in (Verdict.NO, Verdict.UNDECIDED, Verdict.YES) if each in verdicts)
     return EXIT_CODES[worst]
 
 
 def _find_value(answer: Relation | Satisfiability) -> tuple[str, Witness | None]:
-    """What the value of an answer is called, and the value."""
+    """The label and the value of an answer."""
     return ("witness", answer.witness) if isinstance(answer, Relation) else ("instance", answer.instance)
 
 

@@ -1,4 +1,4 @@
-"""Simplify disjunctions: finite sets become one set, tagged branches become one switch, and covered branches disappear."""
+"""Simplify disjunctions: finite sets are merged into one set, tagged branches into one switch, and covered branches are dropped."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from schema_inclusion.formula import (
 )
 
 MOST_UNTAGGED: Final = 6
-"""Branches without a tag up to which they are written into every case of a switch."""
+"""The maximum number of branches without a tag that are copied into every case of a switch."""
 
 
 def disjoin(forms: Forms, parts: tuple[Formula, ...]) -> Formula:
-    """The alternative of at least two different parts."""
+    """The disjunction of at least two different parts."""
     flat: dict[Formula, None] = {}
     for part in parts:
         flat.update(dict.fromkeys(part.parts if isinstance(part, Either) else (part,)))
@@ -51,16 +51,16 @@ def _join_finite(forms: Forms, parts: tuple[Formula, ...]) -> tuple[Formula, ...
     total: Constraints | None = None
     rest: list[Formula] = []
     for part in parts:
-        found = forms.as_scalars(part)
-        union = found if total is None or found is None else _union(total, found)
-        if found is None or union is None:
+        scalars = forms.as_scalars(part)
+        union = scalars if total is None or scalars is None else _union(total, scalars)
+        if scalars is None or union is None:
             rest.append(part)
         else:
             total = union
     if total is None:
         return tuple(rest)
-    made = forms.scalars(total.kinds, total.strings, total.numbers)
-    return (made, *(part for part in rest if part is not made))
+    finite_set = forms.scalars(total.kinds, total.strings, total.numbers)
+    return (finite_set, *(part for part in rest if part is not finite_set))
 
 
 def _union(one: Constraints, other: Constraints) -> Constraints | None:
@@ -85,20 +85,20 @@ def _union(one: Constraints, other: Constraints) -> Constraints | None:
 
 
 def _drop_covered(forms: Forms, parts: tuple[Formula, ...]) -> tuple[Formula, ...]:
-    known = set(parts)
-    left = [part for part in parts if not (isinstance(part, All) and any(each in known for each in part.parts))]
-    guards = [part.subject for part in left if part.subject != Kind.ANY]
+    part_set = set(parts)
+    remaining = [part for part in parts if not (isinstance(part, All) and any(each in part_set for each in part.parts))]
+    guards = [part.subject for part in remaining if part.subject != Kind.ANY]
     if any(one & other == Kind.NONE for one, other in combinations(dict.fromkeys(guards), 2)):
         # A constraint on strings holds of every number, and one on numbers of every string.
         return (forms.top,)
-    plain = next((part for part in left if isinstance(part, Types)), None)
+    plain = next((part for part in remaining if isinstance(part, Types)), None)
     if plain is None:
-        return tuple(left)
-    if any(part.subject & ~plain.kinds == Kind.NONE for part in left if part is not plain):
+        return tuple(remaining)
+    if any(part.subject & ~plain.kinds == Kind.NONE for part in remaining if part is not plain):
         return (forms.top,)
     if any(not plain.kinds & guard for guard in guards):
-        left.remove(plain)
-    return tuple(part for part in left if part is plain or not _plain_covers(forms, plain, part))
+        remaining.remove(plain)
+    return tuple(part for part in remaining if part is plain or not _plain_covers(forms, plain, part))
 
 
 def _plain_covers(forms: Forms, plain: Types, part: Formula) -> bool:
@@ -109,7 +109,7 @@ def _plain_covers(forms: Forms, plain: Types, part: Formula) -> bool:
 
 
 def find_tags(forms: Forms, formula: Formula) -> dict[str, Constants]:
-    """The members that every value of the formula has, with the few constants that each may be."""
+    """The members that every value of the formula has and that have few possible constants, with these constants."""
     if isinstance(formula, Switch):
         if formula.otherwise is forms.bottom:
             return {formula.tag: frozenset(each for each, form in formula.cases.items() if form is not forms.bottom)}
@@ -119,19 +119,19 @@ def find_tags(forms: Forms, formula: Formula) -> dict[str, Constants]:
     constraints = forms.constraints(formula)
     if constraints.kinds != Kind.OBJECT:
         return {}
-    found: dict[str, Constants] = {}
+    tags: dict[str, Constants] = {}
     for name in constraints.has:
         constants = list_constants(forms.constraints(constraints.member.get(name, forms.top)))
         if constants is not None:
-            found[name] = constants
+            tags[name] = constants
     for clause in constraints.clauses:
         if isinstance(clause, Switch):
-            found.update({name: values for name, values in find_tags(forms, clause).items() if name not in found})
-    return found
+            tags.update({name: values for name, values in find_tags(forms, clause).items() if name not in tags})
+    return tags
 
 
 def _make_switch(forms: Forms, parts: tuple[Formula, ...]) -> Formula:
-    """The parts as a switch on the tag that most of them carry, if two carry one."""
+    """Combine the parts into a switch on the tag that most of them have, if at least two have one; otherwise into a plain disjunction."""
     marks = [find_tags(forms, part) for part in parts]
     carriers: dict[str, int] = {}
     for mark in marks:
@@ -160,7 +160,7 @@ def _count_constants(marks: list[dict[str, Constants]], name: str) -> int:
 
 
 def assume(forms: Forms, formula: Formula, tag: str, constant: Constant) -> Formula:
-    """What the formula still says of an object whose member `tag` is `constant`."""
+    """Simplify a formula for objects whose member `tag` is `constant`."""
     match formula:
         case Types(kinds):
             return forms.top if kinds & Kind.OBJECT else forms.bottom
@@ -183,7 +183,7 @@ def assume(forms: Forms, formula: Formula, tag: str, constant: Constant) -> Form
 
 
 def require_exactly_one(forms: Forms, parts: tuple[Formula, ...]) -> Formula:
-    """Exactly one of the parts: any of them, and no two together."""
+    """The formula of `oneOf`: any of the parts, and no two of them together."""
     pairs = _find_overlaps(forms, parts)
     forms.budget.require(len(pairs))
     alone = [
@@ -195,15 +195,15 @@ def require_exactly_one(forms: Forms, parts: tuple[Formula, ...]) -> Formula:
 
 
 def _find_overlaps(forms: Forms, parts: tuple[Formula, ...]) -> list[tuple[Formula, Formula]]:
-    """The pairs that kinds and tags do not tell apart."""
+    """The pairs of parts that kinds and tags do not show to be disjoint."""
     marks = [find_tags(forms, part) for part in parts]
     kinds = [forms.constraints(part).kinds for part in parts]
-    shared = next((name for name in (marks[0] if marks else {}) if all(name in mark for mark in marks)), None)
-    if shared is None:
+    common_tag = next((name for name in (marks[0] if marks else {}) if all(name in mark for mark in marks)), None)
+    if common_tag is None:
         return [(parts[i], parts[j]) for i, j in combinations(range(len(parts)), 2) if kinds[i] & kinds[j]]
     groups: dict[Constant, list[int]] = {}
     for index, mark in enumerate(marks):
-        for constant in mark[shared]:
+        for constant in mark[common_tag]:
             groups.setdefault(constant, []).append(index)
     pairs = {pair for group in groups.values() for pair in combinations(group, 2)}
     return [(parts[i], parts[j]) for i, j in sorted(pairs)]

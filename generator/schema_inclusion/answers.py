@@ -1,4 +1,4 @@
-"""Answers to questions: a verdict with its reason, and a witness or an instance."""
+"""Answers: a verdict with its reason, and a witness or an instance."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Verdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """A value, and what a validator said of it: accepted by one schema, refused by the other; `None` if it could not say."""
+    """A value with a validator's verdicts: whether one schema accepted it and the other refused it; `None` if the validator cannot tell."""
 
     value: Json
     accepted: bool | None
@@ -26,13 +26,13 @@ class Witness:
 
     @property
     def verified(self) -> bool:
-        """Whether the validator has confirmed both sides."""
+        """Whether the validator has confirmed both verdicts."""
         return self.accepted is True and self.refused is True
 
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """Whether one schema includes another: a witness for "no", and for every verdict why it holds."""
+    """Whether one schema includes another: the verdict with its reason, and a witness for "no"."""
 
     verdict: Verdict
     reason: str
@@ -41,9 +41,10 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Both directions. `backward`: what is valid under the old schema is valid under the new one; `forward`: the reverse.
+    """The relation of two schemas in both directions.
 
-    `same` says that the two mean the same on their face: equal, or equal in normal form.
+    `backward`: everything valid under the old schema is valid under the new one; `forward`: the reverse. `same`: the schemas are equal,
+    or equal in normal form.
     """
 
     backward: Relation
@@ -53,7 +54,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Satisfiability:
-    """Whether any value is valid under a schema: for "yes" an instance, a witness that the schema accepts it."""
+    """Whether any value is valid under a schema; for "yes" with an instance, as a witness that the schema accepts it."""
 
     verdict: Verdict
     reason: str

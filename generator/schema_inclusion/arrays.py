@@ -1,7 +1,7 @@
 """Find an array that satisfies a conjunction without alternatives.
 
-From some index on all items are under the same constraints; items there that no demand needs can be taken out of a
-satisfying array. So it is enough to look at arrays that are long enough for what is mentioned and demanded.
+From some index on, all items have the same constraints, and items there that no constraint requires can be removed from a satisfying
+array. So only arrays long enough for the mentioned and required items are tried.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MOST_COUNTED: Final = 64
 
 
 def find_array(prover: Decider, formula: Formula, constraints: Constraints) -> Result:
-    """An array that satisfies the constraints."""
+    """Find an array that satisfies the constraints."""
     shorter = _find_limit(prover, constraints)
     if shorter is not None:
         return prover.decide(prover.forms.all_of(formula, prover.forms.size(Kind.ARRAY, 0, shorter)))
@@ -43,13 +43,13 @@ def find_array(prover: Decider, formula: Formula, constraints: Constraints) -> R
 
 
 def _find_uniform_start(constraints: Constraints) -> int:
-    """The index from which all items are under the same constraints."""
+    """The index from which on all items have the same constraints."""
     starts = [start for start, _ in constraints.counts]
     return max([0, *(index + 1 for index in constraints.item), *constraints.items, *starts])
 
 
 def _find_limit(prover: Decider, constraints: Constraints) -> int | None:
-    """The number of items that the array cannot exceed because the next one is impossible, where that is news."""
+    """The length that the array cannot exceed because the next item is impossible; `None` if there is none or it is the size limit."""
     _, high = constraints.sizes[Kind.ARRAY]
     for index in range(_find_uniform_start(constraints) + 1):
         if high is not None and index >= high:
@@ -72,7 +72,7 @@ def _find_long(prover: Decider, constraints: Constraints) -> Result:
 
 
 def _find_with_repeat(prover: Decider, constraints: Constraints) -> Result:
-    """An array in which two items are equal: some pair of places can hold the same value."""
+    """Find an array with two equal items: some pair of indexes can hold the same value."""
     forms = prover.forms
     low, high = constraints.sizes[Kind.ARRAY]
     uniform = _find_uniform_start(constraints)
@@ -83,11 +83,13 @@ def _find_with_repeat(prover: Decider, constraints: Constraints) -> Result:
     for first, second in combinations(range(uniform + 2), 2):
         if high is not None and second >= high:
             continue
-        shared = prover.inner(forms.all_of(join_item(forms, constraints, first), join_item(forms, constraints, second)))
-        if isinstance(shared, Empty):
+        common_value = prover.inner(
+            forms.all_of(join_item(forms, constraints, first), join_item(forms, constraints, second))
+        )
+        if isinstance(common_value, Empty):
             continue
         outcome = collect(
-            shared if index in (first, second) else prover.inner(join_item(forms, constraints, index))
+            common_value if index in (first, second) else prover.inner(join_item(forms, constraints, index))
             for index in range(max(low, second + 1))
         )
         if isinstance(outcome, Satisfied):
@@ -97,10 +99,10 @@ def _find_with_repeat(prover: Decider, constraints: Constraints) -> Result:
 
 
 def _find_distinct(prover: Decider, constraints: Constraints, outcomes: list[Result]) -> Result:
-    """An array of different items, one at each place."""
-    joined = collect(outcomes)
-    if not isinstance(joined, Satisfied):
-        return joined
+    """Find an array of different items, one for each index."""
+    joint_result = collect(outcomes)
+    if not isinstance(joint_result, Satisfied):
+        return joint_result
     amount = len(outcomes)
     if amount > MOST_DISTINCT:
         return Unknown("an array would need too many different items to write down")
@@ -121,14 +123,14 @@ def _find_distinct(prover: Decider, constraints: Constraints, outcomes: list[Res
     return _match(prover, constraints, choices)
 
 
-def _find_another(prover: Decider, form: Formula, taken: list[Json]) -> Result:
-    """A value of the form that is not among those taken."""
+def _find_another(prover: Decider, form: Formula, values: list[Json]) -> Result:
+    """Find a value that satisfies the form and is not one of `values`."""
     forms = prover.forms
-    return prover.inner(forms.all_of(form, *(forms.negate(forms.constant(value)) for value in taken)))
+    return prover.inner(forms.all_of(form, *(forms.negate(forms.constant(value)) for value in values)))
 
 
 def _list_domain(prover: Decider, form: Formula, amount: int) -> list[Json] | Unknown | None:
-    """All values of the form if they are fewer than `amount`; `None` if there are as many."""
+    """All values that satisfy the form if they are fewer than `amount`, otherwise `None`."""
     values: list[Json] = []
     while len(values) < amount:
         outcome = _find_another(prover, form, values)
@@ -141,41 +143,41 @@ def _list_domain(prover: Decider, form: Formula, amount: int) -> list[Json] | Un
 
 
 def _match(prover: Decider, constraints: Constraints, choices: list[list[Json] | None]) -> Result:
-    """One value for each place, all different: places with few values are matched, the others take what is left."""
+    """Choose one value for each index, all different: indexes with few values are matched first, the others take any other value."""
     owner: list[tuple[Json, int]] = []
 
-    def place(index: int, tried: list[Json]) -> bool:
+    def place(index: int, visited_values: list[Json]) -> bool:
         for value in choices[index] or ():
-            if any(same(value, each) for each in tried):
+            if any(same(value, each) for each in visited_values):
                 continue
-            tried.append(value)
-            held = next((at for at, (each, _) in enumerate(owner) if same(each, value)), None)
-            if held is None:
+            visited_values.append(value)
+            owner_index = next((at for at, (each, _) in enumerate(owner) if same(each, value)), None)
+            if owner_index is None:
                 owner.append((value, index))
                 return True
-            if place(owner[held][1], tried):
-                owner[held] = (value, index)
+            if place(owner[owner_index][1], visited_values):
+                owner[owner_index] = (value, index)
                 return True
         return False
 
     few = [index for index, domain in enumerate(choices) if domain is not None]
     if not all(place(index, []) for index in few):
         return EMPTY
-    chosen = {index: value for value, index in owner}
+    assignment = {index: value for value, index in owner}
     for index in range(len(choices)):
-        if index not in chosen:
-            outcome = _find_another(prover, join_item(prover.forms, constraints, index), list(chosen.values()))
+        if index not in assignment:
+            outcome = _find_another(prover, join_item(prover.forms, constraints, index), list(assignment.values()))
             if not isinstance(outcome, Satisfied):
                 return Unknown("no array of different items was found, and none ruled out")
-            chosen[index] = outcome.value
-    return Satisfied([chosen[index] for index in range(len(choices))])
+            assignment[index] = outcome.value
+    return Satisfied([assignment[index] for index in range(len(choices))])
 
 
 # Counting.
 
 
 def _find_counted(prover: Decider, formula: Formula, constraints: Constraints) -> Result:
-    """Goes along the array: what each next item is, or that there is none, until nothing is left to count."""
+    """Find a satisfying array item by item: branch on what each next item is, or that there is none, until nothing is left to count."""
     forms = prover.forms
     counts = [(start, form, limits) for (start, form), limits in constraints.counts.items() if limits != (0, None)]
     if (
@@ -206,15 +208,15 @@ def _list_count_parts(prover: Decider, constraints: Constraints) -> set[Formula]
 def _list_next(
     prover: Decider, constraints: Constraints, counts: list[tuple[int, Formula, tuple[int, int | None]]], position: int
 ) -> Iterator[Formula]:
-    """What may be at `position`, as formulas that count on from the next place.
+    """Yield what may be at `position`, as formulas that continue the counts at the next index.
 
-    Items under the same constraints can change places: there the ones that are still needed come first, and the others
-    only fill the array up to its least size.
+    Items with the same constraints are interchangeable: among them, those that are still required come first, and the others only fill
+    the array up to its minimum size.
     """
     forms = prover.forms
     low, high = constraints.sizes[Kind.ARRAY]
-    needed = any(least > 0 for _, _, (least, _) in counts)
-    if position >= low and not needed:
+    has_open_minimum = any(least > 0 for _, _, (least, _) in counts)
+    if position >= low and not has_open_minimum:
         yield forms.size(Kind.ARRAY, 0, position)
     if high is not None and position >= high:
         return
@@ -223,14 +225,14 @@ def _list_next(
     alike = position >= _find_uniform_start(constraints)
     for labels in product((True, False), repeat=len(here)):
         useful = any(label and limits[0] > 0 for label, (_, _, limits) in zip(labels, here, strict=True))
-        if alike and not useful and (needed or position >= low):
+        if alike and not useful and (has_open_minimum or position >= low):
             continue
-        counted = (_count_on(prover, count, label=label) for count, label in zip(here, labels, strict=True))
-        yield forms.all_of(forms.size(Kind.ARRAY, position + 1, None), *later, *counted)
+        next_counts = (_count_on(prover, count, label=label) for count, label in zip(here, labels, strict=True))
+        yield forms.all_of(forms.size(Kind.ARRAY, position + 1, None), *later, *next_counts)
 
 
 def _count_on(prover: Decider, count: tuple[int, Formula, tuple[int, int | None]], *, label: bool) -> Formula:
-    """The count from the next place on, given whether the item here counts. Without an upper limit it may go uncounted."""
+    """The count from the next index on, given whether the item here counts. Without an upper limit, an uncounted item is unconstrained."""
     forms = prover.forms
     position, form, (least, most) = count
     spent = 1 if label else 0

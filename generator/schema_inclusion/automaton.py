@@ -1,7 +1,7 @@
 """Build and run non-deterministic automata that search for a pattern, with look-around and anchors anywhere in it.
 
-A run of an automaton is a state with its watches. A watch is the automaton of a look-ahead that the run has passed, with the
-states that it has reached: what follows decides whether the run goes on. `$` is a watch that no character follows.
+A run of an automaton is a state with its watches. A watch is the automaton of a look-ahead that the run has passed, with the states that
+it has reached; the following characters decide whether the run continues. `$` is a watch that no character may follow.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from schema_inclusion.syntax import (
 )
 
 LARGEST_MACHINE: Final = 6_000
-"""In states of a pattern, and in runs at a time."""
+"""The maximum number of states of a pattern, and of runs at a time."""
 MOST_STEPS: Final = 4_000_000
-"""Of runs through one text: some seconds."""
+"""The maximum number of steps of all runs through one text: some seconds."""
 _ANY: Final[Ranges] = ((0, 0x10FFFF),)
 _LAST: Final = Ahead(Chars(_ANY), positive=False)
 
 
 class Watch(NamedTuple):
-    """The automaton of a look-ahead, by its number; whether it must match; the states that it has reached."""
+    """A pending look-ahead: the number of its automaton, whether it must match, and the states that it has reached."""
 
     number: int
     positive: bool
@@ -51,11 +51,11 @@ States: TypeAlias = frozenset[Run]
 
 _NONE: Final[Watches] = frozenset()
 MATCHED: Final[States] = frozenset({(-1, _NONE)})
-"""The states after a match: whatever follows, the pattern has been found."""
+"""The states after a match, whatever follows."""
 
 
 class Before(NamedTuple):
-    """An empty edge after a character of the ranges; if not `positive`, at any other place, such as the one before the first character."""
+    """An empty edge after a character of the ranges; if not `positive`, at any other position, such as the start of the text."""
 
     ranges: Ranges
     positive: bool
@@ -65,7 +65,7 @@ _FIRST: Final = Before(_ANY, positive=False)
 
 
 class Look(NamedTuple):
-    """An empty edge that only what follows allows: the automaton by its number, and whether it must match."""
+    """An empty edge that depends on what follows: the number of the look-ahead's automaton, and whether it must match."""
 
     number: int
     positive: bool
@@ -75,10 +75,10 @@ class Look(NamedTuple):
 class Machine:
     """A non-deterministic automaton by Thompson's construction, which starts in its first state; read-only once it is complete.
 
-    `moves` is for each state its character edge, `None` where no run waits; `skips` its empty edges, each with what the
-    place must meet, `None` for nothing. `alive` are the states from which a match can still be reached once a character has
-    been read. `lookers` are the automata of the look-aheads. `looks_behind` if an empty edge depends on the character
-    before. `classes` are the ranges by which characters differ for the automaton and its lookers. `room` is for more states.
+    `moves` holds for each state its character edge, or `None`; `skips` its empty edges, each with its guard, or `None`. `alive` are the
+    states from which a match can still be reached once a character has been read. `lookers` are the automata of the look-aheads.
+    `looks_behind`: an empty edge depends on the character before. `classes` are the ranges that distinguish characters for the automaton
+    and its lookers. `room` is the number of states that may still be added.
     """
 
     room: list[int]
@@ -107,7 +107,7 @@ class Machine:
         return target
 
     def add(self, node: Node, source: int) -> int:
-        """Adds the node behind `source`; the state after it."""
+        """Add a node after the state `source`, and return the state after the node."""
         match node:
             case Chars(ranges):
                 if self.moves[source] is not None:
@@ -151,7 +151,7 @@ class Machine:
         return target
 
     def complete(self, accept: int) -> Machine:
-        """Ends the construction with the state that accepts."""
+        """Complete the construction with the accepting state."""
         self.accept, self.alive = accept, self.find_alive(accept)
         self.lookers = tuple(_build(part, self.room, searches=False) for part in self.numbers)
         own = {move[0] for move in self.moves if move is not None}
@@ -181,11 +181,11 @@ class Machine:
 
 
 def build_machine(pattern: str) -> Machine:
-    """The automaton that searches a pattern. Raises `UnsupportedPattern`."""
-    known = _try_machine(pattern)
-    if isinstance(known, Machine):
-        return known
-    raise UnsupportedPattern(known)
+    """Build the automaton that searches for a pattern. Raises `UnsupportedPattern`."""
+    outcome = _try_machine(pattern)
+    if isinstance(outcome, Machine):
+        return outcome
+    raise UnsupportedPattern(outcome)
 
 
 @lru_cache(maxsize=512)
@@ -197,7 +197,7 @@ def _try_machine(pattern: str) -> Machine | str:
 
 
 def _build(node: Node, room: list[int], *, searches: bool) -> Machine:
-    """The automaton of a node, which begins anywhere in a text or, if it does not search, where it is; it ends anywhere."""
+    """Build the automaton of a node. It begins anywhere in a text if it `searches`, otherwise at the current position; it ends anywhere."""
     machine = Machine(room)
     source = machine.add_state()
     if searches:
@@ -209,12 +209,12 @@ def _build(node: Node, room: list[int], *, searches: bool) -> Machine:
 
 
 def begin(automaton: Machine, before: int | None = None) -> States:
-    """The states after the character `before`, `None` at the start of the text, and before any other."""
+    """The initial states, given the character `before` the current position; `None` at the start of the text."""
     return _reach(automaton, 0, before)
 
 
 def step(automaton: Machine, states: States, character: int) -> States:
-    """The states after one more character. Raises `UnsupportedPattern` where the runs are too many."""
+    """The states after one more character. Raises `UnsupportedPattern` if there are too many runs."""
     if states is MATCHED:
         return MATCHED
     before = character if automaton.looks_behind else 0
@@ -224,18 +224,18 @@ def step(automaton: Machine, states: States, character: int) -> States:
         move = automaton.moves[state]
         if move is None or move[1] not in automaton.alive or not _holds(move[0], character):
             continue
-        left = _follow(automaton, watches, character, followed) if watches else watches
-        if left is None:
+        open_watches = _follow(automaton, watches, character, followed) if watches else watches
+        if open_watches is None:
             continue
         reached = _reach(automaton, move[1], before)
-        if not left:
+        if not open_watches:
             if reached is MATCHED:
                 return MATCHED
             following |= reached
         elif reached is MATCHED:
-            following.add((automaton.accept, left))
+            following.add((automaton.accept, open_watches))
         else:
-            following.update((target, left | more) for target, more in reached)
+            following.update((target, open_watches | more) for target, more in reached)
     if automaton.lookers:
         following -= {run for run in following if run[1] and (run[0], _NONE) in following}
         if count_runs(following) > LARGEST_MACHINE:
@@ -244,7 +244,7 @@ def step(automaton: Machine, states: States, character: int) -> States:
 
 
 def ends(automaton: Machine, states: States) -> bool:
-    """Whether the pattern is found if the text ends here."""
+    """Whether the pattern matches if the text ends here."""
     return states is MATCHED or any(
         state == automaton.accept
         and all(ends(automaton.lookers[number], reached) == positive for number, positive, reached in watches)
@@ -253,7 +253,7 @@ def ends(automaton: Machine, states: States) -> bool:
 
 
 def count_runs(states: Collection[Run]) -> int:
-    """How many runs there are, with those of each watch beyond its first."""
+    """The number of runs, plus those of each watch beyond its first."""
     return len(states) + sum(count_runs(watch.states) - 1 for _, watches in states if watches for watch in watches)
 
 
@@ -281,29 +281,29 @@ def _holds(ranges: Ranges, character: int) -> bool:
     return False
 
 
-def _follow(automaton: Machine, watches: Watches, character: int, known: dict[Watch, States]) -> Watches | None:
-    """The watches that are open after a character; `None` if one has decided against the run."""
-    left: list[Watch] = []
+def _follow(automaton: Machine, watches: Watches, character: int, cache: dict[Watch, States]) -> Watches | None:
+    """Advance the watches by one character. Returns those that are still open; `None` if one of them rejects the run."""
+    open_watches: list[Watch] = []
     for watch in watches:
-        if watch not in known:
-            known[watch] = step(automaton.lookers[watch.number], watch.states, character)
-        decided = _decide(known[watch], positive=watch.positive)
+        if watch not in cache:
+            cache[watch] = step(automaton.lookers[watch.number], watch.states, character)
+        decided = _decide(cache[watch], positive=watch.positive)
         if decided is False:
             return None
         if decided is None:
-            left.append(watch._replace(states=known[watch]))
-    return frozenset(left)
+            open_watches.append(watch._replace(states=cache[watch]))
+    return frozenset(open_watches)
 
 
 def _decide(states: States, *, positive: bool) -> bool | None:
-    """Whether a look-ahead in these states lets its run go on; `None` while that is open."""
+    """Whether a look-ahead in these states lets its run continue; `None` while that is open."""
     return positive if states is MATCHED else None if states else not positive
 
 
 @lru_cache(maxsize=1 << 16)
 def _reach(automaton: Machine, source: int, before: int | None) -> States:
-    """The runs that the empty edges lead to from a state, as far as they wait for a character; `MATCHED` if one is accepted."""
-    allowed = range(len(automaton.moves)) if source == 0 else automaton.alive
+    """The runs that empty edges lead to from a state and that wait for a character; `MATCHED` if one of them accepts."""
+    allowed_states = range(len(automaton.moves)) if source == 0 else automaton.alive
     begun = [begin(looker, before) for looker in automaton.lookers]
     reached: set[Run] = {(source, _NONE)}
     pending = list(reached)
@@ -312,10 +312,10 @@ def _reach(automaton: Machine, source: int, before: int | None) -> States:
         if state == automaton.accept and not watches:
             return MATCHED
         for guard, target in automaton.skips[state]:
-            passed = _pass_guard(watches, guard, before, begun)
-            if passed is not None and target in allowed and (target, passed) not in reached:
-                reached.add((target, passed))
-                pending.append((target, passed))
+            next_watches = _pass_guard(watches, guard, before, begun)
+            if next_watches is not None and target in allowed_states and (target, next_watches) not in reached:
+                reached.add((target, next_watches))
+                pending.append((target, next_watches))
         if len(reached) > LARGEST_MACHINE:
             raise UnsupportedPattern("look-around has too many ways")
     return frozenset(run for run in reached if automaton.moves[run[0]] is not None)
@@ -324,7 +324,7 @@ def _reach(automaton: Machine, source: int, before: int | None) -> States:
 def _pass_guard(
     watches: Watches, guard: Before | Look | None, before: int | None, begun: list[States]
 ) -> Watches | None:
-    """The watches of a run that has passed an empty edge; `None` if it cannot."""
+    """The watches of a run after an empty edge; `None` if the run cannot pass it."""
     match guard:
         case None:
             return watches

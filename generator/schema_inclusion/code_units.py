@@ -1,7 +1,8 @@
-"""Translate patterns over UTF-16 code units, which are none with the flag `u`, to patterns over characters.
+"""Translate patterns over UTF-16 code units (without the flag `u`) to patterns over characters.
 
-Such a pattern may stop between the halves of a character beyond U+FFFF: a dot matches one half. For each part stands what it matches from
-and to the boundary of a character or its middle; who stops in the middle has the whole character behind it.
+Such a pattern may stop between the surrogates of a character beyond U+FFFF: a dot matches one of them. `_Ways` holds for each node what
+it matches from and to a character boundary or the middle of a character; a match that ends in the middle has consumed the whole
+character.
 """
 
 from __future__ import annotations
@@ -36,18 +37,18 @@ from schema_inclusion.syntax import (
 )
 
 ASTRAL: Final = ((0x10000, LAST),)
-"""The characters that are pairs of code units."""
+"""The characters that are surrogate pairs in UTF-16."""
 
 _LARGEST: Final = 2_000
-"""Nodes of a pattern over characters."""
+"""The maximum number of nodes of a pattern over characters."""
 
 
 class Inexact(Exception):
-    """There is no such pattern over characters, or it is too large."""
+    """No such pattern over characters exists, or it is too large."""
 
 
 def to_characters(node: Node) -> Node:
-    """The pattern over characters that matches the same texts. Raises `Inexact`."""
+    """Translate to the pattern over characters that matches the same texts. Raises `Inexact`."""
     has_halves = any(isinstance(each, Chars) and within(each.ranges, *SURROGATES) for each in walk(node))
     if not has_halves and not any(isinstance(each, Boundary | Ahead | Behind) for each in walk(node)):
         return node  # it meets no half, wherever it starts
@@ -61,13 +62,13 @@ def to_characters(node: Node) -> Node:
 
 
 def drop_pairs(node: Node) -> Node:
-    """The pattern as it matches the texts that hold no character of two code units."""
+    """The pattern for texts without characters of two code units."""
     return Chars(_drop_halves(node.ranges)) if isinstance(node, Chars) else mapped(node, drop_pairs)
 
 
 @dataclass(frozen=True, slots=True)
 class _Ways:
-    """What a part matches between boundaries (`whole`), from one to a middle, from a middle to one, and between middles."""
+    """What a node matches between boundaries (`whole`), from a boundary to a middle, from a middle to a boundary, and between middles."""
 
     whole: Node | None = None
     start_middle: Node | None = None
@@ -91,7 +92,7 @@ class _Ways:
         )
 
     def repeat_any(self) -> _Ways:
-        """Any number of times."""
+        """Repeat the node any number of times."""
         inner = _repeat_any(self.middle)
         whole = _repeat_any(_alternate_nodes(self.whole, _concatenate_nodes(self.start_middle, inner, self.middle_end)))
         return _Ways(
@@ -106,7 +107,7 @@ _NOTHING: Final = _Ways(EMPTY, None, None, EMPTY)
 
 
 def _concatenate(ways: Listed[_Ways]) -> _Ways:
-    """Parts one after the other. Halves are put together first, so that no long part is copied as often as there are parts."""
+    """Concatenate the ways of nodes, by halves, so that a long node is not copied once per node."""
     if len(ways) < 2:
         return ways[0] if ways else _NOTHING
     half = len(ways) // 2
@@ -166,28 +167,28 @@ def _drop_halves(ranges: Ranges) -> Ranges:
 
 
 def _holds(ranges: Ranges, halves: tuple[int, int]) -> bool:
-    """Whether ranges hold all of the halves; whoever holds some of them tells pairs apart by their halves."""
-    found = within(ranges, *halves)
-    if found and union(found) != (halves,):
+    """Whether the ranges contain all of the surrogates `halves`. Raises `Inexact` if they contain only some of them."""
+    overlap = within(ranges, *halves)
+    if overlap and union(overlap) != (halves,):
         raise Inexact
-    return bool(found)
+    return bool(overlap)
 
 
 def _join_pairs(parts: tuple[Node, ...]) -> list[Node]:
-    """The parts with one character for the two halves of a pair."""
-    found: list[Node] = []
+    """Replace the two surrogates of each pair by one character."""
+    nodes: list[Node] = []
     for part in parts:
-        high, low = (_find_unit(each) for each in (found[-1] if found else EMPTY, part))
+        high, low = (_find_unit(each) for each in (nodes[-1] if nodes else EMPTY, part))
         if HIGHS[0] <= high <= HIGHS[1] and LOWS[0] <= low <= LOWS[1]:
             code = 0x10000 + ((high - HIGHS[0]) << 10) + low - LOWS[0]
-            found[-1] = Chars(((code, code),))
+            nodes[-1] = Chars(((code, code),))
         else:
-            found.append(part)
-    return found
+            nodes.append(part)
+    return nodes
 
 
 def _find_unit(node: Node) -> int:
-    """The one code unit that a part matches; -1 if it is another part."""
+    """The one code unit that a node matches, or -1."""
     match node:
         case Chars(((low, high),)) if low == high:
             return low
@@ -202,7 +203,7 @@ def _look_ahead(part: Node | None, positive: bool) -> Node | None:
 
 
 def _look_behind(part: Node, positive: bool) -> _Ways:
-    """A look at the code unit before; a look further back only if no half can be part of it."""
+    """Translate a look-behind of one code unit, or a longer one if it can match no surrogate. Raises `Inexact` otherwise."""
     ways = _find_ways(part)
     if isinstance(part, Chars):
         before = [each.ranges for each in (ways.whole,) if isinstance(each, Chars)]
@@ -220,13 +221,13 @@ def _repeat(ways: _Ways, low: int, high: int | None) -> _Ways:
         return _Ways(whole, middle=ways.middle if low else EMPTY)
     if low > _LARGEST or (high or 0) > _LARGEST:
         raise Inexact
-    found = _concatenate([ways] * low)
+    result = _concatenate([ways] * low)
     if high is None:
-        return found.concatenate(ways.repeat_any())
+        return result.concatenate(ways.repeat_any())
     rest = _NOTHING
     for _ in range(high - low):
         rest = _alternate([ways.concatenate(rest), _NOTHING])
-    return found.concatenate(rest)
+    return result.concatenate(rest)
 
 
 def _repeat_any(node: Node | None) -> Node:
@@ -234,34 +235,36 @@ def _repeat_any(node: Node | None) -> Node:
 
 
 def _concatenate_nodes(*parts: Node | None) -> Node | None:
-    """The parts one after the other; `None`, which matches nothing, if one of them is."""
-    found: list[Node] = []
+    """The concatenation of nodes; `None`, which matches nothing, if one of them is `None`."""
+    nodes: list[Node] = []
     for part in parts:
         if part is None:
             return None
-        found.extend(part.parts if isinstance(part, Sequence) else (part,))
-    return _check_size(found[0] if len(found) == 1 else Sequence(tuple(found)))
+        nodes.extend(part.parts if isinstance(part, Sequence) else (part,))
+    return _check_size(nodes[0] if len(nodes) == 1 else Sequence(tuple(nodes)))
 
 
 def _alternate_nodes(*parts: Node | None) -> Node | None:
-    """One of the parts, those that are single characters as one; those that end alike share their end."""
-    found: dict[Node, None] = {}
+    """The alternation of nodes: single characters are merged, and two sequences share an equal last node. `None` matches nothing."""
+    unique_branches: dict[Node, None] = {}
     for part in parts:
-        found.update(dict.fromkeys(part.parts if isinstance(part, Choice) else () if part is None else (part,)))
-    chars = [each for each in found if isinstance(each, Chars)]
+        unique_branches.update(
+            dict.fromkeys(part.parts if isinstance(part, Choice) else () if part is None else (part,))
+        )
+    chars = [each for each in unique_branches if isinstance(each, Chars)]
     if len(chars) > 1:
-        found = {Chars(union(pair for each in chars for pair in each.ranges)): None} | {
-            each: None for each in found if not isinstance(each, Chars)
+        unique_branches = {Chars(union(pair for each in chars for pair in each.ranges)): None} | {
+            each: None for each in unique_branches if not isinstance(each, Chars)
         }
-    listed = list(found)
-    if len(listed) == 2 and all(isinstance(each, Sequence) and len(each.parts) > 1 for each in listed):
-        one, other = (each.parts for each in listed if isinstance(each, Sequence))
+    branches = list(unique_branches)
+    if len(branches) == 2 and all(isinstance(each, Sequence) and len(each.parts) > 1 for each in branches):
+        one, other = (each.parts for each in branches if isinstance(each, Sequence))
         if one[-1] == other[-1]:
             head = _alternate_nodes(_concatenate_nodes(*one[:-1]), _concatenate_nodes(*other[:-1]))
             return _concatenate_nodes(head, one[-1])
-    if not listed:
+    if not branches:
         return None
-    return listed[0] if len(listed) == 1 else _check_size(Choice(tuple(listed)))
+    return branches[0] if len(branches) == 1 else _check_size(Choice(tuple(branches)))
 
 
 def _check_size(node: Node) -> Node:

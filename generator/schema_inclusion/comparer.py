@@ -1,7 +1,7 @@
 """Compare whole schemas in both directions.
 
-"yes" is a proof of inclusion, "no" a witness that `jsonschema` has confirmed on both sides and that exact numbers and
-ECMA-262's patterns do not contradict; everything else is "undecided". `format` is an annotation, but for those asked for.
+"yes" is a proof of inclusion. "no" is a witness that `jsonschema` has confirmed on both sides and that exact numbers and the patterns of
+ECMA-262 do not contradict. Everything else is "undecided". `format` is an annotation, except for the requested formats.
 """
 
 from __future__ import annotations
@@ -38,21 +38,21 @@ from schema_inclusion.values import Json, as_json, same
 from schema_inclusion.witness import Checker, find_witness, write_fractions
 
 STEPS: Final = 25_000
-"""Steps that one question may take, and as many again for every 2,500 schemas in the documents: about a second."""
+"""The default number of steps of one question; another 25,000 are added for every 2,500 schemas in the documents. About a second."""
 STEPS_A_SCHEMA: Final = 10
 MOST_STEPS: Final = 250_000
-"""What a question gets at most for large schemas: so one that cannot be decided leaves enough to the others, and ends in seconds."""
+"""The maximum number of steps of a question about large schemas: an undecidable one ends in seconds and leaves steps to others."""
 STEPS_OF_CHECK: Final = 10_000
-"""Steps that checking the values may take which the proof has found or guessed."""
+"""The number of steps for checking the values that the proof has found or guessed."""
 
 MOST_JOINED: Final = 400
-"""Pairs of the schemas that two others join, up to which these are compared at sight."""
+"""The maximum number of pairs of `allOf` parts that are compared for equality before any proof."""
 
 NOTHING: Final[Json] = {"not": {}}
-"""What no value is valid under, in every draft: draft-04 has no `false`."""
+"""The schema under which no value is valid, in every draft: draft-04 has no `false`."""
 
 SPENT: Final = "Budget: the steps of all questions together are spent."
-"""Why a question was not asked to its end."""
+"""The reason of an answer when the shared allowance is spent."""
 
 EQUAL: Final = Relation(Verdict.YES, "The schemas are equal.")
 JOINED: Final = Relation(Verdict.YES, "The one schema joins the other with more.")
@@ -60,21 +60,21 @@ PROVEN: Final = Relation(Verdict.YES, "Proven: no value is valid under the one s
 
 
 def refute(witness: Witness) -> Relation:
-    """A "no", which only a verified witness gives."""
+    """A "no", which requires a verified witness."""
     assert witness.verified
     return Relation(Verdict.NO, "The witness is valid under the one schema and not under the other.", witness)
 
 
 def _list_conjuncts(schema: Json) -> list[Json]:
-    """The schemas that one joins; it alone if it does more."""
-    pending, found = [schema], list[Json]()
+    """The flattened `allOf` of a schema; the schema alone if it has other keywords."""
+    pending, conjuncts = [schema], list[Json]()
     for each in pending:  # which grows
         inner = each["allOf"] if isinstance(each, dict) and each.keys() == {"allOf"} else None
         if isinstance(inner, list):
             pending += inner
         else:
-            found.append(each)
-    return found
+            conjuncts.append(each)
+    return conjuncts
 
 
 def _read(reader: Normaliser, side: _Side) -> Formula:
@@ -86,7 +86,7 @@ def _leave_open(reason: str) -> Relation:
 
 
 class _Unusable(ValueError):
-    """A question cannot be asked; the text says why."""
+    """A question that cannot be asked; the message says why."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,7 +99,7 @@ class _Side:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Question:
-    """Whether all that `ours` accepts is accepted by `theirs`: all in which there is, where the steps lead, what `refused` refuses."""
+    """Whether `theirs` accepts every value that `ours` accepts and that contains, at the path `at`, a value that `refused` refuses."""
 
     ours: _Side
     theirs: _Side
@@ -107,18 +107,19 @@ class _Question:
     refused: _Side | None = None
 
     def read(self, forms: Forms, read: Callable[[_Side], Formula], *, every: bool) -> tuple[Formula, Formula]:
-        """What the values in question satisfy, and what the other schema says of them; `every` is that of `require_at`."""
+        """The formula of the values in question and that of the other schema; `every` is passed to `require_at`."""
         inner = forms.top if self.refused is None else forms.negate(read(self.refused))
         return forms.all_of(read(self.ours), require_at(forms, self.at, inner, read, every=every)), read(self.theirs)
 
 
 class Comparer:
-    """Compares many schemas of two documents and remembers what it has proven.
+    """Compares many schemas of two documents and caches what it has proven.
 
-    `steps` bounds the work of one question, `allowance` that of all, and of whoever else takes from it. `dialect` is that of
-    documents that name none; without it, their keywords tell. `formats` are asserted; all others are annotations. Raises `UnknownFormat`
-    for names that are none of `FORMATS`.
-    The documents, and every schema asked about, must not change while the comparer lives. Not for use by two threads.
+    `steps` bounds the work of one question, `allowance` that of all questions and of everything else that shares it. `dialect` is that
+    of documents without `$schema`; by default, their keywords determine it. `formats` are asserted; all others are annotations. Raises
+    `UnknownFormat` for names that are not in `FORMATS`.
+
+    The documents, and every schema asked about, must not change during the lifetime of the comparer. Not thread-safe.
     """
 
     def __init__(
@@ -184,7 +185,7 @@ class Comparer:
         return document
 
     def compare(self, old: Json | None = None, new: Json | None = None) -> Comparison:
-        """Both directions of two schemas, whose references are those of the two documents; `None` is the whole document."""
+        """Compare two schemas in both directions. Their references are resolved in the two documents; `None` is the whole document."""
         try:
             ours, theirs = self._make_sides(old, new)
         except _Unusable as fault:
@@ -193,13 +194,13 @@ class Comparer:
         return Comparison(backward, forward, same=backward is forward is EQUAL or self._has_equal_forms(ours, theirs))
 
     def include(self, old: Json | None = None, new: Json | None = None, *, culprit: Culprit | None = None) -> Relation:
-        """Whether everything valid under the old schema is valid under the new one: every value that holds the culprit, if there is one."""
+        """Whether everything valid under the old schema is valid under the new one; with a culprit, only for values that contain it."""
         return self._relate(old, new, culprit)
 
     def include_back(
         self, new: Json | None = None, old: Json | None = None, *, culprit: Culprit | None = None
     ) -> Relation:
-        """Whether everything valid under the new schema is valid under the old one: every value that holds the culprit, if there is one."""
+        """Whether everything valid under the new schema is valid under the old one; with a culprit, only for values that contain it."""
         return self._relate(old, new, culprit, back=True)
 
     def _relate(self, old: Json | None, new: Json | None, culprit: Culprit | None, *, back: bool = False) -> Relation:
@@ -211,9 +212,9 @@ class Comparer:
                 self._make_side(ours.document, each, "culprit's") if isinstance(each, dict) else each
                 for each in culprit.at
             )
-            accepted = self._make_side(ours.document, culprit.accepted, "culprit's")
-            refused = self._make_side(theirs.document, culprit.refused, "culprit's")
-            return self._include(_Question(ours, theirs, (*steps, accepted), refused))
+            accepted_side = self._make_side(ours.document, culprit.accepted, "culprit's")
+            refused_side = self._make_side(theirs.document, culprit.refused, "culprit's")
+            return self._include(_Question(ours, theirs, (*steps, accepted_side), refused_side))
         except _Unusable as fault:
             return _leave_open(str(fault))
 
@@ -235,24 +236,26 @@ class Comparer:
         return side
 
     def _compare_at_sight(self, ours: _Side, theirs: _Side) -> Relation | None:
-        """A yes where the schemas are equal, or the first joins all that the other does, in words that mean the same in both documents."""
+        """A "yes" if the schemas are equal, or `ours` has all `allOf` parts of `theirs`, with the same meaning; `None` otherwise."""
         if ours.document.dialect is not theirs.document.dialect:
             return None
-        known, parts = _list_conjuncts(ours.schema), _list_conjuncts(theirs.schema)
-        if len(known) * len(parts) > MOST_JOINED or not all(any(same(each, part) for each in known) for part in parts):
+        conjuncts, parts = _list_conjuncts(ours.schema), _list_conjuncts(theirs.schema)
+        if len(conjuncts) * len(parts) > MOST_JOINED or not all(
+            any(same(each, part) for each in conjuncts) for part in parts
+        ):
             return None
         if not self._equal_roots and any(each not in self._shared for part in parts for each in list_references(part)):
             return None
-        return EQUAL if len(known) == len(parts) else JOINED
+        return EQUAL if len(conjuncts) == len(parts) else JOINED
 
     def _renew(self, steps: int) -> None:
-        """Starts a part of a question with so many steps, or with what the allowance has left."""
+        """Start a part of a question with `steps`, or with what is left of the allowance."""
         self._settle()
         self._granted = steps if self._allowance is None else min(steps, self._allowance.left)
         self._budget.renew(self._granted)
 
     def _settle(self) -> None:
-        """Takes from the allowance what was used since the steps were renewed."""
+        """Charge the allowance for the steps since the last `_renew`."""
         if self._allowance is not None:
             self._allowance.spend(self._granted - max(self._budget.left, 0) + self._budget.beside)
             self._budget.beside = 0
@@ -267,7 +270,7 @@ class Comparer:
             return False
 
     def _read_form(self, side: _Side) -> Formula:
-        """The formula of a schema. Raises `OverBudget`, and again at once for the same question."""
+        """The formula of a schema. Raises `OverBudget`, and immediately when the same question reads it again."""
         if id(side.schema) in self._too_large:
             raise OverBudget
         try:
@@ -281,7 +284,7 @@ class Comparer:
         self._prover.reset()
 
     def _decide(self, question: _Question) -> Result:
-        """What the prover finds of values that are valid here and not there."""
+        """Search for a value that is valid under `ours` and not under `theirs`."""
         self._renew(self._steps)
         self._too_large.clear()
         forms = self._normal.forms
@@ -301,9 +304,9 @@ class Comparer:
         at_sight = self._compare_at_sight(question.ours, question.theirs)
         if at_sight is not None:
             return at_sight
-        found = _leave_open(SPENT) if self._is_spent else self._answer(question)
+        relation = _leave_open(SPENT) if self._is_spent else self._answer(question)
         self._settle()
-        return _leave_open(SPENT) if found.verdict is Verdict.UNDECIDED and self._is_spent else found
+        return _leave_open(SPENT) if relation.verdict is Verdict.UNDECIDED and self._is_spent else relation
 
     @property
     def _is_spent(self) -> bool:
@@ -328,7 +331,7 @@ class Comparer:
         return _leave_open(f"No proof and no witness: {outcome.reason}.")
 
     def _try_spellings(self, question: _Question, accepts: Checker, refuses: Checker) -> Witness | None:
-        """A witness in which every integer is written with a fraction, or none is: to draft-04 that makes a difference."""
+        """Find a witness in which every integer is written with a fraction, or none is: draft-04 distinguishes the two."""
         if not self._normal.asks_for_spelling:
             return None
         for has_fractions in (True, False):
@@ -343,8 +346,8 @@ class Comparer:
                 continue
             if isinstance(outcome, Satisfied):
                 self._renew(STEPS_OF_CHECK)
-                found = write_fractions(outcome.value) if has_fractions else outcome.value
-                witness = find_witness(Satisfied(found), accepts, refuses)
+                value = write_fractions(outcome.value) if has_fractions else outcome.value
+                witness = find_witness(Satisfied(value), accepts, refuses)
                 if witness is not None:
                     return witness
         return None
@@ -357,8 +360,8 @@ class Comparer:
             self._reset()
             ours = theirs = forms.opaque("the question is too large")
         steps = [self._make_validator(step) if isinstance(step, _Side) else step for step in question.at]
-        refused = None if question.refused is None else self._make_validator(question.refused)
-        return Checker(self._make_validator(question.ours), forms, ours, (*steps,), refused), Checker(
+        refused_validator = None if question.refused is None else self._make_validator(question.refused)
+        return Checker(self._make_validator(question.ours), forms, ours, (*steps,), refused_validator), Checker(
             self._make_validator(question.theirs), forms, theirs
         )
 
@@ -374,7 +377,7 @@ class Comparer:
 
 
 class Options(TypedDict, total=False):
-    """What a `Comparer` takes beside its documents."""
+    """The options of a `Comparer` besides its documents."""
 
     steps: int
     allowance: Allowance | None
@@ -383,7 +386,7 @@ class Options(TypedDict, total=False):
 
 
 def compare(old: Json, new: Json, **options: Unpack[Options]) -> Comparison:
-    """Both directions of two whole schema documents. The options are those of `Comparer`."""
+    """Compare two whole schema documents in both directions. The options are those of `Comparer`."""
     return Comparer(old, new, **options).compare()
 
 
@@ -393,7 +396,7 @@ def include(old: Json, new: Json, **options: Unpack[Options]) -> Relation:
 
 
 def is_satisfiable(schema: Json, **options: Unpack[Options]) -> Satisfiability:
-    """Whether any value is valid under a schema document: it is not if that under which nothing is valid includes it."""
+    """Whether any value is valid under a schema document: it is unsatisfiable if the schema that accepts nothing includes it."""
     relation = include(schema, NOTHING, **options)
     match relation.verdict:
         case Verdict.YES:

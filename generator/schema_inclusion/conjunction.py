@@ -1,4 +1,4 @@
-"""Simplify conjunctions: merge each subject, drop what cannot matter, and see plain contradictions."""
+"""Simplify conjunctions: merge the constraints of each kind, drop irrelevant ones, and detect plain contradictions."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ from schema_inclusion.patterns import matches
 
 
 def merge(forms: Forms, parts: Iterable[Formula]) -> Constraints | None:
-    """The conjunction of the parts taken apart and simplified; `None` if nothing can satisfy it, as far as is plain."""
+    """Merge the parts of a conjunction into simplified constraints; `None` if it is plainly unsatisfiable."""
     pending: list[Formula] = list(parts)
     constraints = Constraints()
     largest = max(pending, key=lambda part: len(part.parts) if isinstance(part, All) else 0)
-    known = forms.find_facts(largest)
-    if known is not None and isinstance(largest, All):
-        constraints = known.copy()
+    facts = forms.find_facts(largest)
+    if facts is not None and isinstance(largest, All):
+        constraints = facts.copy()
         pending.remove(largest)
     while pending:
         for part in pending:
@@ -68,7 +68,7 @@ def merge(forms: Forms, parts: Iterable[Formula]) -> Constraints | None:
 
 def list_parts(forms: Forms, constraints: Constraints) -> tuple[Formula, ...]:
     """The formulas that make up settled constraints."""
-    made = [
+    formulas = [
         *(_list_string_parts(forms, constraints)),
         *(_list_number_parts(forms, constraints)),
         *(_list_array_parts(forms, constraints)),
@@ -77,7 +77,7 @@ def list_parts(forms: Forms, constraints: Constraints) -> tuple[Formula, ...]:
         *constraints.clauses,
         *constraints.opaque,
     ]
-    unique = dict.fromkeys(part for part in made if part is not forms.top)
+    unique = dict.fromkeys(part for part in formulas if part is not forms.top)
     return (() if constraints.kinds == Kind.ANY else (forms.types(constraints.kinds),)) + tuple(unique)
 
 
@@ -85,7 +85,7 @@ def _list_string_parts(forms: Forms, constraints: Constraints) -> list[Formula]:
     parts = [] if constraints.strings is None else [forms.strings(constraints.strings, within=True)]
     parts.append(forms.strings(constraints.not_strings, within=False))
     parts.append(forms.size(Kind.STRING, *constraints.sizes[Kind.STRING]))
-    return parts + [forms.matches(pattern, holds=wanted) for pattern, wanted in constraints.patterns.items()]
+    return parts + [forms.matches(pattern, holds=positive) for pattern, positive in constraints.patterns.items()]
 
 
 def _list_number_parts(forms: Forms, constraints: Constraints) -> list[Formula]:
@@ -95,7 +95,7 @@ def _list_number_parts(forms: Forms, constraints: Constraints) -> list[Formula]:
         parts.append(forms.bound(constraints.lower[0], upper=False, strict=constraints.lower[1]))
     if constraints.upper is not None:
         parts.append(forms.bound(constraints.upper[0], upper=True, strict=constraints.upper[1]))
-    return parts + [forms.multiple(of, holds=wanted) for of, wanted in constraints.multiples.items()]
+    return parts + [forms.multiple(of, holds=positive) for of, positive in constraints.multiples.items()]
 
 
 def _list_array_parts(forms: Forms, constraints: Constraints) -> list[Formula]:
@@ -131,8 +131,8 @@ def _absorb(forms: Forms, constraints: Constraints, formula: Formula) -> None:
             constraints.strings = values if constraints.strings is None else constraints.strings & values
         case Strings(values, _):
             constraints.not_strings |= values
-        case Matches(pattern, wanted):
-            if constraints.patterns.setdefault(pattern, wanted) != wanted:
+        case Matches(pattern, positive):
+            if constraints.patterns.setdefault(pattern, positive) != positive:
                 constraints.kinds &= ~Kind.STRING
         case Numbers(values, True):
             constraints.numbers = values if constraints.numbers is None else constraints.numbers & values
@@ -144,8 +144,8 @@ def _absorb(forms: Forms, constraints: Constraints, formula: Formula) -> None:
         case Bound(limit, _, strict):
             if constraints.lower is None or (limit, strict) > constraints.lower:
                 constraints.lower = (limit, strict)
-        case Multiple(of, wanted):
-            if constraints.multiples.setdefault(of, wanted) != wanted:
+        case Multiple(of, positive):
+            if constraints.multiples.setdefault(of, positive) != positive:
                 constraints.kinds &= ~Kind.NUMBER
         case Item(index, form):
             constraints.item[index] = forms.all_of(constraints.item.get(index, forms.top), form)
@@ -153,10 +153,10 @@ def _absorb(forms: Forms, constraints: Constraints, formula: Formula) -> None:
             constraints.items[start] = forms.all_of(constraints.items.get(start, forms.top), form)
         case Count(start, form, low, high):
             constraints.counts[start, form] = narrow(constraints.counts.get((start, form), (0, None)), (low, high))
-        case Unique(wanted):
-            if constraints.unique is not None and constraints.unique != wanted:
+        case Unique(positive):
+            if constraints.unique is not None and constraints.unique != positive:
                 constraints.kinds &= ~Kind.ARRAY
-            constraints.unique = wanted
+            constraints.unique = positive
         case Has(name):
             constraints.has[name] = None
         case Member(name, form):
@@ -182,7 +182,7 @@ def _absorb(forms: Forms, constraints: Constraints, formula: Formula) -> None:
 
 
 def _absorb_switch(forms: Forms, constraints: Constraints, switch: Switch) -> None:
-    """Adds a switch; two switches on one tag become one, case by case."""
+    """Add a switch; two switches on the same tag are merged case by case."""
     twin = next((each for each in constraints.clauses if isinstance(each, Switch) and each.tag == switch.tag), None)
     if twin is None or twin is switch:
         constraints.clauses[switch] = None
@@ -211,25 +211,27 @@ def _settle_strings(_forms: Forms, constraints: Constraints) -> None:
 
     def is_refused(text: str) -> bool:
         return not (low <= len(text) and (high is None or len(text) <= high)) or any(
-            matches(pattern, text) is (not wanted) for pattern, wanted in constraints.patterns.items()
+            matches(pattern, text) is (not positive) for pattern, positive in constraints.patterns.items()
         )
 
     constraints.not_strings = frozenset(text for text in constraints.not_strings if not is_refused(text))
     if is_void((low, high)):
         constraints.kinds &= ~Kind.STRING
     elif constraints.strings is not None:
-        left = frozenset(text for text in constraints.strings - constraints.not_strings if not is_refused(text))
-        constraints.strings, constraints.not_strings = left, frozenset()
+        allowed_texts = frozenset(
+            text for text in constraints.strings - constraints.not_strings if not is_refused(text)
+        )
+        constraints.strings, constraints.not_strings = allowed_texts, frozenset()
         constraints.sizes[Kind.STRING] = (0, None)
         for pattern in list(constraints.patterns):
-            if all(matches(pattern, text) is not None for text in left):
+            if all(matches(pattern, text) is not None for text in allowed_texts):
                 del constraints.patterns[pattern]
-        if not left:
+        if not allowed_texts:
             constraints.kinds &= ~Kind.STRING
 
 
 def number_fits(constraints: Constraints, number: Fraction) -> bool:
-    """Whether the number satisfies everything that the constraints say of numbers."""
+    """Whether the number satisfies the constraints on numbers."""
     lower, upper = constraints.lower, constraints.upper
     return (
         bool(constraints.kinds & (Kind.INTEGER if number.denominator == 1 else Kind.FRACTION))
@@ -237,22 +239,22 @@ def number_fits(constraints: Constraints, number: Fraction) -> bool:
         and number not in constraints.not_numbers
         and (lower is None or number > lower[0] or (number == lower[0] and not lower[1]))
         and (upper is None or number < upper[0] or (number == upper[0] and not upper[1]))
-        and all(((number / of).denominator == 1) == wanted for of, wanted in constraints.multiples.items())
+        and all(((number / of).denominator == 1) == positive for of, positive in constraints.multiples.items())
     )
 
 
 def _settle_numbers(_forms: Forms, constraints: Constraints) -> None:
     if constraints.kinds & Kind.NUMBER == Kind.INTEGER:
         _settle_integers(constraints)
-    for of, wanted in constraints.multiples.items():
-        if wanted and of.denominator == 1:
+    for of, positive in constraints.multiples.items():
+        if positive and of.denominator == 1:
             constraints.kinds &= ~Kind.FRACTION
-    for of, wanted in list(constraints.multiples.items()):
+    for of, positive in list(constraints.multiples.items()):
         implied = any(
             other != of and holding and (other / of).denominator == 1
             for other, holding in constraints.multiples.items()
         )
-        if implied and wanted:
+        if implied and positive:
             del constraints.multiples[of]
         elif implied:
             constraints.kinds &= ~Kind.NUMBER
@@ -263,12 +265,12 @@ def _settle_numbers(_forms: Forms, constraints: Constraints) -> None:
         elif low == high and constraints.numbers is None:
             constraints.numbers = frozenset({low})
     if constraints.numbers is not None:
-        left = frozenset(number for number in constraints.numbers if number_fits(constraints, number))
+        allowed_numbers = frozenset(number for number in constraints.numbers if number_fits(constraints, number))
         constraints.drop(Kind.NUMBER)
-        constraints.numbers = left
-        if not any(number.denominator == 1 for number in left):
+        constraints.numbers = allowed_numbers
+        if not any(number.denominator == 1 for number in allowed_numbers):
             constraints.kinds &= ~Kind.INTEGER
-        if all(number.denominator == 1 for number in left):
+        if all(number.denominator == 1 for number in allowed_numbers):
             constraints.kinds &= ~Kind.FRACTION
     elif constraints.not_numbers:
         rest = constraints.not_numbers
@@ -277,16 +279,16 @@ def _settle_numbers(_forms: Forms, constraints: Constraints) -> None:
 
 
 def _settle_integers(constraints: Constraints) -> None:
-    """Only integers are left: whole limits, and multiples that tell integers apart."""
+    """Simplify constraints that only integers satisfy: limits become integers, and multiples of fractions multiples of integers."""
     if constraints.lower is not None:
         low, strict = constraints.lower
         constraints.lower = (Fraction(math.floor(low) + 1 if strict else math.ceil(low)), False)
     if constraints.upper is not None:
         high, strict = constraints.upper
         constraints.upper = (Fraction(math.ceil(high) - 1 if strict else math.floor(high)), False)
-    for of, wanted in list(constraints.multiples.items()):
+    for of, positive in list(constraints.multiples.items()):
         if (1 / of).denominator == 1:
-            if wanted:
+            if positive:
                 del constraints.multiples[of]
             else:
                 constraints.kinds &= ~Kind.NUMBER
@@ -294,12 +296,12 @@ def _settle_integers(constraints: Constraints) -> None:
             # An integer that is a multiple of p/q is one of p.
             del constraints.multiples[of]
             whole = Fraction(of.numerator)
-            if constraints.multiples.setdefault(whole, wanted) != wanted:
+            if constraints.multiples.setdefault(whole, positive) != positive:
                 constraints.kinds &= ~Kind.NUMBER
 
 
 def join_item(forms: Forms, constraints: Constraints, index: int) -> Formula:
-    """What the constraints say of the item at `index`, if there is one."""
+    """The conjunction of the constraints on the item at `index`, if there is one."""
     rest = [form for start, form in constraints.items.items() if start <= index]
     return forms.all_of(constraints.item.get(index, forms.top), *rest)
 
@@ -349,7 +351,7 @@ def _has_contradiction(forms: Forms, constraints: Constraints) -> bool:
 
 
 def join_member(forms: Forms, constraints: Constraints, name: str) -> Formula:
-    """What the constraints say of the member `name`, if it is there."""
+    """The conjunction of the constraints on the member `name`, if it is present."""
     parts = [constraints.member.get(name, forms.top)]
     if parts[0] is forms.bottom:
         return forms.bottom
@@ -396,24 +398,24 @@ def _contradicts_need(forms: Forms, constraints: Constraints, need: SomeMember) 
 # Shortening clauses by what is known.
 
 
-def _shorten(forms: Forms, constraints: Constraints, clause: Either | Switch, known: _Known) -> Formula:
+def _shorten(forms: Forms, constraints: Constraints, clause: Either | Switch, cache: _Known) -> Formula:
     if isinstance(clause, Switch):
         return _choose_cases(forms, constraints, clause)
-    left: list[Formula] = []
+    open_parts: list[Formula] = []
     forms.budget.weigh(len(clause.parts))
     for part in clause.parts:
-        state = False if _is_denied(forms, constraints, part) else _look_up_status(forms, constraints, part, known)
+        state = False if _is_denied(forms, constraints, part) else _look_up_status(forms, constraints, part, cache)
         if state is True:
             return forms.top
         if state is None:
-            left.append(part)
-    if len(left) == len(clause.parts):
+            open_parts.append(part)
+    if len(open_parts) == len(clause.parts):
         return clause
-    return forms.any_of(*left) if left else forms.bottom
+    return forms.any_of(*open_parts) if open_parts else forms.bottom
 
 
 def _is_denied(forms: Forms, constraints: Constraints, formula: Formula) -> bool:
-    """Whether the formula's negation is among the clauses as it is: the cheap case in comparisons of long lists."""
+    """Whether the negation of the formula is one of the clauses: a cheap check for comparisons of long lists."""
     contrary = forms.find_negation(formula)
     return isinstance(contrary, (Either, Switch)) and contrary in constraints.clauses
 
@@ -425,10 +427,10 @@ def _choose_cases(forms: Forms, constraints: Constraints, switch: Switch) -> For
         return switch
     tag = forms.constraints(join_member(forms, constraints, switch.tag))
     possible = list_constants(tag)
-    left = (
+    remaining = (
         select_allowed(tag, switch.cases) if possible is None else [each for each in possible if each in switch.cases]
     )
-    cases = {constant: switch.cases[constant] for constant in left}
+    cases = {constant: switch.cases[constant] for constant in remaining}
     is_present = constraints.kinds == Kind.OBJECT and switch.tag in constraints.has
     certain = is_present and possible is not None and len(possible) == len(cases)
     if certain and len(cases) == 1:
@@ -439,9 +441,9 @@ def _choose_cases(forms: Forms, constraints: Constraints, switch: Switch) -> For
 
 
 def join_inner(forms: Forms, constraints: Constraints, branch: Constraints) -> Iterator[Formula]:
-    """What members and items must be that the constraints and a branch together demand: if one cannot be, neither can both.
+    """Yield what members and items must satisfy by both the constraints and a branch: if one is unsatisfiable, so is the conjunction.
 
-    Yields the impossible formula if the two exclude each other otherwise. Only what they plainly share is looked at.
+    Yields `bottom` if the two exclude each other otherwise. Only members and items that they plainly share are examined.
     """
     kinds = constraints.kinds & branch.kinds
     if not kinds:
@@ -462,18 +464,18 @@ def join_inner(forms: Forms, constraints: Constraints, branch: Constraints) -> I
 
 
 _Known: TypeAlias = dict[Formula, bool | None]
-"""The status of formulas under the same constraints: parts of formulas are shared."""
+"""A cache of the status of formulas under the same constraints: formulas share parts."""
 
 
-def _look_up_status(forms: Forms, constraints: Constraints, formula: Formula, known: _Known) -> bool | None:
-    """Whether the constraints plainly entail the formula (`True`) or exclude it (`False`)."""
-    if formula not in known:
+def _look_up_status(forms: Forms, constraints: Constraints, formula: Formula, cache: _Known) -> bool | None:
+    """Whether the constraints plainly entail the formula (`True`) or exclude it (`False`); `None` if neither."""
+    if formula not in cache:
         forms.budget.weigh(1)
-        known[formula] = _find_status(forms, constraints, formula, known)
-    return known[formula]
+        cache[formula] = _find_status(forms, constraints, formula, cache)
+    return cache[formula]
 
 
-def _find_status(forms: Forms, constraints: Constraints, formula: Formula, known: _Known) -> bool | None:
+def _find_status(forms: Forms, constraints: Constraints, formula: Formula, cache: _Known) -> bool | None:
     match formula:
         case Types(kinds):
             if not constraints.kinds & kinds:
@@ -482,17 +484,17 @@ def _find_status(forms: Forms, constraints: Constraints, formula: Formula, known
         case All(parts):
             if any(inner is forms.bottom for inner in join_inner(forms, constraints, forms.constraints(formula))):
                 return False
-            states = [_look_up_status(forms, constraints, part, known) for part in parts]
+            states = [_look_up_status(forms, constraints, part, cache) for part in parts]
             return False if False in states else True if all(states) else None
         case Either(parts):
-            states = [_look_up_status(forms, constraints, part, known) for part in parts]
+            states = [_look_up_status(forms, constraints, part, cache) for part in parts]
             return True if True in states else False if all(state is False for state in states) else None
         case Switch():
-            chosen = _choose_cases(forms, constraints, formula)
+            result = _choose_cases(forms, constraints, formula)
             return (
                 None
-                if chosen is formula or isinstance(chosen, Switch)
-                else _look_up_status(forms, constraints, chosen, known)
+                if result is formula or isinstance(result, Switch)
+                else _look_up_status(forms, constraints, result, cache)
             )
         case Ref():
             if formula in constraints.refs:
@@ -508,7 +510,7 @@ def _find_status(forms: Forms, constraints: Constraints, formula: Formula, known
 
 
 def _find_subject_status(forms: Forms, constraints: Constraints, formula: Formula) -> bool | None:
-    """Whether the constraints entail or exclude one on some kinds, if the value is of these."""
+    """Whether the constraints entail or exclude a formula on some kinds, assuming that the value is of these kinds."""
     match formula:
         case Strings() | Matches() | Size(Kind.STRING) if constraints.strings is not None:
             return _agree(holds(forms, formula, text) for text in constraints.strings)
@@ -520,17 +522,17 @@ def _find_subject_status(forms: Forms, constraints: Constraints, formula: Formul
             return not within if values <= constraints.not_numbers else None
         case Size(kind, low, high):
             return _find_range_status(constraints.sizes[kind], (low, high))
-        case Matches(pattern, wanted):
-            return constraints.patterns[pattern] == wanted if pattern in constraints.patterns else None
+        case Matches(pattern, positive):
+            return constraints.patterns[pattern] == positive if pattern in constraints.patterns else None
         case Bound(limit, upper, strict):
             return _find_bound_status(constraints, limit, upper, strict)
-        case Multiple(of, wanted):
+        case Multiple(of, positive):
             if of in constraints.multiples:
-                return constraints.multiples[of] == wanted
+                return constraints.multiples[of] == positive
             implied = any(holding and (other / of).denominator == 1 for other, holding in constraints.multiples.items())
-            return wanted if implied else None
-        case Unique(wanted):
-            return None if constraints.unique is None else constraints.unique == wanted
+            return positive if implied else None
+        case Unique(positive):
+            return None if constraints.unique is None else constraints.unique == positive
         case Item() | Items() | Count():
             return _find_items_status(forms, constraints, formula)
         case Has(name):
@@ -538,18 +540,18 @@ def _find_subject_status(forms: Forms, constraints: Constraints, formula: Formul
                 return True
             return False if join_member(forms, constraints, name) is forms.bottom else None
         case Member(name, form):
-            known = join_member(forms, constraints, name)
-            joint = forms.all_of(known, form)
-            return True if joint is known else False if joint is forms.bottom and name in constraints.has else None
+            current = join_member(forms, constraints, name)
+            joint = forms.all_of(current, form)
+            return True if joint is current else False if joint is forms.bottom and name in constraints.has else None
         case Members(names, form):
-            known = constraints.members.get(names, forms.top)
-            if forms.all_of(known, form) is known:
+            current = constraints.members.get(names, forms.top)
+            if forms.all_of(current, form) is current:
                 return True
-            excluded = any(
+            has_conflict = any(
                 holds(forms, names, name) and forms.all_of(join_member(forms, constraints, name), form) is forms.bottom
                 for name in constraints.has
             )
-            return False if excluded else None
+            return False if has_conflict else None
         case SomeMember():
             contradicts = _contradicts_need(forms, constraints, formula)
             return True if formula in constraints.some else False if contradicts else None
@@ -558,14 +560,14 @@ def _find_subject_status(forms: Forms, constraints: Constraints, formula: Formul
 
 
 def _agree(states: Iterable[bool | None]) -> bool | None:
-    """What all states agree on."""
-    seen = set(states)
-    return seen.pop() if len(seen) == 1 else None
+    """The state that all have; `None` if they differ."""
+    distinct_states = set(states)
+    return distinct_states.pop() if len(distinct_states) == 1 else None
 
 
-def _find_range_status(known: tuple[int, int | None], wanted: tuple[int, int | None]) -> bool | None:
-    both = narrow(known, wanted)
-    return True if both == known else False if is_void(both) else None
+def _find_range_status(current: tuple[int, int | None], target: tuple[int, int | None]) -> bool | None:
+    both = narrow(current, target)
+    return True if both == current else False if is_void(both) else None
 
 
 def _find_bound_status(constraints: Constraints, limit: Fraction, upper: bool, strict: bool) -> bool | None:
@@ -587,9 +589,9 @@ def _find_items_status(forms: Forms, constraints: Constraints, formula: Item | I
         case Item(index, form):
             if high is not None and high <= index:
                 return True
-            known = join_item(forms, constraints, index)
-            joint = forms.all_of(known, form)
-            return True if joint is known else False if joint is forms.bottom and index < low else None
+            current = join_item(forms, constraints, index)
+            joint = forms.all_of(current, form)
+            return True if joint is current else False if joint is forms.bottom and index < low else None
         case Items(start, form):
             if high is not None and high <= start:
                 return True
@@ -609,11 +611,11 @@ def _find_items_status(forms: Forms, constraints: Constraints, formula: Item | I
 def _list_places(
     forms: Forms, constraints: Constraints, start: int, form: Formula
 ) -> list[tuple[int, Formula, Formula]]:
-    """Places from `start` on that stand for all: index, what is known there, and that joined with `form`.
+    """Representative indexes from `start` on, each with the constraints on its item, and their conjunction with `form`.
 
-    What is known changes at an item of its own, behind it, and where a rule for all further items begins.
+    The constraints change at an item with its own constraints, after it, and where constraints on all further items begin.
     """
     changes = (start, *constraints.items, *constraints.item, *(index + 1 for index in constraints.item))
     indices = dict.fromkeys(index for index in changes if index >= start)
-    known = [(index, join_item(forms, constraints, index)) for index in indices]
-    return [(index, there, forms.all_of(there, form)) for index, there in known]
+    places = [(index, join_item(forms, constraints, index)) for index in indices]
+    return [(index, there, forms.all_of(there, form)) for index, there in places]

@@ -1,4 +1,4 @@
-"""Represent scalar constants as hashable pairs that keep `true` apart from `1`."""
+"""Represent scalar constants as hashable pairs that distinguish `true` from `1`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Constants: TypeAlias = frozenset[Constant]
 
 
 def to_constant(value: Json) -> Constant | None:
-    """The constant that a value is; `None` for arrays, objects and what is not JSON."""
+    """The constant of a value; `None` for arrays, objects and what is not JSON."""
     if isinstance(value, str):
         return (Kind.STRING, value)
     if value is None:
@@ -26,26 +26,29 @@ def to_constant(value: Json) -> Constant | None:
 
 
 def to_value(constant: Constant) -> Json:
-    """The value of a constant."""
+    """The JSON value of a constant."""
     kind, value = constant
     if isinstance(value, Fraction):
-        written = spelled(value)
-        assert written is not None, "constants are made from values"
-        return written
+        spelling = spelled(value)
+        assert spelling is not None, "constants are made from values"
+        return spelling
     return value if kind == Kind.STRING else None if kind == Kind.NULL else kind == Kind.TRUE
 
 
 def rank(constant: Constant) -> tuple[Kinds, str, Fraction]:
-    """Sorts constants by kind, then by value."""
+    """A key to sort constants by kind, then by value."""
     kind, value = constant
     return (kind, "", value) if isinstance(value, Fraction) else (kind, value, Fraction(0))
 
 
 def list_constants(constraints: Constraints) -> Constants | None:
-    """The constants that the constraints leave, if they leave nothing else; settled constraints, without open alternatives."""
+    """The constants that the constraints allow; `None` if other values are possible.
+
+    The constraints must be settled and without clauses.
+    """
     finite = Kind.NULL | Kind.BOOLEAN
-    found = {(kind, "") for kind in (Kind.NULL, Kind.FALSE, Kind.TRUE) if constraints.kinds & kind}
-    constants: set[Constant] = {*found}
+    singletons = {(kind, "") for kind in (Kind.NULL, Kind.FALSE, Kind.TRUE) if constraints.kinds & kind}
+    constants: set[Constant] = {*singletons}
     if constraints.strings is not None:
         finite |= Kind.STRING
         constants |= {(Kind.STRING, text) for text in constraints.strings}

@@ -1,4 +1,4 @@
-"""A conjunction as one table of constraints, by subject."""
+"""The constraints of a conjunction as one table, by kind of value."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from schema_inclusion.formula import Either, Formula, Kind, Kinds, Opaque, Ref, 
 
 @dataclass(slots=True)
 class Constraints:
-    """What a conjunction says, merged per subject. Filled by `forms.Forms` and read-only afterwards.
+    """The constraints of a conjunction, merged by kind of value. Filled by `forms.Forms` and read-only afterwards.
 
-    `None` as an upper limit is no limit, as a set of allowed values "any". `lower` and `upper` of numbers are the limit
-    and whether it is strict. `clauses` are the alternatives that are still open.
+    `None` as an upper limit means no limit, as a set of allowed values any value. `lower` and `upper` of numbers are the limit and whether
+    it is strict. `clauses` are the alternatives that are still open.
     """
 
     kinds: Kinds = Kind.ANY
@@ -43,13 +43,13 @@ class Constraints:
     opaque: dict[Opaque, None] = field(default_factory=dict[Opaque, None])
 
     def copy(self) -> Constraints:
-        """The same constraints, to be added to."""
-        known: Any = attrgetter(*self.__slots__)(self)
-        copied: list[Any] = [each.copy() if each.__class__ is dict else each for each in known]
-        return Constraints(*copied)
+        """A copy to which constraints can be added."""
+        values: Any = attrgetter(*self.__slots__)(self)
+        copies: list[Any] = [each.copy() if each.__class__ is dict else each for each in values]
+        return Constraints(*copies)
 
     def drop(self, kind: Kinds) -> None:
-        """Forgets what is said of a kind: strings, numbers, arrays or objects."""
+        """Drop the constraints on a kind: strings, numbers, arrays or objects."""
         self.sizes[kind] = (0, None)
         for name, plain in _SUBJECTS[kind].items():
             setattr(self, name, {} if plain is dict else plain)
@@ -61,7 +61,7 @@ _SUBJECTS: Final[dict[Kinds, dict[str, object]]] = {
     Kind.ARRAY: {"item": dict, "items": dict, "counts": dict, "unique": None},
     Kind.OBJECT: {"has": dict, "member": dict, "members": dict, "some": dict},
 }
-"""What is said of each kind but its size, and what it is where nothing is said; `dict` for a new one."""
+"""The fields with the constraints on each kind except its size, with their empty values; `dict` stands for a new one."""
 _ANY_SIZE: Final[dict[Kinds, tuple[int, int | None]]] = dict.fromkeys(_SUBJECTS, (0, None))
 
 
@@ -74,5 +74,5 @@ def narrow(one: tuple[int, int | None], other: tuple[int, int | None]) -> tuple[
 
 
 def is_void(limits: tuple[int, int | None]) -> bool:
-    """Whether the range holds nothing."""
+    """Whether the range is empty."""
     return limits[1] is not None and limits[0] > limits[1]

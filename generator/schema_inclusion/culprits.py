@@ -1,4 +1,4 @@
-"""Demand a culprit at a place inside a value, and look whether it is there."""
+"""Require a culprit at a path inside a value, and check whether it is there."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ _Schema = TypeVar("_Schema")
 
 
 class Part(Enum):
-    """A step to some part of a value, whichever."""
+    """A step to some item or some member of a value."""
 
     ITEM = "item"
     MEMBER = "member"
 
 
 Step: TypeAlias = "str | int | Part | dict[str, Json]"
-"""The name of a member, the index of an item, some item or member, or a schema that the value is valid under where the steps have led."""
+"""The name of a member, the index of an item, some item or member, or a schema under which the value reached by the steps is valid."""
 
 
 @dataclass(frozen=True, slots=True)
 class Culprit:
-    """What a witness holds where the steps lead: something valid under `accepted` and not under `refused`.
+    """What a witness contains at the path `at`: a value that is valid under `accepted` and not under `refused`.
 
-    The references of `accepted` and of the steps are those of the document that accepts the witness, those of `refused` of the other.
-    Where a step leads to some part, every part is such a culprit if that can be, so that no other is why the witness is refused.
+    References of `accepted` and of the steps are resolved in the document that accepts the witness, those of `refused` in the other.
+    Where a step is a `Part`, every item or member is such a culprit if possible, so that nothing else causes the witness to be refused.
     """
 
     at: Sequence[Step] = ()
@@ -46,9 +46,9 @@ def require_at(
     *,
     every: bool,
 ) -> Formula:
-    """A value that holds, where the steps lead, what the inner formula says.
+    """The formula of a value that satisfies `inner` at the path of the steps.
 
-    `every` says that where they lead to some part, all parts are so.
+    `every`: where a step is a `Part`, all items or members satisfy it, not only one.
     """
     for step in reversed(steps):
         match step:
@@ -76,7 +76,7 @@ def is_at(
     accepts: Callable[[_Schema, Json], bool | None],
     is_refused: Callable[[Json], bool | None],
 ) -> bool | None:
-    """Whether something that is refused stands in the value where the steps lead; `None` if that cannot be told."""
+    """Whether the value contains a refused value at the path of the steps; `None` if that cannot be decided."""
     if not steps:
         return is_refused(value)
     step, *rest = steps
@@ -92,9 +92,9 @@ def is_at(
         case ((str() | int() | Part()), _):
             inner = []
         case schema, _:
-            accepted = accepts(schema, value)
-            if not accepted:
-                return accepted
+            is_accepted = accepts(schema, value)
+            if not is_accepted:
+                return is_accepted
             inner = [value]
     states = {is_at(each, rest, accepts, is_refused) for each in inner}
     return True if True in states else None if None in states else False

@@ -20,11 +20,11 @@ from schema_inclusion.values import Json
 
 Registry: TypeAlias = "referencing.Registry[Any]"
 SPECIFICATIONS: Final = cast("Registry", importlib.import_module("jsonschema_specifications").REGISTRY)
-"""The published meta-schemas. The module that holds them has no types."""
+"""The published meta-schemas. The package that provides them has no types."""
 
 
 class Dialect(Enum):
-    """The versions of JSON Schema that are understood, by the address of their meta-schema."""
+    """The supported versions of JSON Schema, by the URI of their meta-schema."""
 
     DRAFT_04 = "http://json-schema.org/draft-04/schema"
     DRAFT_06 = "http://json-schema.org/draft-06/schema"
@@ -35,9 +35,9 @@ class Dialect(Enum):
 
 @cache
 def list_keywords() -> frozenset[str]:
-    """The keywords of every draft, as the published meta-schemas list them."""
-    listed = [cast("Json", SPECIFICATIONS.contents(address)) for address in SPECIFICATIONS]
-    tables = [schema.get("properties") for schema in listed if isinstance(schema, dict)]
+    """The keywords of all drafts, according to the published meta-schemas."""
+    meta_schemas = [cast("Json", SPECIFICATIONS.contents(address)) for address in SPECIFICATIONS]
+    tables = [schema.get("properties") for schema in meta_schemas if isinstance(schema, dict)]
     return frozenset(name for table in tables if isinstance(table, dict) for name in table)
 
 
@@ -51,7 +51,7 @@ _SCHEMAS: Final = (
     *("unevaluatedProperties", "unevaluatedItems", "items"),
 )
 _HOLDERS: Final = frozenset((*_SCHEMA_LISTS, *_SCHEMA_TABLES, *_DEFINITIONS, *_SCHEMAS))
-"""The keywords that have schemas."""
+"""The keywords that have subschemas."""
 
 _REFERENCES: Final = frozenset(("$ref", "$dynamicRef", "$recursiveRef"))
 
@@ -65,11 +65,11 @@ _ONLY_MODERN: Final = frozenset(
 
 
 class UnknownDialect(ValueError):
-    """The document names a dialect that is not understood."""
+    """A document names a dialect that is not supported."""
 
 
 def _list_subschemas(schema: dict[str, Json], *, definitions: bool) -> Iterator[Json]:
-    """The schemas directly inside a schema, of whatever dialect; with or without those that it only defines."""
+    """Yield the direct subschemas of a schema, in any dialect, with or without those in definitions."""
     if _HOLDERS.isdisjoint(schema):
         return
     for keyword in _SCHEMAS:
@@ -80,9 +80,9 @@ def _list_subschemas(schema: dict[str, Json], *, definitions: bool) -> Iterator[
             else:
                 yield inner
     for keyword in _SCHEMA_LISTS:
-        listed = schema.get(keyword)
-        if isinstance(listed, list):
-            yield from listed
+        subschemas = schema.get(keyword)
+        if isinstance(subschemas, list):
+            yield from subschemas
     for keyword in (*_SCHEMA_TABLES, *(_DEFINITIONS if definitions else ())):
         table = schema.get(keyword)
         if isinstance(table, dict):
@@ -90,32 +90,35 @@ def _list_subschemas(schema: dict[str, Json], *, definitions: bool) -> Iterator[
 
 
 def list_schemas(root: Json) -> Iterator[dict[str, Json]]:
-    """All schema objects of a document, each once: all objects if a reference leads to a place where no keyword has a schema."""
-    known = list(walk_schemas(root))
-    return _walk_objects(root) if any(map(_leads_elsewhere, known)) else iter(known)
+    """Yield the schema objects of a document, each once.
+
+    These are all its objects if a reference leads to a place that is not a subschema of any keyword.
+    """
+    schemas = list(walk_schemas(root))
+    return _walk_objects(root) if any(map(_leads_elsewhere, schemas)) else iter(schemas)
 
 
 def walk_schemas(root: Json, *, definitions: bool = True) -> Iterator[dict[str, Json]]:
-    """The schema objects where keywords have schemas, or all but definitions, each once; walks with a list of its own."""
+    """Yield a schema and its nested subschemas, with or without definitions, each object once. Not recursive."""
     pending = [root]
-    seen: set[int] = set()
+    visited: set[int] = set()
     while pending:
         schema = pending.pop()
-        if isinstance(schema, dict) and id(schema) not in seen:
-            seen.add(id(schema))
+        if isinstance(schema, dict) and id(schema) not in visited:
+            visited.add(id(schema))
             yield schema
             pending.extend(_list_subschemas(schema, definitions=definitions))
 
 
 def _walk_objects(root: Json) -> Iterator[dict[str, Json]]:
-    """All objects of a document, those too that are a schema only because a reference leads to them, each once."""
+    """Yield all objects of a document, each once, also those that are a schema only because a reference leads to them."""
     pending = [root]
-    seen: set[int] = set()
+    visited: set[int] = set()
     while pending:
         value = pending.pop()
-        if id(value) in seen or not isinstance(value, (dict, list)):
+        if id(value) in visited or not isinstance(value, (dict, list)):
             continue
-        seen.add(id(value))
+        visited.add(id(value))
         if isinstance(value, dict):
             yield value
             pending.extend(value.values())
@@ -124,7 +127,7 @@ def _walk_objects(root: Json) -> Iterator[dict[str, Json]]:
 
 
 def _leads_elsewhere(schema: dict[str, Json]) -> bool:
-    """Whether a reference of the schema has a JSON Pointer through anything but keywords that have schemas."""
+    """Whether a reference of the schema has a JSON Pointer through anything but keywords that have subschemas."""
     return not _REFERENCES.isdisjoint(schema) and any(
         _is_elsewhere(str(schema[key])) for key in _REFERENCES & schema.keys()
     )
@@ -143,15 +146,15 @@ def _is_elsewhere(reference: str) -> bool:
 
 
 def dialect_of(root: Json, unnamed: Dialect | None = None) -> Dialect:
-    """The dialect that a document names; if none, the one given, or that of its keywords, and 2020-12 if they do not tell.
+    """The dialect that a document names; otherwise `unnamed`, or the dialect that its keywords indicate, by default 2020-12.
 
     Raises `UnknownDialect`.
     """
-    named = root.get("$schema") if isinstance(root, dict) else None
-    if isinstance(named, str):
-        dialect = _find_dialect(named)
+    uri = root.get("$schema") if isinstance(root, dict) else None
+    if isinstance(uri, str):
+        dialect = _find_dialect(uri)
         if dialect is None:
-            raise UnknownDialect(named)
+            raise UnknownDialect(uri)
         return dialect
     return unnamed or _guess_dialect(root)
 
@@ -162,9 +165,9 @@ def _find_dialect(address: str) -> Dialect | None:
 
 
 def in_another_dialect(schema: dict[str, Json], dialect: Dialect) -> bool:
-    """Whether a schema names a dialect that is not the document's."""
-    named = schema.get("$schema")
-    return isinstance(named, str) and _find_dialect(named) is not dialect
+    """Whether a schema names a dialect other than that of the document."""
+    uri = schema.get("$schema")
+    return isinstance(uri, str) and _find_dialect(uri) is not dialect
 
 
 def _guess_dialect(root: Json) -> Dialect:
@@ -180,11 +183,11 @@ def _guess_dialect(root: Json) -> Dialect:
 
 @dataclass(frozen=True, slots=True)
 class Anchors:
-    """What decides where the dynamic references of a document lead.
+    """The anchors that decide the targets of the dynamic references of a document.
 
-    `dynamic` and `recursive` count its anchors, `resources` has the identities of its schemas. The published meta-schemas are the
-    same for all documents; `is_own` says that this one has no anchor of theirs and leads to the meta-schema of its dialect alone:
-    there every way into them begins, and there their dynamic references lead.
+    `dynamic` and `recursive` count its anchors, `resources` has the identities of its schemas. The published meta-schemas are shared by
+    all documents; `is_own`: this document has none of their anchors and refers only to the meta-schema of its dialect, so that every
+    path into them begins there, and their dynamic references lead there.
     """
 
     dynamic: Counter[str]
@@ -199,9 +202,9 @@ _LEADING: Final = frozenset((*_REFERENCES, "$dynamicAnchor", "$recursiveAnchor",
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scope:
-    """Where references are resolved from: a resource, by the identity of its schema, of a document with the anchors.
+    """The base for resolving references: a resource, by the identity of its schema, in a document with the anchors.
 
-    The resolver is one of `referencing`, which does not export their class.
+    The resolver is that of `referencing`, which does not export its class.
     """
 
     resolver: Any
@@ -211,7 +214,7 @@ class Scope:
 
     @property
     def key(self) -> tuple[int, str, bool]:
-        """What is the same of scopes in which every schema means the same."""
+        """A key that is equal for scopes in which every schema has the same meaning."""
         return self.resource, self.dialect.value, self.anchors.is_own
 
     @property
@@ -222,7 +225,7 @@ class Scope:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Target:
-    """What a reference points at, and the scope to read it in."""
+    """The target of a reference, and the scope to read it in."""
 
     schema: Json
     scope: Scope
@@ -230,7 +233,7 @@ class Target:
 
 @dataclass(frozen=True, eq=False)
 class SchemaDocument:
-    """One schema document, with every schema in it. Its parts are known by their Python identity, so it must not change."""
+    """A schema document with all schemas in it. Its parts are identified by their Python identity, so it must not change."""
 
     root: Json
     dialect: Dialect
@@ -240,7 +243,10 @@ class SchemaDocument:
 
     @cached_property
     def is_dynamic(self) -> bool:
-        """Whether what a reference says may depend on the way to it: the published meta-schemas have dynamic references, too."""
+        """Whether the meaning of a reference may depend on the path to it.
+
+        The published meta-schemas have dynamic references, too.
+        """
         return any(
             "$dynamicRef" in each or "$recursiveRef" in each or "json-schema.org/" in str(each.get("$ref", ""))
             for each in self.schemas
@@ -250,35 +256,35 @@ class SchemaDocument:
 def open_document(
     root: Json, dialect: Dialect | None = None, schemas: tuple[dict[str, Json], ...] | None = None
 ) -> SchemaDocument:
-    """The document of a schema, in the dialect given or its own; `schemas` are `list_schemas` of it, where they are known.
+    """Open a schema as a document, in the given dialect or its own. `schemas` is the result of `list_schemas`, if available.
 
     Raises `UnknownDialect`.
     """
-    chosen = dialect_of(root) if dialect is None else dialect
-    known = tuple(list_schemas(root)) if schemas is None else schemas
-    resource = _make_resource(root, chosen)
-    registry = _make_registry(resource, known)
+    effective_dialect = dialect_of(root) if dialect is None else dialect
+    schema_objects = tuple(list_schemas(root)) if schemas is None else schemas
+    resource = _make_resource(root, effective_dialect)
+    registry = _make_registry(resource, schema_objects)
     anchors = Anchors(
-        Counter(str(each["$dynamicAnchor"]) for each in known if "$dynamicAnchor" in each),
-        sum(each.get("$recursiveAnchor") is True for each in known),
-        frozenset((id(root), *map(id, known))),
-        all(_leads_to(chosen.value, each) for each in known if not _LEADING.isdisjoint(each)),
+        Counter(str(each["$dynamicAnchor"]) for each in schema_objects if "$dynamicAnchor" in each),
+        sum(each.get("$recursiveAnchor") is True for each in schema_objects),
+        frozenset((id(root), *map(id, schema_objects))),
+        all(_leads_to(effective_dialect.value, each) for each in schema_objects if not _LEADING.isdisjoint(each)),
     )
-    scope = Scope(registry.resolver(resource.id() or ""), id(root), chosen, anchors)
-    return SchemaDocument(root, chosen, scope, registry, known)
+    scope = Scope(registry.resolver(resource.id() or ""), id(root), effective_dialect, anchors)
+    return SchemaDocument(root, effective_dialect, scope, registry, schema_objects)
 
 
 def _make_registry(resource: referencing.Resource[Any], schemas: tuple[dict[str, Json], ...]) -> Registry:
-    """The published meta-schemas and a schema, with what its anchors and identifiers name: no lookup has to walk the schema for them."""
+    """A registry of the published meta-schemas and a schema, with indexed anchors and identifiers: no lookup searches the schema."""
     plain: Registry = SPECIFICATIONS.with_resource(resource.id() or "", resource)
     if not any(not _NAMING.isdisjoint(each) for each in schemas):
         return plain
     try:
-        known: Registry = plain.crawl()
+        full_registry: Registry = plain.crawl()
     except (referencing.exceptions.Unresolvable, AttributeError, KeyError, ValueError, TypeError):
         return plain  # an odd identifier or keyword: the lookup that comes to it says so
     # An identifier inside names nothing that is known by it already: the whole, or a meta-schema.
-    return known if all(known[each].contents is plain[each].contents for each in plain) else plain
+    return full_registry if all(full_registry[each].contents is plain[each].contents for each in plain) else plain
 
 
 def _make_resource(root: Json, dialect: Dialect) -> referencing.Resource[Any]:
@@ -286,7 +292,7 @@ def _make_resource(root: Json, dialect: Dialect) -> referencing.Resource[Any]:
 
 
 def enter(scope: Scope, schema: dict[str, Json]) -> Scope:
-    """The scope inside a schema: another one if the schema has an identifier of its own."""
+    """The scope inside a schema: a new one if the schema has its own identifier."""
     identifier = schema.get("id" if scope.dialect is Dialect.DRAFT_04 else "$id")
     if not isinstance(identifier, str) or id(schema) == scope.resource:
         return scope
@@ -297,19 +303,21 @@ def enter(scope: Scope, schema: dict[str, Json]) -> Scope:
 
 
 def resolve(scope: Scope, reference: str) -> Target | None:
-    """What a reference points at; `None` if that is outside the document and the published meta-schemas."""
+    """Resolve a reference; `None` if its target is outside the document and the published meta-schemas."""
     try:
-        found = scope.resolver.lookup(reference)
-        resource = found.resolver.lookup("#").contents
+        resolution = scope.resolver.lookup(reference)
+        resource = resolution.resolver.lookup("#").contents
     except (referencing.exceptions.Unresolvable, KeyError, ValueError, TypeError):
         # `referencing` lets a pointer through a number or a word escape as a `TypeError`, an odd address as `ValueError`, and an anchor
         # of a resource that no keyword leads to as a `KeyError`.
         return None
-    return Target(cast("Json", found.contents), Scope(found.resolver, id(resource), scope.dialect, scope.anchors))
+    return Target(
+        cast("Json", resolution.contents), Scope(resolution.resolver, id(resource), scope.dialect, scope.anchors)
+    )
 
 
 def list_references(schema: Json) -> Iterator[str]:
-    """The references of a schema and of all schemas in it, with nothing quoted: those into a definition as those to it."""
+    """Yield the references of a schema and its subschemas, percent-decoded. One into a definition is yielded as one to the definition."""
     for each in walk_schemas(schema):
         if not _REFERENCES.isdisjoint(each):
             for keyword in _REFERENCES & each.keys():
@@ -317,27 +325,28 @@ def list_references(schema: Json) -> Iterator[str]:
 
 
 def find_shared(one: SchemaDocument, other: SchemaDocument) -> dict[str, tuple[Json, Json]]:
-    """The definitions that two documents write alike, with all that these refer to: both texts, by the references that lead there.
+    """The definitions that are the same in two documents, including all that they refer to: both schemas by the reference to them.
 
-    What refers to anything but definitions is left out, and all of it where there are identifiers or anchors inside, or two dialects.
+    Definitions that refer to anything but definitions are left out. The result is empty if there are identifiers or anchors inside the
+    documents, or if their dialects differ.
     """
     within = (each for document in (one, other) for each in document.schemas if each is not document.root)
     if one.dialect is not other.dialect or any(not _NAMING.isdisjoint(each) for each in within):
         return {}
-    found = {place: pair for place, pair in _pair_definitions(one, other) if is_written_alike(*pair)}
+    definitions = {place: pair for place, pair in _pair_definitions(one, other) if is_written_alike(*pair)}
     users: dict[str, list[str]] = {}
-    for place, (schema, _) in found.items():
+    for place, (schema, _) in definitions.items():
         for reference in list_references(schema):
             users.setdefault(reference, []).append(place)
-    pending = [reference for reference in users if reference not in found]
+    pending = [reference for reference in users if reference not in definitions]
     for reference in pending:  # which grows
-        gone = [place for place in users.get(reference, ()) if found.pop(place, None) is not None]
-        pending += gone
-    return found
+        removals = [place for place in users.get(reference, ()) if definitions.pop(place, None) is not None]
+        pending += removals
+    return definitions
 
 
 def _pair_definitions(one: SchemaDocument, other: SchemaDocument) -> Iterator[tuple[str, tuple[Json, Json]]]:
-    """The definitions of the same name in two documents, by the references to them."""
+    """Yield the definitions with the same name in two documents, with the reference to them."""
     if isinstance(one.root, dict) and isinstance(other.root, dict):
         for keyword in _DEFINITIONS:
             ours, theirs = one.root.get(keyword), other.root.get(keyword)
@@ -348,7 +357,7 @@ def _pair_definitions(one: SchemaDocument, other: SchemaDocument) -> Iterator[tu
 
 
 def is_written_alike(one: Json, other: Json) -> bool:
-    """Whether two JSON values are equal and have their members in the same order; a quick test that finds less equal than there is."""
+    """Whether two JSON values are equal and have their members in the same order; fast, but it misses some equal values."""
     try:
         return one == other and repr(one) == repr(other)
     except RecursionError:
@@ -356,45 +365,48 @@ def is_written_alike(one: Json, other: Json) -> bool:
 
 
 def find_unplaced(document: SchemaDocument) -> Iterator[Json]:
-    """What references lead to where no keyword has a schema: the meta-schema says nothing of it when it judges the document."""
+    """Yield the targets of references that are not subschemas of any keyword.
+
+    Validating the document by its meta-schema does not cover them.
+    """
     if not any(map(_leads_elsewhere, document.schemas)):
         return
-    placed = set(map(id, walk_schemas(document.root)))
+    placed_schemas = set(map(id, walk_schemas(document.root)))
     pending: list[tuple[Json, Scope]] = [(document.root, document.scope)]
-    seen: set[int] = set()
+    visited: set[int] = set()
     while pending:
         schema, around = pending.pop()
-        if not isinstance(schema, dict) or id(schema) in seen:
+        if not isinstance(schema, dict) or id(schema) in visited:
             continue
-        seen.add(id(schema))
+        visited.add(id(schema))
         scope = enter(around, schema)
         pending.extend((each, scope) for each in _list_subschemas(schema, definitions=True))
         for reference in (schema[keyword] for keyword in _REFERENCES if keyword in schema):
             target = resolve(scope, reference) if isinstance(reference, str) else None
-            if target is None or id(target.schema) in placed or target.scope.resource in _list_published():
+            if target is None or id(target.schema) in placed_schemas or target.scope.resource in _list_published():
                 continue
             if isinstance(target.schema, bool):
                 continue
-            placed.add(id(target.schema))
+            placed_schemas.add(id(target.schema))
             yield target.schema
             pending.append((target.schema, target.scope))
 
 
 def only_dynamic_target(scope: Scope, reference: str) -> bool:
-    """Whether a dynamic reference can only ever mean one place of the document."""
+    """Whether a dynamic reference can only have one target in the document."""
     name = reference.rpartition("#")[2]
     return scope.resource in scope.anchors.resources and scope.anchors.dynamic[name] <= 1
 
 
 def only_recursive_target(scope: Scope) -> bool:
-    """Whether a recursive reference of 2019-09 can only ever mean the resource that it stands in."""
+    """Whether a recursive reference of 2019-09 can only have the resource that contains it as its target."""
     return scope.resource in scope.anchors.resources and scope.anchors.recursive <= 1
 
 
 def find_outermost_published(scope: Scope, keyword: str, name: Json) -> Target | None:
-    """What a reference inside the published meta-schemas means by an anchor of the name, the outermost one of every way to it.
+    """The target of a dynamic reference in the published meta-schemas: the outermost anchor `name` on every path to it.
 
-    `None` if that is not the same on every way.
+    `None` if paths differ in it.
     """
     if scope.resource not in _list_published() or not scope.anchors.is_own:
         return None
@@ -404,7 +416,7 @@ def find_outermost_published(scope: Scope, keyword: str, name: Json) -> Target |
 
 
 def _leads_to(meta_schema: str, schema: dict[str, Json]) -> bool:
-    """Whether a schema has no anchor of the meta-schemas, and names no place of them but inside this one."""
+    """Whether a schema has no anchor of the meta-schemas, and refers to no published meta-schema except `meta_schema`."""
     return (
         schema.get("$dynamicAnchor") != "meta"
         and schema.get("$recursiveAnchor") is not True
@@ -423,9 +435,9 @@ def _list_published() -> frozenset[int]:
 
 
 def names_one_of_several(scope: Scope, reference: str) -> bool:
-    """Whether a plain reference names a dynamic anchor that is not the only one of its name.
+    """Whether a plain reference names a dynamic anchor whose name is not unique in the document.
 
-    It means the anchor of the resource that it leads to; but `referencing`, and validators with it, take the outermost.
+    Its target is the anchor in the resource that it leads to; but `referencing`, and thus its validators, take the outermost one.
     """
     name = reference.rpartition("#")[2]
     if scope.dialect is not Dialect.DRAFT_2020_12 or "#" not in reference or not name or name.startswith("/"):

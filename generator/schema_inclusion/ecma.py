@@ -1,9 +1,9 @@
-r"""Make validators of `jsonschema` that read patterns as ECMA-262 does, and decimal numbers exactly.
+r"""Make `jsonschema` validators that read patterns as ECMA-262 does, and decimal numbers exactly.
 
-`jsonschema` hands patterns to Python's `re` as they are, where `\d` knows digits of all scripts, `$` matches before a last
-line end and a dot matches three of the four line ends; and it divides binary fractions where a schema says decimal ones.
-Here `re` gets the translation of a pattern. Where `re` may need time without bound, an engine of `jsonschema-rs` gets it: the linear one,
-or one that counts its steps.
+`jsonschema` passes patterns to Python's `re` unchanged, where `\d` matches digits of all scripts, `$` matches before a final newline,
+and a dot matches three of the four line terminators; and it divides binary fractions where a schema has decimal ones. Here `re` gets a
+translation of the pattern. Where `re` could take unbounded time, an engine of `jsonschema-rs` is used: the linear one, or one that
+counts its steps.
 """
 
 from __future__ import annotations
@@ -27,17 +27,20 @@ from schema_inclusion.syntax import UnsupportedPattern
 from schema_inclusion.values import exact
 
 LONGEST_AT_ONCE: Final = 20
-"""Texts up to this length are left to `re`, whatever the pattern."""
+"""The maximum length of texts that `re` matches, whatever the pattern."""
 
 MOST_BACKTRACKS: Final = 100_000
-"""Steps back in a text of up to a thousand characters, fewer in a longer one, but some for each character: a tenth of a second to one."""
+"""The maximum number of backtracks in a text of up to a thousand characters: a tenth of a second to a second.
+
+Fewer in a longer one, but at least some for each character.
+"""
 CHARACTERS_A_STEP: Final = 100_000
-"""How much such a search may read for one step of the judgement of a value."""
+"""The number of characters that such a search reads for one step of the validation of a value."""
 
 
 @lru_cache(maxsize=1024)
 def compiled(pattern: str) -> re.Pattern[str]:
-    """The pattern for Python. Raises `re.error` where Python cannot read it as ECMA-262 does."""
+    """Compile a pattern for Python. Raises `re.error` if Python cannot match it as ECMA-262 does."""
     try:
         return re.compile(in_python(pattern), re.ASCII)
     except (UnsupportedPattern, OverflowError) as fault:
@@ -46,15 +49,18 @@ def compiled(pattern: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=1024)
 def _make_engine(pattern: str, limit: int) -> tuple[jsonschema_rs.Validator, bool]:
-    """The pattern for an engine that is linear, or else goes back so often at most, and which one. Raises `re.error` for want of one."""
+    """An engine for a pattern, and whether it is linear; otherwise it backtracks at most `limit` times.
+
+    Raises `re.error` if there is no such engine.
+    """
     try:
         spelling = in_rust(pattern)
         if spelling.gap:
             raise re.error(spelling.gap)
         is_linear = spelling.linear is not None
         options = jsonschema_rs.RegexOptions() if is_linear else jsonschema_rs.FancyRegexOptions(backtrack_limit=limit)
-        written = spelling.linear or spelling.backtracking
-        return jsonschema_rs.validator_for({"pattern": written}, pattern_options=options), is_linear
+        translation = spelling.linear or spelling.backtracking
+        return jsonschema_rs.validator_for({"pattern": translation}, pattern_options=options), is_linear
     except ValueError as fault:
         raise re.error(str(fault)) from None
 
@@ -119,16 +125,16 @@ def _written_integer(validator: Any, value: Any, instance: Any, _schema: Any) ->
 
 
 def _make_format(formats: frozenset[str]) -> Callable[[Any, Any, Any, Any], Iterator[Any]]:
-    """The keyword `format`. Where our own bounds and an independent validator contradict each other, there is no answer."""
+    """The keyword `format`. It raises `ValueError` where our own bounds and an independent validator contradict each other."""
 
     def keyword(validator: Any, name: Any, instance: Any, _schema: Any) -> Iterator[Any]:
         if name not in formats or not validator.is_type(instance, "string"):
             return
-        bounds, taken = FORMATS[name], is_of(name, instance)
+        bounds, is_valid = FORMATS[name], is_of(name, instance)
         surely, possibly = _is_found(bounds.surely, instance), _is_found(bounds.possibly, instance)
-        if (surely and not taken) or (taken and not possibly):
+        if (surely and not is_valid) or (is_valid and not possibly):
             raise ValueError(f"validators disagree on the format {name!r}")
-        if not taken:
+        if not is_valid:
             yield jsonschema.exceptions.ValidationError(f"{instance!r} is no {name!r}")
 
     return keyword
@@ -136,9 +142,9 @@ def _make_format(formats: frozenset[str]) -> Callable[[Any, Any, Any, Any], Iter
 
 @cache
 def reading_as_ecma(plain: Any, formats: frozenset[str] | None = None) -> Any:
-    """The class of validators with these readings in the place of its own. It asserts the formats; `None` leaves them as they are.
+    """The class of validators with these keywords instead of its own. It asserts the formats; `None` leaves `format` unchanged.
 
-    A validator raises `re.error` where Python cannot read a pattern as ECMA-262 does.
+    A validator raises `re.error` if Python cannot match a pattern as ECMA-262 does.
     """
     extend: Any = getattr(jsonschema.validators, "extend")  # noqa: B009 - it has no types
     keywords: dict[str, Any] = {

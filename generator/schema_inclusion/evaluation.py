@@ -38,7 +38,7 @@ from schema_inclusion.values import Json, all_distinct, exact, number_of
 
 
 def find_kind(value: Json) -> Kinds:
-    """The one kind of a value; none for NaN and infinities, which are not JSON."""
+    """The kind of a value; `NONE` for NaN and infinities, which are not JSON."""
     match value:
         case None:
             return Kind.NULL
@@ -64,8 +64,8 @@ def number_satisfies(formula: Numbers | Bound | Multiple, number: Fraction) -> b
             return (number in values) == within
         case Bound(limit, upper, strict):
             return (number < limit if upper else number > limit) or (number == limit and not strict)
-        case Multiple(of, wanted):
-            return ((number / of).denominator == 1) == wanted
+        case Multiple(of, positive):
+            return ((number / of).denominator == 1) == positive
         case _:
             assert_never(formula)
 
@@ -75,7 +75,7 @@ def _is_inside(amount: int, low: int, high: int | None) -> bool:
 
 
 def _conjoin(states: Iterable[bool | None]) -> bool | None:
-    """The conjunction of three-valued truths."""
+    """The conjunction of three-valued truth values."""
     doubt = False
     for state in states:
         if state is False:
@@ -89,7 +89,7 @@ def _negate(state: bool | None) -> bool | None:
 
 
 def _disjoin(states: Iterable[bool | None]) -> bool | None:
-    """The disjunction of three-valued truths."""
+    """The disjunction of three-valued truth values."""
     doubt = False
     for state in states:
         if state is True:
@@ -99,60 +99,60 @@ def _disjoin(states: Iterable[bool | None]) -> bool | None:
 
 
 _Known: TypeAlias = dict[tuple[Formula, int], "bool | None"]
-"""Whether parts of a value, by their identity, satisfy formulas: parts of formulas are shared."""
+"""A cache of whether parts of a value, by their identity, satisfy formulas: formulas share parts."""
 
 
 def holds(forms: Forms, formula: Formula, value: Json) -> bool | None:
-    """Whether the value satisfies the formula; `None` if that cannot be told."""
+    """Whether the value satisfies the formula; `None` if that cannot be decided."""
     return _look_up(forms, formula, value, {})
 
 
-def _look_up(forms: Forms, formula: Formula, value: Json, known: _Known) -> bool | None:
+def _look_up(forms: Forms, formula: Formula, value: Json, cache: _Known) -> bool | None:
     if not isinstance(formula, (All, Either, Switch, Ref)):
-        return _evaluate(forms, formula, value, known)
+        return _evaluate(forms, formula, value, cache)
     key = (formula, id(value))
-    if key not in known:
-        known[key] = _evaluate(forms, formula, value, known)
-    return known[key]
+    if key not in cache:
+        cache[key] = _evaluate(forms, formula, value, cache)
+    return cache[key]
 
 
-def _evaluate(forms: Forms, formula: Formula, value: Json, known: _Known) -> bool | None:
+def _evaluate(forms: Forms, formula: Formula, value: Json, cache: _Known) -> bool | None:
     match formula:
         case Types(kinds):
             return bool(kinds & find_kind(value))
         case All(parts):
             forms.budget.weigh(len(parts))
-            return _conjoin(_look_up(forms, part, value, known) for part in parts)
+            return _conjoin(_look_up(forms, part, value, cache) for part in parts)
         case Either(parts):
             forms.budget.weigh(len(parts))
-            return _disjoin(_look_up(forms, part, value, known) for part in parts)
+            return _disjoin(_look_up(forms, part, value, cache) for part in parts)
         case Switch(tag, cases, otherwise):
             constant = to_constant(value[tag]) if isinstance(value, dict) and tag in value else None
-            return _look_up(forms, otherwise if constant is None else cases.get(constant, otherwise), value, known)
-        case Ref(place, wanted):
-            state = _look_up(forms, forms.unfold(place), value, known)
-            return state if wanted else _negate(state)
+            return _look_up(forms, otherwise if constant is None else cases.get(constant, otherwise), value, cache)
+        case Ref(place, positive):
+            state = _look_up(forms, forms.unfold(place), value, cache)
+            return state if positive else _negate(state)
         case Opaque():
             return None
         case Has(name):
             return not isinstance(value, dict) or name in value
         case Member(name, form):
-            return not isinstance(value, dict) or name not in value or _look_up(forms, form, value[name], known)
+            return not isinstance(value, dict) or name not in value or _look_up(forms, form, value[name], cache)
         case Members(names, form):
             return not isinstance(value, dict) or _conjoin(
-                _disjoin((_negate(_look_up(forms, names, name, known)), _look_up(forms, form, each, known)))
+                _disjoin((_negate(_look_up(forms, names, name, cache)), _look_up(forms, form, each, cache)))
                 for name, each in value.items()
             )
         case SomeMember(names, form):
             return not isinstance(value, dict) or _disjoin(
-                _conjoin((_look_up(forms, names, name, known), _look_up(forms, form, each, known)))
+                _conjoin((_look_up(forms, names, name, cache), _look_up(forms, form, each, cache)))
                 for name, each in value.items()
             )
         case Strings(values, within):
             return not isinstance(value, str) or (value in values) == within
-        case Matches(pattern, wanted):
-            state = matches(pattern, value) if isinstance(value, str) else wanted
-            return None if state is None else state == wanted
+        case Matches(pattern, positive):
+            state = matches(pattern, value) if isinstance(value, str) else positive
+            return None if state is None else state == positive
         case Size(kind, low, high):
             if not isinstance(value, (str, list, dict)) or find_kind(value) != kind:
                 return True
@@ -161,15 +161,15 @@ def _evaluate(forms: Forms, formula: Formula, value: Json, known: _Known) -> boo
             number = number_of(value)
             return number is None or number_satisfies(formula, number)
         case Item(index, form):
-            return not isinstance(value, list) or index >= len(value) or _look_up(forms, form, value[index], known)
+            return not isinstance(value, list) or index >= len(value) or _look_up(forms, form, value[index], cache)
         case Items(start, form):
-            return not isinstance(value, list) or _conjoin(_look_up(forms, form, each, known) for each in value[start:])
+            return not isinstance(value, list) or _conjoin(_look_up(forms, form, each, cache) for each in value[start:])
         case Count(start, form, low, high):
-            states = [_look_up(forms, form, each, known) for each in value[start:]] if isinstance(value, list) else []
+            states = [_look_up(forms, form, each, cache) for each in value[start:]] if isinstance(value, list) else []
             least, most = states.count(True), len(states) - states.count(False)
             verdicts = {_is_inside(amount, low, high) for amount in range(least, most + 1)}
             return True if not isinstance(value, list) else verdicts.pop() if len(verdicts) == 1 else None
-        case Unique(wanted):
-            return not isinstance(value, list) or all_distinct(value) == wanted
+        case Unique(positive):
+            return not isinstance(value, list) or all_distinct(value) == positive
         case _:
             assert_never(formula)

@@ -11,7 +11,7 @@ from schema_inclusion.formula import Formula
 
 
 class FormulaFactory(Forms):
-    """Makes the formulas of one comparison."""
+    """The factory of the formulas of one comparison."""
 
     __slots__ = ()
 

@@ -1,7 +1,7 @@
-"""Bound each format by two patterns: what the first matches is of the format, and what is of the format matches the second.
+"""Bound each format by two patterns: texts that match the first are of the format, and all texts of the format match the second.
 
-Between the two the prover claims nothing. So a leap second, an address with quotes or a domain name of another script is neither
-proven to be of its format nor to be of none.
+The prover decides nothing about texts between the two. So a leap second, an email address with quotes or a domain name in another script
+is neither proven to be of its format nor proven not to be.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ import jsonschema_rs
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Two patterns of ECMA-262: what the first one matches is of the format, what the second one does not match is not."""
+    """Two ECMA-262 patterns: a text that matches the first is of the format, and one that does not match the second is not."""
 
     surely: str
     possibly: str
 
 
 class UnknownFormat(ValueError):
-    """Formats that cannot be asserted; the text names them."""
+    """Formats that cannot be asserted; the message names them."""
 
 
 def _exactly(pattern: str) -> Bounds:
@@ -79,11 +79,11 @@ WIDER: Final[Mapping[str, tuple[str, ...]]] = {
     "iri": ("iri-reference",),
     "email": ("idn-email",),
 }
-"""The formats of which each text of a format is too (RFC 3986, RFC 3987, RFC 6531)."""
+"""The formats that include all texts of a format (RFC 3986, RFC 3987, RFC 6531)."""
 
 
 def require_known(names: Collection[str]) -> frozenset[str]:
-    """The formats to assert. Raises `UnknownFormat` for names that are none of `FORMATS`."""
+    """Check the names of the formats to assert. Raises `UnknownFormat` for names that are not in `FORMATS`."""
     unknown = sorted(set(names) - FORMATS.keys())
     if unknown:
         raise UnknownFormat(f"these formats cannot be asserted: {', '.join(unknown)}")
@@ -91,7 +91,7 @@ def require_known(names: Collection[str]) -> frozenset[str]:
 
 
 def is_of(name: str, text: str) -> bool:
-    """Whether an independent validator takes the text for one of the format."""
+    """Whether an independent validator accepts the text as one of the format."""
     return _make_validator(name).is_valid(text)
 
 

@@ -1,4 +1,4 @@
-"""Make formulas: one object for each meaning that is recognised as the same, simplified as it is made."""
+"""Make formulas, simplified as they are made, with one object for all that are recognised as equivalent."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from schema_inclusion.values import Json, exact, number_of
 _F = TypeVar("_F", bound=Formula)
 
 LARGEST_CONSTANT = 5_000
-"""Values inside one constant beyond which it is not taken apart."""
+"""The maximum number of values inside a constant; a larger one becomes opaque."""
 
 
 def _nowhere(place: int) -> Formula:
@@ -50,9 +50,9 @@ def _nowhere(place: int) -> Formula:
 
 @dataclass(slots=True)
 class Forms:
-    """The maker of formulas of one comparison but for its rules; formulas of two makers must not be mixed.
+    """The formula factory of one comparison, without its rules; formulas of two factories must not be mixed.
 
-    `unfold` says what stands at a place that a `Ref` names; whoever makes references sets it.
+    `unfold` returns the formula at a place that a `Ref` names; it is set by the code that makes references.
     """
 
     budget: Budget
@@ -74,8 +74,8 @@ class Forms:
         self.bottom = self._keep((Kind.NONE,), Types(Kind.NONE))
 
     def _keep(self, key: Hashable, formula: _F) -> _F:
-        known = self._kept.setdefault((type(formula), key), formula)
-        return cast("_F", known)
+        canonical = self._kept.setdefault((type(formula), key), formula)
+        return cast("_F", canonical)
 
     # Constraints on one type. Each holds of every value of another type.
 
@@ -85,30 +85,30 @@ class Forms:
 
     def strings(self, values: Iterable[str], *, within: bool) -> Formula:
         """A string is one, or none, of the values."""
-        chosen = frozenset(values)
-        if not chosen:
+        value_set = frozenset(values)
+        if not value_set:
             return self.types(Kind.ANY & ~Kind.STRING) if within else self.top
-        return self._keep((chosen, within), Strings(chosen, within))
+        return self._keep((value_set, within), Strings(value_set, within))
 
     def numbers(self, values: Iterable[Fraction], *, within: bool) -> Formula:
         """A number is one, or none, of the values."""
-        chosen = frozenset(values)
-        if not chosen:
+        value_set = frozenset(values)
+        if not value_set:
             return self.types(Kind.ANY & ~Kind.NUMBER) if within else self.top
-        return self._keep((chosen, within), Numbers(chosen, within))
+        return self._keep((value_set, within), Numbers(value_set, within))
 
     def bound(self, limit: Fraction, *, upper: bool, strict: bool) -> Formula:
         """A number is at most, or at least, the limit."""
         return self._keep((limit, upper, strict), Bound(limit, upper, strict))
 
     def multiple(self, of: Fraction, *, holds: bool = True) -> Formula:
-        """A number is, or is not, a multiple of `of`, which is above zero."""
+        """A number is, or is not, a multiple of `of`, which is positive."""
         if of == 1:
             return self.types(Kind.ANY & ~(Kind.FRACTION if holds else Kind.INTEGER))
         return self._keep((of, holds), Multiple(of, holds))
 
     def matches(self, pattern: str, *, holds: bool = True) -> Formula:
-        """A string is, or is not, matched by the pattern."""
+        """A string matches, or does not match, the pattern."""
         if pattern in {"", "^", "$", ".*", "^.*"}:
             # `^.*$` is not among them: a dot does not match a line end.
             return self.top if holds else self.types(Kind.ANY & ~Kind.STRING)
@@ -121,19 +121,19 @@ class Forms:
         return self.top if low <= 0 and high is None else self._keep((kind, low, high), Size(kind, max(low, 0), high))
 
     def item(self, index: int, form: Formula) -> Formula:
-        """An item at `index` is what `form` says, if there is one."""
+        """The item at `index`, if there is one, satisfies `form`."""
         if form is self.top:
             return self.top
         return self.size(Kind.ARRAY, 0, index) if form is self.bottom else self._keep((index, form), Item(index, form))
 
     def items(self, start: int, form: Formula) -> Formula:
-        """Every item from `start` on is what `form` says."""
+        """Every item from `start` on satisfies `form`."""
         if form is self.top:
             return self.top
         return self.size(Kind.ARRAY, 0, start) if form is self.bottom else self._keep((start, form), Items(start, form))
 
     def amount(self, start: int, form: Formula, low: int, high: int | None) -> Formula:
-        """Between `low` and `high` items from `start` on are what `form` says."""
+        """Between `low` and `high` items from `start` on satisfy `form`."""
         low = max(low, 0)
         if high is not None and low > high:
             return self.types(Kind.ANY & ~Kind.ARRAY)
@@ -160,29 +160,31 @@ class Forms:
         return self.member(name, self.bottom)
 
     def member(self, name: str, form: Formula) -> Formula:
-        """The member is what `form` says, if it is there."""
+        """The member, if it is present, satisfies `form`."""
         return self.top if form is self.top else self._keep((name, form), Member(name, form))
 
     def members(self, names: Formula, form: Formula) -> Formula:
-        """Every member with such a name is what `form` says."""
+        """Every member whose name satisfies `names` satisfies `form`."""
         names = self.all_of(names, self.types(Kind.STRING))
         if form is self.top or names is self.bottom:
             return self.top
-        listed = self.constraints(names).strings
-        if listed is not None and names is self._list_strings(listed):
-            return self.all_of(*(self.member(name, form) for name in sorted(listed)))
+        literal_names = self.constraints(names).strings
+        if literal_names is not None and names is self._list_strings(literal_names):
+            return self.all_of(*(self.member(name, form) for name in sorted(literal_names)))
         if form is self.bottom and names is self.types(Kind.STRING):
             return self.size(Kind.OBJECT, 0, 0)
         return self._keep((names, form), Members(names, form))
 
     def some_member(self, names: Formula, form: Formula) -> Formula:
-        """Some member has such a name and such a value."""
+        """Some member's name satisfies `names`, and its value satisfies `form`."""
         names = self.all_of(names, self.types(Kind.STRING))
         if form is self.bottom or names is self.bottom:
             return self.types(Kind.ANY & ~Kind.OBJECT)
-        listed = self.constraints(names).strings
-        if listed is not None and names is self._list_strings(listed):
-            return self.any_of(*(self.all_of(self.has(name), self.member(name, form)) for name in sorted(listed)))
+        literal_names = self.constraints(names).strings
+        if literal_names is not None and names is self._list_strings(literal_names):
+            return self.any_of(
+                *(self.all_of(self.has(name), self.member(name, form)) for name in sorted(literal_names))
+            )
         if form is self.top and names is self.types(Kind.STRING):
             return self.size(Kind.OBJECT, 1, None)
         return self._keep((names, form), SomeMember(names, form))
@@ -193,15 +195,15 @@ class Forms:
     # What holds places, and what cannot be expressed.
 
     def ref(self, place: int, *, holds: bool = True) -> Formula:
-        """What stands at a place, or its contrary."""
+        """The formula at a place, or its negation."""
         return self._keep((place, holds), Ref(place, holds))
 
     def opaque(self, reason: str) -> Formula:
-        """Something that may hold or not: equal to nothing else, not even for the same reason."""
+        """A formula that may hold or not: equal to no other, not even to one with the same reason."""
         return Opaque(reason)
 
     def doubt(self, names: Formula, form: Formula, name: str) -> Formula:
-        """That a member is what `form` says if its name is what `names` says, which cannot be told of this name."""
+        """An opaque formula: a member satisfies `form` if its name satisfies `names`, which cannot be decided for this name."""
         key = (names, form, name)
         if key not in self._doubts:
             self._doubts[key] = Opaque("a pattern for names is outside what can be compared")
@@ -210,7 +212,7 @@ class Forms:
     # Connectives, and the rules that whoever makes formulas adds.
 
     def merge(self, parts: Iterable[Formula]) -> Constraints | None:
-        """The parts taken apart together; `None` if nothing can satisfy them, as far as is plain."""
+        """The merged constraints of the parts; `None` if they are plainly unsatisfiable."""
         raise NotImplementedError
 
     def list_parts(self, constraints: Constraints) -> tuple[Formula, ...]:
@@ -218,29 +220,29 @@ class Forms:
         raise NotImplementedError
 
     def disjoin(self, parts: tuple[Formula, ...]) -> Formula:
-        """The alternative of at least two different parts."""
+        """The disjunction of at least two different parts."""
         raise NotImplementedError
 
     def all_of(self, *parts: Formula) -> Formula:
-        """All parts hold."""
+        """The conjunction of the parts."""
         if len(parts) == 1:
             return parts[0]
-        chosen = dict.fromkeys(part for part in parts if part is not self.top)
-        if self.bottom in chosen:
+        unique_parts = dict.fromkeys(part for part in parts if part is not self.top)
+        if self.bottom in unique_parts:
             return self.bottom
-        if len(chosen) < 2:
-            return next(iter(chosen), self.top)
-        key = frozenset(chosen)
-        known = self._conjunctions.get(key)
-        if known is None:
+        if len(unique_parts) < 2:
+            return next(iter(unique_parts), self.top)
+        key = frozenset(unique_parts)
+        result = self._conjunctions.get(key)
+        if result is None:
             self.budget.spend()
-            known = self._conjoin(tuple(chosen))
-            self._conjunctions[key] = known
-        return known
+            result = self._conjoin(tuple(unique_parts))
+            self._conjunctions[key] = result
+        return result
 
     def _conjoin(self, parts: tuple[Formula, ...]) -> Formula:
-        chosen = set(parts)
-        if any(self._negations.get(part) in chosen for part in parts):
+        part_set = set(parts)
+        if any(self._negations.get(part) in part_set for part in parts):
             return self.bottom
         constraints = self.merge(parts)
         if constraints is None:
@@ -256,53 +258,53 @@ class Forms:
         return self._keep(frozenset(parts), All(parts))
 
     def any_of(self, *parts: Formula) -> Formula:
-        """At least one part holds."""
+        """The disjunction of the parts."""
         if len(parts) == 1:
             return parts[0]
-        chosen = dict.fromkeys(part for part in parts if part is not self.bottom)
-        if self.top in chosen:
+        unique_parts = dict.fromkeys(part for part in parts if part is not self.bottom)
+        if self.top in unique_parts:
             return self.top
-        if len(chosen) < 2:
-            return next(iter(chosen), self.bottom)
-        key = frozenset(chosen)
-        known = self._disjunctions.get(key)
-        if known is None:
+        if len(unique_parts) < 2:
+            return next(iter(unique_parts), self.bottom)
+        key = frozenset(unique_parts)
+        result = self._disjunctions.get(key)
+        if result is None:
             self.budget.spend()
-            known = self.disjoin(tuple(chosen))
-            self._disjunctions[key] = known
-        return known
+            result = self.disjoin(tuple(unique_parts))
+            self._disjunctions[key] = result
+        return result
 
     def either(self, parts: tuple[Formula, ...]) -> Formula:
-        """The alternative of parts that are simplified already."""
+        """The disjunction of parts that are already simplified."""
         if len(parts) < 2:
             return parts[0] if parts else self.bottom
         return self._keep(frozenset(parts), Either(parts))
 
     def switch(self, tag: str, cases: Mapping[Constant, Formula], otherwise: Formula) -> Formula:
-        """The case of the tag's constant, or `otherwise`: a switch without the cases that say what `otherwise` says."""
-        left = {constant: form for constant, form in cases.items() if form is not otherwise}
-        if not left:
+        """The case of the tag's constant, or `otherwise`; cases equal to `otherwise` are dropped."""
+        own_cases = {constant: form for constant, form in cases.items() if form is not otherwise}
+        if not own_cases:
             return otherwise
-        bodies = set(left.values())
+        bodies = set(own_cases.values())
         if bodies == {self.bottom}:
-            return self.all_of(otherwise, self.member(tag, self.negate(self.among(left))))
+            return self.all_of(otherwise, self.member(tag, self.negate(self.among(own_cases))))
         if len(bodies) == 1 and otherwise is self.bottom:
-            marked = self.member(tag, self.among(left))
-            return self._restrict(Kind.OBJECT, self.has(tag), marked, next(iter(left.values())))
-        ordered = tuple(sorted(left.items(), key=lambda case: rank(case[0])))
+            tag_member = self.member(tag, self.among(own_cases))
+            return self._restrict(Kind.OBJECT, self.has(tag), tag_member, next(iter(own_cases.values())))
+        ordered = tuple(sorted(own_cases.items(), key=lambda case: rank(case[0])))
         return self._keep((tag, ordered, otherwise), Switch(tag, dict(ordered), otherwise))
 
     def constraints(self, formula: Formula) -> Constraints:
-        """The formula taken apart."""
-        known = self._facts.get(formula)
-        if known is None:
+        """The constraints of a formula, cached."""
+        facts = self._facts.get(formula)
+        if facts is None:
             settled = self.merge((formula,))
-            known = Constraints(kinds=Kind.NONE) if settled is None else settled
-            self._facts[formula] = known
-        return known
+            facts = Constraints(kinds=Kind.NONE) if settled is None else settled
+            self._facts[formula] = facts
+        return facts
 
     def find_facts(self, formula: Formula) -> Constraints | None:
-        """The formula taken apart if it has been."""
+        """The constraints of a formula if they are cached."""
         return self._facts.get(formula)
 
     def find_negation(self, formula: Formula) -> Formula | None:
@@ -310,24 +312,24 @@ class Forms:
         return self._negations.get(formula)
 
     def are_contrary(self, one: Formula, other: Formula) -> bool:
-        """Whether one formula is known as the other's negation."""
+        """Whether one formula is recorded as the negation of the other."""
         return self._negations.get(one) is other or self._negations.get(other) is one
 
     def list_contraries(self, formula: Formula) -> list[Formula]:
-        """The formulas that are known as its negation, or whose negation it is known as."""
-        known = self._negations.get(formula)
-        return [*([] if known is None else [known]), *self._negated_from.get(formula, ())]
+        """The formulas that are recorded as the negation of this one, or that have this one as their negation."""
+        negation = self._negations.get(formula)
+        return [*([] if negation is None else [negation]), *self._negated_from.get(formula, ())]
 
     def negate(self, formula: Formula) -> Formula:
-        """What holds exactly when the formula does not."""
-        known = self._negations.get(formula)
-        if known is None:
+        """The negation of a formula."""
+        negation = self._negations.get(formula)
+        if negation is None:
             self.budget.spend()
-            known = self._negate(formula)
-            self._negations[formula] = known
-            self._negations.setdefault(known, formula)
-            self._negated_from.setdefault(known, []).append(formula)
-        return known
+            negation = self._negate(formula)
+            self._negations[formula] = negation
+            self._negations.setdefault(negation, formula)
+            self._negated_from.setdefault(negation, []).append(formula)
+        return negation
 
     def _negate(self, formula: Formula) -> Formula:
         match formula:
@@ -385,7 +387,7 @@ class Forms:
                 assert_never(formula)
 
     def scalars(self, kinds: Kinds, strings: Iterable[str] | None, numbers: Iterable[Fraction] | None) -> Formula:
-        """A value of the kinds; a string or a number is one of those listed, where there is a list."""
+        """The value is of the kinds; a string or a number is one of the given ones, unless they are `None`."""
         return self.all_of(
             self.types(kinds),
             self.top if strings is None else self.strings(strings, within=True),
@@ -393,7 +395,7 @@ class Forms:
         )
 
     def as_scalars(self, formula: Formula) -> Constraints | None:
-        """The formula taken apart if it says no more than `scalars`."""
+        """The constraints of a formula of the form that `scalars` makes; `None` for any other."""
         if isinstance(formula, Types):
             return Constraints(kinds=formula.kinds)
         is_plain = isinstance(formula, All) and all(
@@ -402,14 +404,14 @@ class Forms:
         return self.constraints(formula) if is_plain else None
 
     def _make_complement(self, finite: Constraints) -> Formula:
-        """Everything outside a set of scalars."""
-        gone = finite.kinds
+        """The complement of a set of scalars."""
+        excluded_kinds = finite.kinds
         if finite.strings is not None:
-            gone &= ~Kind.STRING
+            excluded_kinds &= ~Kind.STRING
         if finite.numbers is not None:
-            gone &= ~Kind.NUMBER
+            excluded_kinds &= ~Kind.NUMBER
         return self.all_of(
-            self.types(Kind.ANY & ~gone),
+            self.types(Kind.ANY & ~excluded_kinds),
             self.strings(finite.strings or (), within=False),
             self.numbers(finite.numbers or (), within=False),
         )
@@ -420,7 +422,7 @@ class Forms:
     # Constants.
 
     def constant(self, value: Json) -> Formula:
-        """The value is equal to the one given."""
+        """The value is equal to `value`."""
         room = [LARGEST_CONSTANT]
         return self._constant(value, room, 0)
 
@@ -433,10 +435,10 @@ class Forms:
                 places = [self.item(i, self._constant(each, room, depth + 1)) for i, each in enumerate(value)]
                 return self._restrict(Kind.ARRAY, self.size(Kind.ARRAY, len(value), len(value)), *places)
             case dict():
-                wanted: list[Formula] = [self.size(Kind.OBJECT, len(value), len(value))]
+                parts: list[Formula] = [self.size(Kind.OBJECT, len(value), len(value))]
                 for name, each in value.items():
-                    wanted += [self.has(name), self.member(name, self._constant(each, room, depth + 1))]
-                return self._restrict(Kind.OBJECT, *wanted)
+                    parts += [self.has(name), self.member(name, self._constant(each, room, depth + 1))]
+                return self._restrict(Kind.OBJECT, *parts)
             case float() if exact(value) is None:
                 return self.opaque("a constant is not a number that JSON knows")
             case _:
@@ -447,7 +449,7 @@ class Forms:
         return self.enumeration(to_value(constant) for constant in constants)
 
     def enumeration(self, values: Iterable[Json]) -> Formula:
-        """The value is equal to one of those given."""
+        """The value is equal to one of `values`."""
         kinds = Kind.NONE
         texts: set[str] = set()
         numbers: set[Fraction] = set()

@@ -1,8 +1,8 @@
-"""Formulas say what a schema says of one value.
+"""Formulas, which express the constraints of a schema on one value.
 
-Formulas are made by `forms.Forms` alone, which keeps one object for each meaning it recognises as the same; so they
-compare by identity and are cheap to hash. Constraints on a type hold of every value of another type, as the keywords
-of JSON Schema do: `subject` are the kinds that one speaks of.
+They are made by `forms.Forms` alone, which keeps one object for all that it recognises as equivalent; so they compare by identity and
+are cheap to hash. Like keywords of JSON Schema, a constraint on a type holds for every value of another type: `subject` is the set of
+kinds that it constrains.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import ClassVar, Final, TypeAlias
 
 Kinds: TypeAlias = int
-"""A set of kinds, one bit each. Plain integers: sets of flags cost too much where they are joined so often."""
+"""A set of kinds, one bit each. Plain integers, as `enum.Flag` is too slow for so many operations."""
 
 
 class Kind:
@@ -34,12 +34,12 @@ class Kind:
 
 
 Constant: TypeAlias = tuple[Kinds, str | Fraction]
-"""A scalar: its kind (numbers have one, `NUMBER`) and the string or number; an empty string for the others."""
+"""A scalar: its kind (`NUMBER` for all numbers) and the string or number; an empty string for the other kinds."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Types:
-    """The value is of one of the kinds. All kinds: true of everything; none: true of nothing."""
+    """The value is of one of the kinds. All kinds: always true; none: always false."""
 
     subject: ClassVar = Kind.ANY
     kinds: Kinds
@@ -65,7 +65,7 @@ class Numbers:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bound:
-    """A number is at most (`upper`) or at least the limit; `strict` leaves the limit itself out."""
+    """A number is at most (`upper`) or at least the limit; `strict` excludes the limit itself."""
 
     subject: ClassVar = Kind.NUMBER
     limit: Fraction
@@ -84,7 +84,7 @@ class Multiple:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Matches:
-    """A string is, or is not, matched somewhere by an ECMA-262 pattern."""
+    """A string matches, or does not match, an ECMA-262 pattern somewhere."""
 
     subject: ClassVar = Kind.STRING
     pattern: str
@@ -93,7 +93,7 @@ class Matches:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Size:
-    """A string, an array or an object (`kind`) has between `low` and `high` characters, items or members; `high` `None` is no limit."""
+    """A string, array or object (`kind`) has between `low` and `high` characters, items or members; a `high` of `None` is no limit."""
 
     kind: Kinds
     low: int
@@ -106,7 +106,7 @@ class Size:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Item:
-    """An array that has an item at `index` has there what `form` says."""
+    """The item of an array at `index`, if there is one, satisfies `form`."""
 
     subject: ClassVar = Kind.ARRAY
     index: int
@@ -115,7 +115,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Items:
-    """Every item of an array from `start` on is what `form` says."""
+    """Every item of an array from `start` on satisfies `form`."""
 
     subject: ClassVar = Kind.ARRAY
     start: int
@@ -124,7 +124,7 @@ class Items:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Count:
-    """Of an array's items from `start` on, between `low` and `high` are what `form` says."""
+    """Between `low` and `high` items of an array from `start` on satisfy `form`."""
 
     subject: ClassVar = Kind.ARRAY
     start: int
@@ -151,7 +151,7 @@ class Has:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Member:
-    """An object that has the member has there what `form` says."""
+    """The member of an object, if it is present, satisfies `form`."""
 
     subject: ClassVar = Kind.OBJECT
     name: str
@@ -160,7 +160,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Members:
-    """Every member of an object whose name is what `names` says has a value that is what `form` says."""
+    """Every member of an object whose name satisfies `names` has a value that satisfies `form`."""
 
     subject: ClassVar = Kind.OBJECT
     names: Formula
@@ -169,7 +169,7 @@ class Members:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SomeMember:
-    """An object has a member whose name is what `names` says and whose value is what `form` says."""
+    """An object has a member whose name satisfies `names` and whose value satisfies `form`."""
 
     subject: ClassVar = Kind.OBJECT
     names: Formula
@@ -178,7 +178,7 @@ class SomeMember:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class All:
-    """All parts hold: at least two, none of them an `All`."""
+    """The conjunction of at least two parts, none of them an `All`."""
 
     subject: ClassVar = Kind.ANY
     parts: tuple[Formula, ...]
@@ -186,7 +186,7 @@ class All:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Either:
-    """At least one part holds: at least two, none of them an `Either`."""
+    """The disjunction of at least two parts, none of them an `Either`."""
 
     subject: ClassVar = Kind.ANY
     parts: tuple[Formula, ...]
@@ -194,7 +194,7 @@ class Either:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Switch:
-    """Of an object whose member `tag` is one of the constants, its case holds; of anything else, `otherwise`."""
+    """An object whose member `tag` is one of the constants satisfies its case; any other value satisfies `otherwise`."""
 
     subject: ClassVar = Kind.ANY
     tag: str
@@ -204,7 +204,7 @@ class Switch:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ref:
-    """What stands at a place of a document, or (not `holds`) its contrary. Unfolded only when it is needed."""
+    """The formula at a place of a document, or (not `holds`) its negation. Unfolded only on demand."""
 
     subject: ClassVar = Kind.ANY
     place: int
@@ -213,7 +213,7 @@ class Ref:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Opaque:
-    """Something that cannot be expressed here. It may hold or not."""
+    """A constraint that cannot be expressed here; it may hold or not."""
 
     subject: ClassVar = Kind.ANY
     reason: str

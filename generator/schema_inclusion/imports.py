@@ -9,10 +9,13 @@ _FORMATS: Final = (
     *("fqdn", "isoduration", "rfc3339_validator", "rfc3986_validator", "rfc3987"),
     *("rfc3987_syntax", "uri_template", "webcolors"),
 )
-"""What `jsonschema` loads where it is installed, one a second for a grammar, to judge formats: here `jsonschema-rs` does that."""
+"""Modules that `jsonschema` imports, if installed, to check formats; one of them takes a second to load a grammar.
+
+Here `jsonschema-rs` checks them.
+"""
 
 
 def without_formats() -> None:
-    """Let `jsonschema` import nothing to judge formats. For a process of our own, before it imports `jsonschema`."""
+    """Keep `jsonschema` from importing modules that check formats. For a process of our own, before it imports `jsonschema`."""
     for name in _FORMATS:
         sys.modules.setdefault(name, None)  # type: ignore[arg-type]

@@ -1,9 +1,8 @@
 """Find a value that satisfies a formula, or prove that there is none.
 
-One schema includes another exactly if nothing satisfies the second and the contrary of the first. Alternatives are split;
-members and items are decided on their own. A question met again inside
-itself is answered "nothing" there: values are finite, so a smallest one does not contain another of its own kind. Such
-answers are remembered for good only once the outer question has been answered the same way.
+One schema includes another exactly if no value satisfies the second and the negation of the first. Alternatives are split; members and
+items are decided separately. A question that recurs inside itself is answered "nothing" there: values are finite, so a smallest one does
+not contain another of its own kind. Such answers are provisional until the outer question has been answered the same way.
 """
 
 from __future__ import annotations
@@ -23,14 +22,14 @@ from schema_inclusion.values import Json
 DEEPEST_VALUE: Final = 60
 MOST_UNFOLDED: Final = 200
 LARGEST_VALUE: Final = 10_000
-"""Values inside a value beyond which it is not shown: `{"a": V, "b": V}` doubles at each level."""
+"""The maximum number of values inside a value that is returned: `{"a": V, "b": V}` doubles at each level."""
 
 _SINGLE_KINDS: Final = (*(Kind.NULL, Kind.FALSE, Kind.TRUE, Kind.STRING, Kind.NUMBER, Kind.ARRAY, Kind.OBJECT),)
 
 
 @dataclass(slots=True)
 class _Question:
-    """A formula that is being decided: how deep in the value, and the outermost question its answer leaned on."""
+    """A formula that is being decided: its depth in the value, and the outermost question on which its answer depends."""
 
     position: int
     level: int
@@ -39,7 +38,7 @@ class _Question:
 
 @dataclass(slots=True)
 class Prover:
-    """Decides formulas of one maker and remembers the answers."""
+    """Decides formulas of one factory and caches the answers."""
 
     forms: Forms
     _answers: dict[Formula, Result] = field(default_factory=dict[Formula, Result])
@@ -50,12 +49,12 @@ class Prover:
     _sizes: dict[int, tuple[int, Json]] = field(default_factory=dict[int, "tuple[int, Json]"])
 
     def decide(self, formula: Formula) -> Result:
-        """A value that satisfies the formula, or the proof that there is none, or why neither was found."""
+        """Find a value that satisfies the formula, or prove that there is none, or return the reason why neither was possible."""
         if formula is self.forms.bottom:
             return EMPTY
-        known = self._answers.get(formula)
-        if known is not None:
-            return known
+        answer = self._answers.get(formula)
+        if answer is not None:
+            return answer
         lent = self._provisional.get(formula)
         if lent is not None:
             self._lean(lent[1])
@@ -68,14 +67,14 @@ class Prover:
         return self._ask(formula)
 
     def reset(self) -> None:
-        """Forgets questions left open by an interruption."""
+        """Discard the questions left open by an interruption."""
         self._stack.clear()
         self._asked.clear()
         self._provisional.clear()
         self._level = 0
 
     def inner(self, formula: Formula) -> Result:
-        """Like `decide`, of a value inside the one at hand."""
+        """Like `decide`, for a value inside the current one."""
         self._level += 1
         outcome = self.decide(formula)
         self._level -= 1
@@ -107,15 +106,15 @@ class Prover:
         return outcome
 
     def _measure(self, value: Json) -> int:
-        """How many values there are in one, itself included; parts are the same objects as in values met before."""
+        """The number of values in a value, itself included. Cached by identity, as values share parts."""
         if not isinstance(value, (dict, list)):
             return 1
-        known = self._sizes.get(id(value))
-        if known is None:
+        entry = self._sizes.get(id(value))
+        if entry is None:
             inner = value.values() if isinstance(value, dict) else value
-            known = (1 + sum(map(self._measure, inner)), value)
-            self._sizes[id(value)] = known
-        return known[0]
+            entry = (1 + sum(map(self._measure, inner)), value)
+            self._sizes[id(value)] = entry
+        return entry[0]
 
     def _remember(self, formula: Formula, outcome: Result, question: _Question, lent_before: int) -> None:
         settled = question.leans_on >= question.position
@@ -153,7 +152,7 @@ class Prover:
         return doubt
 
     def _unfold(self, formula: Formula) -> Formula | Unknown:
-        """The formula with the references that hold of the value itself replaced by what they point at."""
+        """Replace the references that apply to the value itself by their targets."""
         for _ in range(MOST_UNFOLDED):
             if formula is self.forms.bottom:
                 return formula
@@ -174,7 +173,7 @@ class Prover:
     # Alternatives.
 
     def _split(self, formula: Formula) -> Result:
-        """Decides a formula of one kind of value by splitting its alternatives."""
+        """Decide a formula on one kind of value by splitting its alternatives."""
         if formula is self.forms.bottom:
             return EMPTY
         constraints = self.forms.constraints(formula)
@@ -199,7 +198,7 @@ class Prover:
         return doubt
 
     def _reuse(self, formula: Formula, outcome: Satisfied | Unknown) -> Satisfied | None:
-        """The value found, or guessed, for a weaker formula, if it satisfies this one too."""
+        """The value found or guessed for a weaker formula, if it satisfies this one too."""
         values = (outcome.value,) if isinstance(outcome, Satisfied) else outcome.guess
         return next((Satisfied(value) for value in values if holds(self.forms, formula, value)), None)
 
@@ -209,8 +208,8 @@ class Prover:
             yield from ((part,) for part in clause.parts)
             return
         for constant, case in clause.cases.items():
-            marked = forms.member(clause.tag, forms.among([constant]))
-            yield forms.all_of(forms.types(Kind.OBJECT), forms.has(clause.tag), marked), case
+            tag_member = forms.member(clause.tag, forms.among([constant]))
+            yield forms.all_of(forms.types(Kind.OBJECT), forms.has(clause.tag), tag_member), case
         yield forms.member(clause.tag, forms.negate(forms.among(clause.cases))), clause.otherwise
 
     # Leaves.

@@ -1,8 +1,8 @@
-"""Translate schemas to formulas in a normal form, in which schemas that mean the same are mostly equal.
+"""Translate schemas to formulas in a normal form, in which most equivalent schemas are equal.
 
-One function per keyword. `allOf` is merged, acyclic references are followed, `enum`, `const` and `oneOf` of constants
-become one set, lists of types and alternatives of types one set of kinds, conditions and dependencies plain logic.
-Annotations say nothing, and `format` only where it is asserted. What a keyword cannot express is `Opaque`, never left out.
+One function per keyword. `allOf` is merged, acyclic references are followed; `enum`, `const` and `oneOf` of constants become one set,
+lists of types and alternatives of types one set of kinds, conditions and dependencies plain logic. Annotations are ignored, and so is
+`format` unless it is asserted. What formulas cannot express is `Opaque`, never left out.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from schema_inclusion.formula import Formula, Kind
 from schema_inclusion.values import Json, number_of
 
 DEEPEST_AT_ONCE: Final = 24
-"""Schemas nested deeper than this are left as references and unfolded when they are needed."""
+"""The maximum nesting of schemas that are translated at once; deeper ones stay references, which are unfolded on demand."""
 
 _KINDS: Final = {
     "null": Kind.NULL,
@@ -50,15 +50,15 @@ _Key: TypeAlias = tuple[int, tuple[int, str, bool]]
 
 
 class Malformed(ValueError):
-    """A keyword has a value that its meta-schema does not allow."""
+    """A keyword whose value its meta-schema does not allow."""
 
 
 @dataclass(slots=True)
 class Normaliser:
-    """Turns schemas into formulas and remembers what it has done. Schemas must outlive it unchanged.
+    """Translates schemas to formulas and caches the results. Schemas must outlive it unchanged.
 
-    `twins` are what to read in the place of schemas, by their identities; `formats` are those that it reads as assertions.
-    `asks_for_spelling` says that some schema takes `1` and not `1.0`: `written_as_integer`.
+    `twins` are the schemas to read instead of others, by the identity of these; `formats` are read as assertions. `asks_for_spelling`:
+    some schema accepts `1` and not `1.0`, which `written_as_integer` expresses.
     """
 
     forms: Forms
@@ -82,14 +82,14 @@ class Normaliser:
         self.written_as_integer = self.forms.opaque("draft-04 takes 1.0 for no integer")
 
     def read_whole(self, schema: Json, scope: Scope) -> Formula:
-        """What the schema says of a value; what it refers to is read first, so that chains of references stay flat."""
+        """Translate a schema to a formula, the schemas that it refers to first, so that chains of references do not nest deeply."""
         if isinstance(schema, dict) and not self._open and not self.has_read(Target(schema, scope)):
             for target in walk_references(self, schema, scope):
                 self.read(target.schema, target.scope)
         return self.read(schema, scope)
 
     def read(self, schema: Json, scope: Scope) -> Formula:
-        """What the schema says of a value."""
+        """Translate a schema to a formula."""
         if isinstance(schema, bool):
             return self.forms.top if schema else self.forms.bottom
         if not isinstance(schema, dict):
@@ -98,9 +98,9 @@ class Normaliser:
             return self.forms.opaque("a schema inside the document is written in another dialect")
         scope = enter(scope, schema)
         key = (id(schema), scope.key)
-        known = self._done.get(key)
-        if known is not None:
-            return known
+        cached_formula = self._done.get(key)
+        if cached_formula is not None:
+            return cached_formula
         if self._open.get(key) == self._steps:
             return self.forms.opaque("a reference leads back to itself without a step into the value")
         if key in self._open or len(self._open) >= DEEPEST_AT_ONCE:
@@ -112,7 +112,7 @@ class Normaliser:
         return result
 
     def read_format(self, name: str) -> Formula:
-        """What a format that is asserted says of a text: what may be of it, and surely is or perhaps, and what the wider formats say."""
+        """The formula of an asserted format: its possible texts, with a doubt about those that are not certain, and the wider formats."""
         wider = [self.read_format(each) for each in WIDER.get(name, ())]
         bounds = FORMATS[name]
         if name not in self._doubts:
@@ -124,21 +124,21 @@ class Normaliser:
         return self.forms.all_of(possibly, perhaps, *wider)
 
     def require_written_integer(self) -> Formula:
-        """What draft-04's `integer` says of a number: that it is written without a fraction, which our numbers do not know."""
+        """The formula of draft-04's `integer`: a number written without a fraction, which the numbers of formulas do not express."""
         self.asks_for_spelling = True
         return self.forms.any_of(self.forms.types(Kind.ANY & ~Kind.INTEGER), self.written_as_integer)
 
     def has_read(self, target: Target) -> bool:
-        """Whether what stands there is a formula already."""
+        """Whether the target is already translated."""
         return (id(target.schema), target.scope.key) in self._done
 
     def reset(self) -> None:
-        """Forgets schemas left half read by an interruption."""
+        """Discard the schemas left incomplete by an interruption."""
         self._open = {}
         self._steps = 0
 
     def read_inside(self, schema: Json, scope: Scope) -> Formula:
-        """What the schema says of a value inside the one at hand."""
+        """Translate a schema for a value inside the current one."""
         with self._step():
             return self.read(schema, scope)
 
@@ -155,7 +155,7 @@ class Normaliser:
         return self._place_of[key]
 
     def unfold(self, place: int) -> Formula:
-        """What stands at a place that a `Ref` names."""
+        """The formula at a place that a `Ref` names, translated on demand."""
         if place not in self._unfolded:
             target = self._places[place]
             opened, self._open = self._open, {}
@@ -164,17 +164,17 @@ class Normaliser:
         return self._unfolded[place]
 
     def look_up(self, reference: Json, scope: Scope) -> Target | None:
-        """What a reference points at, if it can be resolved."""
+        """The target of a reference, or its twin, cached; `None` if it cannot be resolved."""
         if not isinstance(reference, str):
             return None
         key = (scope.key, reference)
         if key not in self._targets:
-            found = resolve(scope, reference)
-            self._targets[key] = found and self.twins.get(id(found.schema), found)
+            target = resolve(scope, reference)
+            self._targets[key] = target and self.twins.get(id(target.schema), target)
         return self._targets[key]
 
     def resolve(self, keyword: str, reference: Json, scope: Scope) -> Target | str:
-        """What a reference means (`$ref`, `$dynamicRef` or `$recursiveRef`), or why that cannot be said."""
+        """Resolve `$ref`, `$dynamicRef` or `$recursiveRef` to its target, or return the reason why that is not possible."""
         text = str(reference)
         if keyword == "$dynamicRef" and not only_dynamic_target(scope, text):
             outermost = find_outermost_published(scope, "$dynamicAnchor", text.partition("#")[2])
@@ -201,12 +201,12 @@ class Normaliser:
 
 
 def walk_references(reader: Normaliser, schema: dict[str, Json], scope: Scope) -> Iterator[Target]:
-    """Everything that the schema leads to by references, what is referred to before what refers to it.
+    """Yield all that a schema leads to by references, each target after those that it refers to itself.
 
-    Walks with a list of its own, and not into what has been read. Only within one resource: below a schema with an identifier of
-    its own nothing is said.
+    Not recursive; targets that are already translated are skipped. Limited to one resource: nothing is guaranteed below a schema that
+    has its own identifier.
     """
-    seen: set[int] = set()
+    visited: set[int] = set()
     pending: list[tuple[Target, bool]] = [(Target(schema, scope), False)]
     while pending:
         target, ready = pending.pop()
@@ -214,19 +214,19 @@ def walk_references(reader: Normaliser, schema: dict[str, Json], scope: Scope) -
             if target.schema is not schema:
                 yield target
             continue
-        if id(target.schema) in seen or target.scope.resource != scope.resource or reader.has_read(target):
+        if id(target.schema) in visited or target.scope.resource != scope.resource or reader.has_read(target):
             continue
-        seen.add(id(target.schema))
+        visited.add(id(target.schema))
         pending.append((target, True))
-        found = (
+        targets = (
             reader.look_up(each.get("$ref"), target.scope) for each in walk_schemas(target.schema, definitions=False)
         )
-        pending.extend((each, False) for each in found if each is not None)
+        pending.extend((each, False) for each in targets if each is not None)
 
 
 @dataclass(slots=True)
 class _Keyword:
-    """A keyword where it stands: its value, the schema around it, and who reads it."""
+    """A keyword in its context: its value, the schema that contains it, and the normaliser that reads it."""
 
     reader: Normaliser
     value: Json
@@ -290,8 +290,8 @@ def _require_names(value: Json) -> list[str]:
 
 
 def _follow(at: _Keyword, keyword: str = "$ref") -> Formula:
-    meant = at.reader.resolve(keyword, at.value, at.scope)
-    return at.forms.opaque(meant) if isinstance(meant, str) else at.reader.read(meant.schema, meant.scope)
+    target = at.reader.resolve(keyword, at.value, at.scope)
+    return at.forms.opaque(target) if isinstance(target, str) else at.reader.read(target.schema, target.scope)
 
 
 # Scalars.
@@ -309,7 +309,7 @@ def _type(at: _Keyword) -> Formula:
 
 
 def _limit(at: _Keyword, *, upper: bool) -> Formula:
-    """In draft-04, a word beside the limit leaves the limit itself out."""
+    """The formula of a limit. In draft-04, a boolean keyword beside the limit excludes the limit itself."""
     word = "exclusiveMaximum" if upper else "exclusiveMinimum"
     strict = at.scope.dialect is Dialect.DRAFT_04 and at.schema.get(word) is True
     return at.forms.bound(_require_number(at.value), upper=upper, strict=strict)
@@ -373,7 +373,7 @@ def _additional_properties(at: _Keyword) -> Formula:
 
 
 def _dependencies(at: _Keyword) -> Formula:
-    """What a member demands of the object: other members, or to be valid under a schema."""
+    """The formula of what members require of the object: other members, or validity under a schema."""
     forms = at.forms
 
     def demand(value: Json) -> Formula:

@@ -1,8 +1,8 @@
 """Find an object that satisfies a conjunction without alternatives.
 
-Members are independent of one another once it is known which there are; what remains is to give each demand for "some
-member" a name, and to reach the least number of members. Names that nobody mentions are alike if the same constraints on
-names hold of them, so one of each such class stands for all.
+Members are independent of each other once it is known which are present; it remains to choose a name for each requirement of "some
+member", and to reach the minimum number of members. Names that are not mentioned are equivalent if the same constraints on names hold
+for them, so one of each such class represents all.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from schema_inclusion.values import Json
 
 
 class Decider(Protocol):
-    """What the leaves ask of the prover: about the same value, and about one inside it."""
+    """The part of the prover that leaves use: decide a formula on the same value, or on a value inside it."""
 
     @property
     def forms(self) -> Forms: ...
@@ -36,12 +36,12 @@ MOST_REGIONS: Final = 8
 
 
 def split_conjunction(formula: Formula) -> tuple[Formula, ...]:
-    """The parts of a conjunction; anything else is its own only part."""
+    """The parts of a conjunction; any other formula as the only part."""
     return formula.parts if isinstance(formula, All) else (formula,)
 
 
 def find_object(prover: Decider, formula: Formula, constraints: Constraints) -> Result:
-    """An object that satisfies the constraints."""
+    """Find an object that satisfies the constraints."""
     outcome = collect(prover.inner(join_member(prover.forms, constraints, name)) for name in constraints.has)
     if isinstance(outcome, Empty):
         return EMPTY
@@ -61,14 +61,14 @@ def _name(constraints: Constraints, values: Json) -> Json:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A name that a further member may have; `sure` says that its value is known to exist."""
+    """A name that a further member may have; `sure`: a value for it is known to exist."""
 
     name: str
     sure: bool
 
 
 def _find_with_needs(prover: Decider, formula: Formula, constraints: Constraints) -> Result:
-    """Gives the first demand for some member each of the names it may have, one after the other."""
+    """Try each possible name for the first requirement of some member."""
     forms = prover.forms
     need = next(iter(constraints.some))
     rest = forms.all_of(*(part for part in split_conjunction(formula) if part is not need))
@@ -86,7 +86,7 @@ def _find_with_needs(prover: Decider, formula: Formula, constraints: Constraints
 
 
 def _find_with_more(prover: Decider, formula: Formula, constraints: Constraints) -> Result:
-    """Adds members, whichever: they do not get in one another's way."""
+    """Add any possible members, until there are enough: they are independent of each other."""
     forms = prover.forms
     least, _ = constraints.sizes[Kind.OBJECT]
     if least - len(constraints.has) > MOST_ADDED:
@@ -109,7 +109,7 @@ def _find_with_more(prover: Decider, formula: Formula, constraints: Constraints)
 def _list_places(
     prover: Decider, constraints: Constraints, names: Formula, form: Formula, *, new: bool = False
 ) -> Iterator[_Place | Unknown]:
-    """The names, one of each class, that a member with such a name and value may have; `new` leaves out those in use."""
+    """Yield the possible names, one of each class, of a member with such a name and value; `new` excludes required members."""
     forms = prover.forms
     mentioned = dict.fromkeys([*constraints.has, *constraints.member])
     for name in mentioned:
@@ -138,10 +138,10 @@ def _list_places(
 def _list_fresh(
     prover: Decider, names: Formula, form: Formula, regions: list[tuple[Formula, Formula]]
 ) -> Iterator[_Place | Unknown]:
-    """A name of each class that the regions cut the names into, where its value can be as all of them demand."""
+    """Yield a name of each class into which the regions divide the names, if some value satisfies the constraints of all its regions."""
     forms = prover.forms
-    found = prover.inner(names)
-    if isinstance(found, Empty):
+    name_result = prover.inner(names)
+    if isinstance(name_result, Empty):
         return
     if regions:
         (region, demand), *others = regions
@@ -151,7 +151,7 @@ def _list_fresh(
     value = prover.inner(form)
     if isinstance(value, Empty):
         return
-    if isinstance(found, Unknown):
-        yield found
-    elif isinstance(found.value, str):
-        yield _Place(found.value, isinstance(value, Satisfied))
+    if isinstance(name_result, Unknown):
+        yield name_result
+    elif isinstance(name_result.value, str):
+        yield _Place(name_result.value, isinstance(value, Satisfied))

@@ -1,8 +1,7 @@
-"""Make validators of `jsonschema` that judge the target of a reference once for each value, within a step budget.
+"""Make `jsonschema` validators that validate the target of a reference once for each value, within a step budget.
 
-A schema of a few lines leads to one definition along more ways than anybody can walk: forty levels of
-`allOf: [{$ref: next}, {$ref: next}]` are 2^40. Inside `remembering`, what a reference said of a value is remembered, and
-said again wherever the two meet again.
+A schema of a few lines can lead to one definition along exponentially many paths: forty levels of `allOf: [{$ref: next}, {$ref: next}]`
+are 2^40. Inside `remembering`, the result of a reference for a value is cached, and reused wherever the two occur again.
 """
 
 from __future__ import annotations
@@ -21,24 +20,24 @@ import jsonschema.validators
 from schema_inclusion.budget import Allowance
 
 MOST_REFERENCES: Final = 50_000
-"""References that are followed for one value; far more than real schemas need."""
+"""The maximum number of references that are followed for one value; far more than real schemas need."""
 
 STEPS_OF_WALK: Final = 10
-"""Of each schema that `unevaluatedProperties` walks."""
+"""The number of steps for each schema that `unevaluatedProperties` visits."""
 
 _Keyword: TypeAlias = "Callable[[Any, Any, Any, Any], Iterator[Any] | None]"
 
 _NAMING: Final = frozenset(("$id", "id", "$schema"))
-"""Keywords by which a schema may be read otherwise than what stands around it."""
+"""Keywords by which a schema may be read differently from the schema around it."""
 
 _Tags: TypeAlias = "dict[str, frozenset[str]]"
-"""Members of an object, and the texts that they may be."""
+"""The members of an object that are restricted to certain texts, with these texts."""
 
 _Branches: TypeAlias = "dict[str, tuple[set[int], dict[str, set[int]]]]"
-"""For each tag of a union the branches that do not hold it to a text, and the branches that are left by each text that some do."""
+"""For each tag of a union: the branches that do not restrict it, and the possible branches for each text that some allow."""
 
 FEW_BRANCHES: Final = 8
-"""Branches of a union up to which each is asked."""
+"""The maximum number of branches of a union that are validated without a selection by tags."""
 _DEEPEST_TAG: Final = 5
 
 _IN_PLACE_LISTS: Final = ("allOf", "anyOf", "oneOf")
@@ -46,12 +45,12 @@ _IN_PLACE: Final = ("if", "then", "else")
 
 
 class TooManySteps(Exception):
-    """A value was not judged: it would take more steps than are allowed."""
+    """The validation of a value was aborted: it would exceed the step budget."""
 
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """The validators of the schemas of one document, and what its references lead to: read once for all values.
+    """The validators of the schemas of one document, and the targets of its references, cached for all values.
 
     The document must not change.
     """
@@ -61,73 +60,71 @@ class Compiled:
     _tags: dict[tuple[int, str], _Branches] = field(default_factory=dict[tuple[int, str], "_Branches"])
 
     def validator(self, around: Any, schema: Any, resolver: Any, evolve: Callable[..., Any]) -> Any:
-        """The validator of a schema, which it keeps: as long as it is here, no other schema has that identity."""
+        """The validator of a schema, cached with the schema: as long as it is, no other schema can have that identity."""
         key = (id(schema), resolver._base_uri)
-        found = self._validators.get(key)
-        if found is None:
-            found = self._validators[key] = evolve(around, schema=schema, _resolver=resolver)
-        return found
+        result = self._validators.get(key)
+        if result is None:
+            result = self._validators[key] = evolve(around, schema=schema, _resolver=resolver)
+        return result
 
     def target(self, resolver: Any, reference: str) -> Any:
-        """What a reference leads to."""
+        """The target of a reference, cached."""
         key = (resolver._base_uri, reference)
-        found = self._targets.get(key)
-        if found is None:
-            found = self._targets[key] = resolver.lookup(reference)
-        return found
+        result = self._targets.get(key)
+        if result is None:
+            result = self._targets[key] = resolver.lookup(reference)
+        return result
 
     def branches(self, around: Any, branches: list[Any], instance: dict[str, Any]) -> list[Any]:
-        """Those branches of a union in which no member of an object must be another text than it is."""
+        """The branches of a union that are possible for the texts of the members of an instance."""
         key = (id(branches), around._resolver._base_uri)
         if key not in self._tags:
             self._tags[key] = _index_tags([self._find_tags(around, each) for each in branches])
-        left = set(range(len(branches)))
+        remaining = set(range(len(branches)))
         for name, (others, by_text) in self._tags[key].items():
             text = instance.get(name)
             if isinstance(text, str):
-                left &= by_text.get(text, others)
-        return [branches[index] for index in sorted(left)]
+                remaining &= by_text.get(text, others)
+        return [branches[index] for index in sorted(remaining)]
 
     def _find_tags(self, around: Any, schema: Any, depth: int = 0) -> _Tags:
-        """The members that a schema and what it refers to hold to some texts."""
-        found: _Tags = {}
+        """The members that a schema and the targets of its references restrict to certain texts."""
+        tags: _Tags = {}
         if not _is_schema(schema) or not _NAMING.isdisjoint(schema) or depth > _DEEPEST_TAG:
-            return found
+            return tags
         for _, keyword, value in around.evolve(schema=schema)._validators:
             if keyword == "$ref":
                 target = self.target(around._resolver, value)
-                found |= self._find_tags(
-                    around.evolve(schema={}, _resolver=target.resolver), target.contents, depth + 1
-                )
+                tags |= self._find_tags(around.evolve(schema={}, _resolver=target.resolver), target.contents, depth + 1)
             elif keyword == "properties":
-                found |= {name: tag for name, each in value.items() if (tag := _find_texts(each, around.VALIDATORS))}
-        return found
+                tags |= {name: tag for name, each in value.items() if (tag := _find_texts(each, around.VALIDATORS))}
+        return tags
 
 
 def _index_tags(tags: list[_Tags]) -> _Branches:
-    found: _Branches = {}
+    branches: _Branches = {}
     for name in {name for each in tags for name in each}:
         others = {index for index, each in enumerate(tags) if name not in each}
         by_text: dict[str, set[int]] = {}
         for index, each in enumerate(tags):
             for text in each.get(name, ()):
                 by_text.setdefault(text, set(others)).add(index)
-        found[name] = others, by_text
-    return found
+        branches[name] = others, by_text
+    return branches
 
 
-def _find_texts(schema: Any, known: Any) -> frozenset[str]:
-    """The texts that a schema of nothing else holds a text to; none where that is not plain."""
+def _find_texts(schema: Any, keywords: Any) -> frozenset[str]:
+    """The texts that a schema with `enum` or `const` as its only keyword allows; empty for any other schema."""
     if not _is_schema(schema) or len(schema) != 1:
         return frozenset()
     ((keyword, value),) = schema.items()
-    listed: list[Any] = value if keyword == "enum" else [value] if keyword == "const" and keyword in known else []
-    return frozenset(listed) if all(isinstance(each, str) for each in listed) else frozenset()
+    texts: list[Any] = value if keyword == "enum" else [value] if keyword == "const" and keyword in keywords else []
+    return frozenset(texts) if all(isinstance(each, str) for each in texts) else frozenset()
 
 
 @dataclass(slots=True)
 class _Run:
-    """The judgement of one value. `errors` are those of a schema and a part of the value, by identity; `open` are not judged yet."""
+    """The validation of one value. `errors` are by the identities of a schema and a part of the value; `open`: the pairs in progress."""
 
     most_errors: int
     is_dynamic: bool
@@ -146,7 +143,7 @@ _RUN: Final[ContextVar[_Run | None]] = ContextVar("_RUN", default=None)
 
 
 def spend(steps: int = 1) -> None:
-    """Takes steps from the judgement that is under way, if there is one. Raises `TooManySteps`."""
+    """Spend steps of the validation in progress, if there is one. Raises `TooManySteps`."""
     run = _RUN.get()
     if run is not None:
         run.spend(steps)
@@ -156,11 +153,13 @@ def spend(steps: int = 1) -> None:
 def remembering(
     *, most_errors: int, is_dynamic: bool, allowance: Allowance | None = None, compiled: Compiled | None = None
 ) -> Generator[None]:
-    """While a value is judged. `most_errors` are told of each reference; where one is enough, `compiled` is what earlier values have left.
+    """Cache the results of references while a value is validated.
 
-    `is_dynamic` says that the schema has dynamic references: what one says depends on the way to it, so nothing is remembered.
-    References that are followed, and one step for the value itself, are taken from the allowance, with which it begins if it has any.
-    Raises `TooManySteps`, as the block does.
+    `most_errors` is the maximum number of errors per reference; if it is one, `compiled` is the cache of earlier values. `is_dynamic`:
+    the schema has dynamic references, whose meaning depends on the path to them, so nothing is cached.
+
+    The references that are followed, and one step for the value itself, are charged to the allowance, which must not be spent at the
+    start. Raises `TooManySteps`, as the block does.
     """
     if allowance is not None and allowance.is_spent:
         raise TooManySteps
@@ -176,21 +175,27 @@ def remembering(
 
 @cache
 def following_once(plain: Any) -> Any:
-    """The class of validators that remember. Outside of `remembering` they are as they were."""
+    """The class of validators that cache the results of references. Outside `remembering`, they work as before."""
     extend: Any = getattr(jsonschema.validators, "extend")  # noqa: B009 - it has no types
-    known = plain.VALIDATORS
+    implementations = plain.VALIDATORS
     keywords: dict[str, _Keyword] = {"$ref": _follow}
-    keywords |= {name: _count(known[name]) for name in ("$dynamicRef", "$recursiveRef") if name in known}
-    keywords |= {name: _measure(known[name]) for name in ("unevaluatedItems", "unevaluatedProperties") if name in known}
-    keywords |= {name: _select_by_tags(known[name]) for name in ("anyOf", "oneOf")}
-    made = extend(plain, keywords)
-    made.descend, made.evolve = _make_descend(made), _make_evolve(made)
-    return made
+    keywords |= {
+        name: _count(implementations[name]) for name in ("$dynamicRef", "$recursiveRef") if name in implementations
+    }
+    keywords |= {
+        name: _measure(implementations[name])
+        for name in ("unevaluatedItems", "unevaluatedProperties")
+        if name in implementations
+    }
+    keywords |= {name: _select_by_tags(implementations[name]) for name in ("anyOf", "oneOf")}
+    validator_class = extend(plain, keywords)
+    validator_class.descend, validator_class.evolve = _make_descend(validator_class), _make_evolve(validator_class)
+    return validator_class
 
 
-def _make_descend(made: Any) -> Callable[..., Iterator[Any]]:
-    """The method `descend`. Where one error is enough, it tells the first, without its place."""
-    plain, evolve = made.descend, made.evolve
+def _make_descend(validator_class: Any) -> Callable[..., Iterator[Any]]:
+    """Make the method `descend`. Where one error is enough, it yields only the first, without its path."""
+    plain, evolve = validator_class.descend, validator_class.evolve
 
     def descend(
         self: Any, instance: Any, schema: Any, path: Any = None, schema_path: Any = None, resolver: Any = None
@@ -208,9 +213,9 @@ def _make_descend(made: Any) -> Callable[..., Iterator[Any]]:
     return descend
 
 
-def _make_evolve(made: Any) -> Callable[..., Any]:
-    """The method `evolve`, which asks for the validator of a schema beside another."""
-    plain = made.evolve
+def _make_evolve(validator_class: Any) -> Callable[..., Any]:
+    """Make the method `evolve`, which returns the cached validator if only the schema changes."""
+    plain = validator_class.evolve
 
     def evolve(self: Any, **changes: Any) -> Any:
         run = _RUN.get()
@@ -228,34 +233,32 @@ def _follow(validator: Any, ref: Any, instance: Any, _schema: Any) -> Iterator[A
         spend()
         yield from validator._validate_reference(ref=ref, instance=instance)
         return
-    resolved = (
-        validator._resolver.lookup(ref) if run.compiled is None else run.compiled.target(validator._resolver, ref)
-    )
-    key = (id(resolved.contents), id(instance))
-    known = run.errors.get(key)
-    if known is None:
+    target = validator._resolver.lookup(ref) if run.compiled is None else run.compiled.target(validator._resolver, ref)
+    key = (id(target.contents), id(instance))
+    cached_errors = run.errors.get(key)
+    if cached_errors is None:
         run.spend()
         if key in run.open:
             raise RecursionError  # at once: what is written in Rust does not survive the end of the stack
         run.open.add(key)
-        errors = validator.descend(instance, resolved.contents, resolver=resolved.resolver)
-        known = run.errors[key] = list[Any](islice(errors, run.most_errors))
-    yield from known if run.compiled is not None else map(_copy, known)
+        errors = validator.descend(instance, target.contents, resolver=target.resolver)
+        cached_errors = run.errors[key] = list[Any](islice(errors, run.most_errors))
+    yield from cached_errors if run.compiled is not None else map(_copy, cached_errors)
 
 
 def _copy(error: Any) -> Any:
-    """The same error, to be told at another place: who passes an error on writes its own place into it.
+    """Copy an error to report it in another place: whoever passes an error on writes its own path into it.
 
-    What is in its context is shared, so only relative paths are right there.
+    The context is shared, so only relative paths are correct there.
     """
-    said = {name: getattr(error, name) for name in ("validator", "validator_value", "instance", "schema")}
+    details = {name: getattr(error, name) for name in ("validator", "validator_value", "instance", "schema")}
     return jsonschema.exceptions.ValidationError(
-        error.message, path=tuple(error.relative_path), context=error.context or (), **said
+        error.message, path=tuple(error.relative_path), context=error.context or (), **details
     )
 
 
 def _count(plain: _Keyword) -> _Keyword:
-    """The keyword, which takes a step."""
+    """The keyword, with one step charged for each use."""
 
     def keyword(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
         spend()
@@ -265,7 +268,7 @@ def _count(plain: _Keyword) -> _Keyword:
 
 
 def _select_by_tags(plain: _Keyword) -> _Keyword:
-    """The keyword, which asks of many branches those alone that the tags of an object leave."""
+    """The keyword, which validates only those of many branches that the tags of an object allow."""
 
     def keyword(validator: Any, branches: Any, instance: Any, schema: Any) -> Iterator[Any]:
         run = _RUN.get()
@@ -277,7 +280,7 @@ def _select_by_tags(plain: _Keyword) -> _Keyword:
 
 
 def _measure(plain: _Keyword) -> _Keyword:
-    """The keyword, which walks all schemas that apply in place and remembers none: it takes some steps for each."""
+    """The keyword, which visits all schemas that apply in place without a cache: some steps are charged for each."""
 
     def keyword(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
         if _RUN.get() is not None:
@@ -291,18 +294,18 @@ def _is_schema(value: object) -> TypeGuard[dict[str, Any]]:
     return isinstance(value, dict)
 
 
-def _count_applied(schema: Any, resolver: Any, known: dict[int, int]) -> int:
-    """How many schemas apply in place, each as often as the ways to it."""
+def _count_applied(schema: Any, resolver: Any, counts_by_id: dict[int, int]) -> int:
+    """The number of schemas that apply in place, each counted once for every path to it."""
     if not _is_schema(schema):
         return 0
-    if id(schema) not in known:
-        known[id(schema)] = MOST_REFERENCES  # a schema that leads back to itself has no end
+    if id(schema) not in counts_by_id:
+        counts_by_id[id(schema)] = MOST_REFERENCES  # a schema that leads back to itself has no end
         inner: list[Any] = [each for name in _IN_PLACE_LISTS for each in schema.get(name, ())]
         inner += [schema[name] for name in _IN_PLACE if name in schema]
         dependent = schema.get("dependentSchemas")
         inner += dependent.values() if _is_schema(dependent) else ()
-        found = [resolver.lookup(schema[name]) for name in ("$ref", "$dynamicRef") if name in schema]
-        counts = [_count_applied(each, resolver, known) for each in inner]
-        counts += [_count_applied(each.contents, each.resolver, known) for each in found]
-        known[id(schema)] = 1 + sum(counts)
-    return known[id(schema)]
+        targets = [resolver.lookup(schema[name]) for name in ("$ref", "$dynamicRef") if name in schema]
+        counts = [_count_applied(each, resolver, counts_by_id) for each in inner]
+        counts += [_count_applied(each.contents, each.resolver, counts_by_id) for each in targets]
+        counts_by_id[id(schema)] = 1 + sum(counts)
+    return counts_by_id[id(schema)]

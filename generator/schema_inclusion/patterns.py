@@ -1,7 +1,7 @@
 """Find a short text that some patterns match and others do not, or prove that there is none.
 
-Patterns run as automata side by side, breadth first, so that the first text found is a shortest one. A search has a fixed number
-of steps, so verdicts do not depend on the machine's speed. Out of steps is `TooHard`, never a verdict.
+The automata of the patterns run in parallel, breadth first, so that the first text found is a shortest one. A search has a fixed number
+of steps, so verdicts do not depend on the speed of the machine. When they are used up, the result is `TooHard`, never a verdict.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from schema_inclusion.syntax import Ranges, UnsupportedPattern
 
 STEPS: Final = 4_000
 MOST_STEPS: Final = 120_000
-"""Of a long search: about a second."""
+"""The number of steps of a long search: about a second."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A text to look for: found by all of `matching`, by none of `failing`, within the lengths, not among `excluded`."""
+    """A text to search for: it matches all of `matching`, none of `failing`, has an allowed length, and is not in `excluded`."""
 
     matching: tuple[str, ...] = ()
     failing: tuple[str, ...] = ()
@@ -33,33 +33,33 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A text as wanted."""
+    """A text that satisfies the search."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class NoText:
-    """There is no such text."""
+    """No text satisfies the search."""
 
 
 @dataclass(frozen=True, slots=True)
 class TooHard:
-    """The search was not decided, and why."""
+    """The search was not decided, with the reason."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class TooLong:
-    """The search needs more steps: ask `example_at_length`."""
+    """The search needs more steps: call `example_at_length`."""
 
 
 Answer: TypeAlias = Example | NoText | TooHard
 
 
 def matches(pattern: str, text: str) -> bool | None:
-    """Whether the pattern is found in the text; `None` if the pattern cannot be read."""
+    """Whether the pattern matches somewhere in the text; `None` if the pattern is not supported."""
     try:
         return search(pattern, text)
     except UnsupportedPattern:
@@ -68,7 +68,7 @@ def matches(pattern: str, text: str) -> bool | None:
 
 @lru_cache(maxsize=4096)
 def example(wanted: Wanted) -> Answer | TooLong:
-    """A shortest text as wanted, or that there is none."""
+    """A shortest text that satisfies the search, or that there is none."""
     return NoText() if set(wanted.matching) & set(wanted.failing) else _answer(wanted, STEPS, TooLong())
 
 
@@ -91,13 +91,13 @@ def _answer(wanted: Wanted, steps: int, over: _T) -> Answer | _T:
 
 
 class _OutOfSteps(Exception):
-    """The search has used its steps."""
+    """The search has used all its steps."""
 
 
 def _rank(code: int) -> tuple[int, int]:
-    """Sorts letters first, then digits, then printable ASCII, then control characters, then the rest.
+    """A sort key: letters first, then digits, then printable ASCII, then control characters, then the rest.
 
-    Line feed goes before the line ends that Python's dot matches and ECMA-262's does not.
+    The line feed precedes the line terminators that Python's dot matches and that of ECMA-262 does not.
     """
     character = chr(code)
     if code > 126 or code < 32:
@@ -109,22 +109,22 @@ def _rank(code: int) -> tuple[int, int]:
     return (2 if character.isdigit() else 3), code
 
 
-def _choose_alphabet(automata: Iterable[Machine], excluded: Iterable[str]) -> list[int]:
-    """One character for each way in which the automata and the excluded texts can tell characters apart."""
+def _choose_alphabet(automata: Iterable[Machine], texts: Iterable[str]) -> list[int]:
+    """One character for each class of characters that the automata and the excluded texts distinguish."""
     classes: dict[Ranges, None] = {}
     for automaton in automata:
         classes.update(dict.fromkeys(automaton.classes))
-    for code in {ord(character) for text in excluded for character in text}:
+    for code in {ord(character) for text in texts for character in text}:
         classes.setdefault(((code, code),))
     edges = {0, 0xE000, *(edge for ranges in classes for low, high in ranges for edge in (low, high + 1))}
     samples = {edge for edge in edges if edge <= 0x10FFFF and not 0xD800 <= edge <= 0xDFFF}
     for sample in (*range(97, 123), *range(48, 58), *range(65, 91), *range(32, 127)):
         samples.add(sample)
-    chosen: dict[tuple[bool, ...], int] = {}
+    representatives: dict[tuple[bool, ...], int] = {}
     for sample in sorted(samples, key=_rank):
         signature = tuple(any(low <= sample <= high for low, high in ranges) for ranges in classes)
-        chosen.setdefault(signature, sample)
-    return list(chosen.values())
+        representatives.setdefault(signature, sample)
+    return list(representatives.values())
 
 
 _State: TypeAlias = tuple[tuple[States, ...], int, str | None]

@@ -1,7 +1,7 @@
 """Reduce patterns to regular expressions that automata can run.
 
-A back reference is read as the texts of its group, if these are few. Look-behind of more than one character, properties of characters and
-what only code units tell raise `UnsupportedPattern`.
+A back reference is replaced by the texts of its group, if these are few. Look-behind of more than one character, properties of
+characters and what only code units distinguish raise `UnsupportedPattern`.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from schema_inclusion.syntax import (
 
 _MOST_TIMES: Final = 99_999
 _MOST_TEXTS: Final = 16
-"""Of a group that is referred to."""
+"""The maximum number of texts of a group that is referred to."""
 
 
 def _expand_boundary(*, present: bool) -> Choice:
-    r"""`\b`: a character of a word on one side alone. `\B`: on both sides, or on none."""
+    r"""`\b`: a word character on exactly one side. `\B`: on both sides, or on neither."""
     word = Chars(WORD)
     return Choice(
         tuple(Sequence((Behind(word, before), Ahead(word, before is not present))) for before in (True, False))
@@ -45,12 +45,12 @@ def _expand_boundary(*, present: bool) -> Choice:
 
 @lru_cache(maxsize=4096)
 def read(pattern: str) -> Node:
-    """The pattern over characters, without groups and boundaries, looking behind at one character. Raises `UnsupportedPattern`."""
+    """Parse a pattern over characters, without groups and boundaries, with look-behind of one character. Raises `UnsupportedPattern`."""
     return _make_regular(_replace_references(characters(pattern)))
 
 
 def _replace_references(node: Node) -> Node:
-    """The pattern with a text in the place of each back reference, for every text that the group may match."""
+    """Replace each back reference by a text, for every text that the group may match."""
     numbers = {each.number for each in walk(node) if isinstance(each, BackReference)}
     if not numbers:
         return node
@@ -64,11 +64,11 @@ def _replace_references(node: Node) -> Node:
 
 
 def _list_texts(node: Node) -> set[str] | None:
-    """The texts that a part matches, wherever it stands; `None` if they are many, or depend on what is around it."""
-    found: set[str] = set()
+    """The texts that a node matches, wherever it is; `None` if they are many, or depend on the context."""
+    result: set[str] = set()
     match node:
         case Chars(ranges, ()) if sum(high - low + 1 for low, high in ranges) <= _MOST_TEXTS:
-            found.update(chr(code) for low, high in ranges for code in range(low, high + 1))
+            result.update(chr(code) for low, high in ranges for code in range(low, high + 1))
         case Group(part):
             return _list_texts(part)
         case Choice(parts):
@@ -76,24 +76,24 @@ def _list_texts(node: Node) -> set[str] | None:
                 texts = _list_texts(part)
                 if texts is None:
                     return None
-                found |= texts
+                result |= texts
         case Sequence() | Repeat():
             parts = node.parts if isinstance(node, Sequence) else (node.part,) * min(node.low, _MOST_TEXTS)
             if isinstance(node, Repeat) and not node.low == node.high == len(parts):
                 return None
-            found.add("")
+            result.add("")
             for part in parts:
                 texts = _list_texts(part)
-                if texts is None or len(found) * len(texts) > _MOST_TEXTS:
+                if texts is None or len(result) * len(texts) > _MOST_TEXTS:
                     return None
-                found = {start + end for start in found for end in texts}
+                result = {start + end for start in result for end in texts}
         case _:
             return None
-    return found if len(found) <= _MOST_TEXTS else None
+    return result if len(result) <= _MOST_TEXTS else None
 
 
 def _matches_once(node: Node, number: int) -> bool:
-    """Whether the group takes part at most once in a match, and is tried again with another text if the rest does not match."""
+    """Whether the group takes part at most once in a match, and is retried with another text if the rest does not match."""
     match node:
         case Group(_, own) if own == number:
             return True
@@ -134,7 +134,7 @@ def _make_regular(node: Node) -> Node:
 
 
 def _require_one_character(node: Node) -> Ranges:
-    """The characters that a look-behind looks for. Raises `UnsupportedPattern` if it looks for more than one at a time."""
+    """The characters that a look-behind accepts. Raises `UnsupportedPattern` if it looks for more than one at a time."""
     match node:
         case Chars(ranges):
             return ranges
@@ -146,7 +146,7 @@ def _require_one_character(node: Node) -> Ranges:
 
 @lru_cache(maxsize=4096)
 def may_backtrack(pattern: str) -> bool:
-    """Whether an engine that backtracks may need time without bound; so are patterns that cannot be read."""
+    """Whether a backtracking engine may need unbounded time; also `True` for patterns that are not supported."""
     try:
         return _is_ambiguous(read(pattern), repeated=False)
     except UnsupportedPattern:

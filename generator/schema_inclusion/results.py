@@ -18,12 +18,12 @@ class Satisfied:
 
 @dataclass(frozen=True, slots=True)
 class Empty:
-    """Nothing satisfies the formula: proven."""
+    """A proof that nothing satisfies the formula."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """Neither was shown, and why. `guess` holds at most one value worth trying: it may satisfy the formula."""
+    """Neither was shown, with the reason. `guess` holds at most one value that may satisfy the formula."""
 
     reason: str
     guess: tuple[Json, ...] = ()
@@ -35,22 +35,22 @@ EMPTY = Empty()
 
 
 def combine_doubts(doubt: Empty | Unknown, outcome: Empty | Unknown) -> Empty | Unknown:
-    """What two searches without a value say together: a doubt of either, rather one with a guess."""
+    """Combine two searches that found no value: the result is a doubt of either, preferably one with a guess."""
     is_new = isinstance(doubt, Empty) or (not doubt.guess and isinstance(outcome, Unknown) and outcome.guess)
     return outcome if is_new else doubt
 
 
 def collect(outcomes: Iterable[Result]) -> Result:
-    """A list of values, one for each outcome; with a doubt, a guess if each of them has one."""
+    """Combine outcomes into a list of values, one for each; with a doubt, into a guess if each of them has a value."""
     values: list[Json] = []
     doubt: Unknown | None = None
     is_whole = True
     for outcome in outcomes:
         if isinstance(outcome, Empty):
             return EMPTY
-        found = outcome.guess[:1] if isinstance(outcome, Unknown) else (outcome.value,)
-        values.extend(found)
-        is_whole = is_whole and bool(found)
+        candidates = outcome.guess[:1] if isinstance(outcome, Unknown) else (outcome.value,)
+        values.extend(candidates)
+        is_whole = is_whole and bool(candidates)
         if isinstance(outcome, Unknown):
             doubt = doubt or outcome
     return Satisfied(values) if doubt is None else Unknown(doubt.reason, (values,) if is_whole else ())

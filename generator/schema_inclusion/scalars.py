@@ -18,7 +18,7 @@ from schema_inclusion.values import spelled
 
 MOST_TRIED: Final = 2_000
 _EXACT: Final = 2**53
-"""Up to here every whole number is a double."""
+"""Every integer up to it is a double."""
 LONGEST_TEXT: Final = 20_000
 
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -29,15 +29,15 @@ _CHARACTERS: Final = range(0x21, 0xD800)
 
 
 def find_number(constraints: Constraints) -> Result:
-    """A number that satisfies the constraints, a small whole one if possible."""
+    """Find a number that satisfies the constraints, a small integer if possible."""
     if constraints.numbers is not None:
         fitting = sorted((each for each in constraints.numbers if number_fits(constraints, each)), key=abs)
         return _write(fitting[0]) if fitting else EMPTY
     is_finite = _find_grid(constraints) is not None and constraints.lower is not None and constraints.upper is not None
-    for tried, candidate in enumerate(_list_candidates(constraints)):
+    for attempts, candidate in enumerate(_list_candidates(constraints)):
         if number_fits(constraints, candidate):
             return _write(candidate)
-        if tried > MOST_TRIED:
+        if attempts > MOST_TRIED:
             is_finite = False
             break
     if is_finite or _is_never(constraints):
@@ -46,13 +46,13 @@ def find_number(constraints: Constraints) -> Result:
 
 
 def _write(value: Fraction) -> Result:
-    written = spelled(value)
-    return Unknown("a number has no exact decimal spelling") if written is None else Satisfied(written)
+    result = spelled(value)
+    return Unknown("a number has no exact decimal spelling") if result is None else Satisfied(result)
 
 
 def _find_grid(constraints: Constraints) -> Fraction | None:
-    """The least common multiple of what a number must be a multiple of; `None` if it may be anything."""
-    steps = [of for of, wanted in constraints.multiples.items() if wanted]
+    """The least common multiple of the required divisors of a number; `None` if there are none."""
+    steps = [of for of, positive in constraints.multiples.items() if positive]
     if constraints.kinds & Kind.NUMBER == Kind.INTEGER:
         steps.append(Fraction(1))
     if not steps:
@@ -62,8 +62,9 @@ def _find_grid(constraints: Constraints) -> Fraction | None:
 
 
 def _list_candidates(constraints: Constraints) -> Iterator[Fraction]:
-    """Numbers within the limits: every one on the grid, nearest to zero first; without a grid, finer and finer ones. Beyond a limit that
-    a double may only be near to, a number comes first that is far from it: validators compare doubles.
+    """Yield numbers within the limits: all on the grid, nearest to zero first; without a grid, on finer and finer ones.
+
+    Beyond a limit that a double may not represent exactly, a distant number comes first: validators compare doubles.
     """
     for limit in (constraints.lower, constraints.upper):
         if limit is not None and abs(limit[0]) > _EXACT:
@@ -100,20 +101,20 @@ def _walk_grid(constraints: Constraints, grid: Fraction) -> Iterator[Fraction]:
 
 
 def _is_never(constraints: Constraints) -> bool:
-    """Whether the grid lies wholly inside what is excluded."""
+    """Whether the constraints exclude every number of the grid."""
     grid = _find_grid(constraints)
     if grid is None:
         return False
     if grid.denominator == 1 and not constraints.kinds & Kind.INTEGER:
         return True
-    return any(not wanted and (grid / of).denominator == 1 for of, wanted in constraints.multiples.items())
+    return any(not positive and (grid / of).denominator == 1 for of, positive in constraints.multiples.items())
 
 
 # Strings.
 
 
 def find_string(constraints: Constraints, budget: Budget) -> Result:
-    """A string that satisfies the constraints, a short one."""
+    """Find a short string that satisfies the constraints."""
     if constraints.strings is not None:
         return _find_listed(constraints)
     low, high = constraints.sizes[Kind.STRING]
@@ -121,17 +122,17 @@ def find_string(constraints: Constraints, budget: Budget) -> Result:
         return Unknown("a string would have to be too long to write down")
     if not constraints.patterns:
         return _find_plain(constraints)
-    wanted = Wanted(
+    query = Wanted(
         tuple(sorted(pattern for pattern, holds in constraints.patterns.items() if holds)),
         tuple(sorted(pattern for pattern, holds in constraints.patterns.items() if not holds)),
         low,
         high,
         constraints.not_strings,
     )
-    answer = example(wanted)
+    answer = example(query)
     if isinstance(answer, TooLong):
         answer = (
-            example_at_length(wanted)
+            example_at_length(query)
             if budget.may_search_at_length()
             else TooHard("comparing patterns went over its budget")
         )
@@ -147,7 +148,7 @@ def find_string(constraints: Constraints, budget: Budget) -> Result:
 def _find_listed(constraints: Constraints) -> Result:
     doubt: list[str] = []
     for text in sorted(constraints.strings or (), key=lambda each: (len(each), each)):
-        states = [state == wanted for state, wanted in _match_patterns(constraints, text) if state is not None]
+        states = [state == positive for state, positive in _match_patterns(constraints, text) if state is not None]
         if not all(states):
             continue
         if len(states) == len(constraints.patterns):
@@ -157,7 +158,7 @@ def _find_listed(constraints: Constraints) -> Result:
 
 
 def _match_patterns(constraints: Constraints, text: str) -> list[tuple[bool | None, bool]]:
-    return [(matches(pattern, text), wanted) for pattern, wanted in constraints.patterns.items()]
+    return [(matches(pattern, text), positive) for pattern, positive in constraints.patterns.items()]
 
 
 def _find_plain(constraints: Constraints) -> Result:
@@ -172,7 +173,7 @@ def _find_plain(constraints: Constraints) -> Result:
 
 
 def _list_texts(length: int, amount: int) -> Iterator[str]:
-    """Up to `amount` different strings of a length, letters and digits first, for as many as there can be."""
+    """Yield up to `amount` different strings of a length, letters and digits first, as far as there are so many."""
     tail = min(length, 1 + amount // len(_LETTERS))
     plain = ("a" * (length - tail) + "".join(end) for end in product(_LETTERS, repeat=tail))
     others = ("a" * (length - 1) + chr(code) for code in _CHARACTERS if chr(code) not in _LETTERS)

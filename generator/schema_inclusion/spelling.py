@@ -1,7 +1,7 @@
-r"""Translate patterns of ECMA-262 to the syntax of other engines: one translation for all that judge by them.
+r"""Translate ECMA-262 patterns to the syntax of other engines: one translation for all validators.
 
-`in_python` is for `re`, `in_rust` for the crates `regex`, whose time grows with the text alone, and `fancy-regex`, which also looks around
-and back. Classes are spelled out, so that no engine puts its own `\d`, `\w`, `\s`, `.` or `$` in their place.
+`in_python` is for `re`, `in_rust` for the crates `regex`, whose time depends on the text alone, and `fancy-regex`, which also has
+look-around and back references. Character classes are spelled out, so that no engine uses its own `\d`, `\w`, `\s`, `.` or `$`.
 """
 
 from __future__ import annotations
@@ -40,8 +40,10 @@ BEYOND: Final = "what it says of characters beyond U+FFFF, which are two code un
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """A pattern in the syntax of Rust's engines. `linear` is for `regex`, `None` if that has no such pattern; `backtracking` for
-    `fancy-regex`. `gap` says what they do not check: of such a pattern, they let everything pass that they cannot tell.
+    """A pattern in the syntax of Rust's engines.
+
+    `linear` is for `regex`, `None` if that cannot express the pattern; `backtracking` for `fancy-regex`. `gap` says what they do not
+    check: with such a pattern, they accept all texts that they cannot decide.
     """
 
     linear: str | None
@@ -55,38 +57,38 @@ _ALIKE: Final = re.compile(
     rf"(?:[^.\\\[\]{{}}()\ud800-\udfff]|{_ESCAPE}|\{{[0-9]+(?:,[0-9]*)?\}}|\((?:\?:|(?!\?))|\)"
     rf"|\[\^?+(?!\])-?(?:{_MEMBER}(?:-{_MEMBER})?)*-?\])*+"
 )
-"""What every engine reads alike."""
+"""The syntax that every engine reads alike."""
 
 
 def characters(pattern: str) -> Node:
-    """What a pattern means, over characters. Raises `UnsupportedPattern`; `InvalidPattern` if ECMA-262 gives it no meaning."""
+    """Parse a pattern over characters. Raises `UnsupportedPattern`; `InvalidPattern` if it is invalid in ECMA-262."""
     try:
         return _to_characters(parse(pattern))
     except Inexact:
         raise UnsupportedPattern(BEYOND) from None
 
 
-def _to_characters(found: Pattern) -> Node:
-    return found.node if found.is_unicode else to_characters(found.node)
+def _to_characters(pattern: Pattern) -> Node:
+    return pattern.node if pattern.is_unicode else to_characters(pattern.node)
 
 
 @lru_cache(maxsize=4096)
 def in_rust(pattern: str) -> Spelling:
-    """A pattern for Rust's engines. Raises `UnsupportedPattern`; `InvalidPattern` if ECMA-262 gives it no meaning."""
-    found = parse(pattern)
-    if found.is_unicode and _ALIKE.fullmatch(pattern):
+    """Translate a pattern for Rust's engines. Raises `UnsupportedPattern`; `InvalidPattern` if it is invalid in ECMA-262."""
+    parsed_pattern = parse(pattern)
+    if parsed_pattern.is_unicode and _ALIKE.fullmatch(pattern):
         return Spelling(pattern, pattern)
     gap = ""
     try:
-        node = _to_characters(found)
+        node = _to_characters(parsed_pattern)
     except Inexact:
-        node, gap = Choice((drop_pairs(found.node), Chars(ASTRAL))), BEYOND
+        node, gap = Choice((drop_pairs(parsed_pattern.node), Chars(ASTRAL))), BEYOND
     is_linear = not any(isinstance(each, Ahead | Behind | BackReference) for each in walk(node))
     return Spelling(_spell(node, "regex") if is_linear else None, _spell(node, "fancy-regex"), gap)
 
 
 def in_python(pattern: str) -> str:
-    """A pattern for `re`, with the flag `ASCII`. Raises `UnsupportedPattern`; `InvalidPattern` if ECMA-262 gives it no meaning."""
+    """Translate a pattern for `re` with the flag `ASCII`. Raises `UnsupportedPattern`; `InvalidPattern` if it is invalid in ECMA-262."""
     node = characters(pattern)
     if any(isinstance(each, Chars) and each.properties for each in walk(node)):
         raise UnsupportedPattern("it asks for the properties of characters")
@@ -110,7 +112,7 @@ def _spell(node: Node, engine: Engine) -> str:
 
 
 def _spell_parts(node: Node, engine: Engine, referred: set[int], numbers: dict[int, int]) -> Iterator[str]:
-    """The text of a node in a sequence. `numbers` are those of the groups that are referred to."""
+    """Yield the text of a node in a sequence. `numbers` collects the new numbers of the groups that are referred to."""
 
     def spell_group(part: Node, opening: str = "(?:") -> Iterator[str]:
         yield opening

@@ -1,7 +1,8 @@
-r"""Parse patterns as ECMA-262 defines them into a syntax tree that all judges share.
+r"""Parse patterns as ECMA-262 defines them into a syntax tree that all validators share.
 
-A pattern means what it means with the flag `u`. One that is none with `u`, such as `a\-b`, means what it means without: identity escapes
-and the rest of Annex B, over UTF-16 code units. No flag `i`, `m` or `s` is set: a dot is no line end, and `$` is the end of the text alone.
+A pattern has its meaning with the flag `u`. One that is invalid with `u`, such as `a\-b`, has its meaning without: identity escapes and
+the rest of Annex B, over UTF-16 code units. No flag `i`, `m` or `s` is set: a dot matches no line terminator, and `$` only the end of
+the text.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ Ranges: TypeAlias = tuple[tuple[int, int], ...]
 DEEPEST_GROUP: Final = 60
 LONGEST: Final = 10_000
 _MOST: Final = 10**9
-"""A larger count is no other one: no text is so long."""
+"""The maximum count of a quantifier; larger ones are equivalent, as no text is so long."""
 LAST: Final = 0x10FFFF
 _LAST_UNIT: Final = 0xFFFF
 HIGHS: Final = (0xD800, 0xDBFF)
@@ -28,26 +29,26 @@ SURROGATES: Final = (HIGHS[0], LOWS[1])
 
 
 class UnsupportedPattern(ValueError):
-    """A pattern that is not read here; the text says why."""
+    """A pattern that is not supported; the message says why."""
 
 
 class InvalidPattern(UnsupportedPattern):
-    """A text that is no pattern of ECMA-262; the text names the construct and its place."""
+    """A text that is not an ECMA-262 pattern; the message names the construct and its position."""
 
 
 def union(ranges: Iterable[tuple[int, int]]) -> Ranges:
-    """The ranges sorted and joined where they touch."""
-    joined: list[tuple[int, int]] = []
+    """Sort the ranges and merge those that touch."""
+    result: list[tuple[int, int]] = []
     for low, high in sorted(ranges):
-        if joined and low <= joined[-1][1] + 1:
-            joined[-1] = (joined[-1][0], max(joined[-1][1], high))
+        if result and low <= result[-1][1] + 1:
+            result[-1] = (result[-1][0], max(result[-1][1], high))
         else:
-            joined.append((low, high))
-    return tuple(joined)
+            result.append((low, high))
+    return tuple(result)
 
 
 def complement(ranges: Iterable[tuple[int, int]], last: int = LAST) -> Ranges:
-    """Every character outside the ranges. Surrogates are none, but where `last` says that UTF-16 code units are meant."""
+    """The characters outside the ranges, without surrogates; with them if `last` is that of UTF-16 code units."""
     gaps: list[tuple[int, int]] = []
     following = 0
     for low, high in union((*ranges, SURROGATES) if last == LAST else ranges):
@@ -76,12 +77,12 @@ LINE_ENDS: Final[Ranges] = of("\n\r\u2028\u2029")
 _CLASSES: Final = {"d": DIGITS, "w": WORD, "s": SPACE}
 _CONTROLS: Final = {"t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r"}
 _SYNTAX: Final = frozenset("^$\\.*+?()[]{}|/")
-"""The characters that are escaped by themselves with the flag `u`."""
+"""The syntax characters, which can be escaped with the flag `u`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chars:
-    r"""One character out of the ranges or with one of the properties, or if `negative` any other. A property is the text of its escape."""
+    r"""A character in the ranges or with one of the properties, or if `negative` any other. A property is the text of its escape."""
 
     ranges: Ranges
     properties: tuple[str, ...] = ()
@@ -90,21 +91,21 @@ class Chars:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """The place before the first character (`start`) or after the last."""
+    """The position before the first character (`start`) or after the last."""
 
     start: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Boundary:
-    r"""The place where a word starts or ends (`\b`); if not `present`, any other (`\B`)."""
+    r"""The position where a word starts or ends (`\b`); if not `present`, any other position (`\B`)."""
 
     present: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Ahead:
-    """The place where the part matches what follows; if not `positive`, where it does not."""
+    """A look-ahead: the part matches what follows; if not `positive`, it does not."""
 
     part: Node
     positive: bool
@@ -112,7 +113,7 @@ class Ahead:
 
 @dataclass(frozen=True, slots=True)
 class Behind:
-    """The place where the part matches what comes before; if not `positive`, where it does not."""
+    """A look-behind: the part matches what precedes; if not `positive`, it does not."""
 
     part: Node
     positive: bool
@@ -120,7 +121,7 @@ class Behind:
 
 @dataclass(frozen=True, slots=True)
 class Sequence:
-    """The parts one after the other; none is the empty text."""
+    """The parts one after the other; without parts, the empty text."""
 
     parts: tuple[Node, ...]
 
@@ -134,7 +135,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """The part between `low` and `high` times; `None` is without end. `lazy` decides which match is found, not whether there is one."""
+    """The part between `low` and `high` times; `None` is no limit. `lazy` decides which match is found, not whether there is one."""
 
     part: Node
     low: int
@@ -144,7 +145,7 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A part that is captured under a number."""
+    """A capturing group with its number."""
 
     part: Node
     number: int
@@ -159,7 +160,7 @@ class BackReference:
 
 @dataclass(frozen=True, slots=True)
 class _Reference:
-    """A back reference as it is written: to a number or a name."""
+    """A back reference that is not yet resolved, to a number or a name."""
 
     to: int | str
     at: int
@@ -171,7 +172,7 @@ EMPTY: Final = Sequence(())
 
 
 def repeat(part: Node, low: int, high: int | None, *, lazy: bool = False) -> Node:
-    """A part several times; a place and the empty text are the same once as often."""
+    """Repeat a part; an assertion or the empty text at most once, which means the same."""
     inner = part
     while isinstance(inner, Group):
         inner = inner.part
@@ -182,7 +183,7 @@ def repeat(part: Node, low: int, high: int | None, *, lazy: bool = False) -> Nod
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """What a pattern means. `is_unicode`: it is one with the flag `u`; else its characters are UTF-16 code units."""
+    """A parsed pattern. `is_unicode`: it is valid with the flag `u`; otherwise its characters are UTF-16 code units."""
 
     node: Node
     is_unicode: bool
@@ -190,7 +191,7 @@ class Pattern:
 
 @lru_cache(maxsize=4096)
 def parse(pattern: str) -> Pattern:
-    """What a pattern means. Raises `UnsupportedPattern`; `InvalidPattern` if ECMA-262 gives it no meaning."""
+    """Parse a pattern. Raises `UnsupportedPattern`; `InvalidPattern` if it is invalid in ECMA-262."""
     if len(pattern) > LONGEST:
         raise UnsupportedPattern(f"it has over {LONGEST} characters")
     try:
@@ -201,18 +202,18 @@ def parse(pattern: str) -> Pattern:
 
 def _units(text: str) -> str:
     """The UTF-16 code units of a text, each as a character."""
-    encoded = text.encode("utf-16-le", "surrogatepass")
-    return "".join(chr(encoded[at] | encoded[at + 1] << 8) for at in range(0, len(encoded), 2))
+    data = text.encode("utf-16-le", "surrogatepass")
+    return "".join(chr(data[at] | data[at + 1] << 8) for at in range(0, len(data), 2))
 
 
 def is_surrogate(character: str) -> bool:
-    """Whether it is half of a pair, which is no character."""
+    """Whether the character is a surrogate."""
     return SURROGATES[0] <= ord(character) <= SURROGATES[1]
 
 
 _COUNTS: Final = re.compile(r"\{([0-9]+)(?:(,)([0-9]*))?\}")
 _OPENING: Final = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]?|\((?!\?)|\(\?<(?![=!])", re.DOTALL)
-"""What may hold or be the start of a group that is captured."""
+"""Escapes and classes, which may contain a parenthesis, and the starts of capturing groups."""
 _PLACE: Final = re.compile(r"[$^]|\\[bB]|\(\?<?[=!]")
 _HEX: Final = re.compile("[0-9A-Fa-f]+")
 _FOREIGN: Final = (
@@ -228,7 +229,7 @@ _MODIFIERS: Final = re.compile("([ims]*)(?:-([ims]*))?:")
 
 @dataclass(slots=True)
 class _Reader:
-    """Recursive descent over the text of one pattern."""
+    """A recursive descent parser of one pattern."""
 
     text: str
     is_unicode: bool
@@ -239,12 +240,12 @@ class _Reader:
     has_names: bool = False
     names: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
     alternative: set[str] = field(default_factory=set[str])
-    """The names of groups in the alternative that is read, which differ from one another."""
+    """The names of groups in the current alternative, which must be unique."""
     references: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
     unsupported: str = ""
 
     def pattern(self) -> Pattern:
-        """What the whole text means."""
+        """Parse the whole text."""
         openings: list[str] = [opening for opening in _OPENING.findall(self.text) if opening.startswith("(")]
         self.total, self.has_names = len(openings), "(?<" in openings
         node = self.choice()
@@ -258,11 +259,11 @@ class _Reader:
         return Pattern(_Resolver(self.names).node(node), self.is_unicode)
 
     def invalid(self, construct: str, reason: str, at: int | None = None) -> InvalidPattern:
-        """What is wrong with a construct; without a place, the one that has just been read."""
+        """Make the error of a construct; without a position, the error is at the current one."""
         place = self.at if at is None else at
         before = self.text[:place].encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-        shown = construct if len(construct) <= 40 else f"{construct[:39]}…"
-        return InvalidPattern(f"'{shown}' at character {len(before) + 1}: {reason}")
+        excerpt = construct if len(construct) <= 40 else f"{construct[:39]}…"
+        return InvalidPattern(f"'{excerpt}' at character {len(before) + 1}: {reason}")
 
     def peek(self) -> str:
         return self.text[self.at] if self.at < len(self.text) else ""
@@ -284,16 +285,16 @@ class _Reader:
         self.depth += 1
         if self.depth > DEEPEST_GROUP:
             raise UnsupportedPattern("its groups are nested too deeply")
-        around, found = self.alternative, set[str]()
+        around, group_names = self.alternative, set[str]()
         parts: list[Node] = []
         while not parts or self.accept("|"):
             self.alternative = set()
             parts.append(self.sequence())
-            found |= self.alternative
-        clash = next(iter(found & around), None)
+            group_names |= self.alternative
+        clash = next(iter(group_names & around), None)
         if clash is not None:
             raise self.invalid(f"(?<{clash}>", "two groups have this name")
-        self.alternative = around | found
+        self.alternative = around | group_names
         self.depth -= 1
         return parts[0] if len(parts) == 1 else Choice(tuple(parts))
 
@@ -306,28 +307,28 @@ class _Reader:
     def term(self) -> Node:
         start = self.at
         part = self.atom()
-        counted = self.at
+        count_start = self.at
         bounds = self.quantifier()
         if bounds is None:
             return part
         low, high = bounds
-        sign = self.text[counted : self.at]
+        sign = self.text[count_start : self.at]
         is_lazy = self.accept("?")
         if _PLACE.match(self.text, start) and not (isinstance(part, Ahead) and not self.is_unicode):
             raise self.invalid(self.text[start : self.at], "a place cannot be repeated", start)
         if high is not None and high < low:
-            raise self.invalid(sign, "the counts are out of order", counted)
+            raise self.invalid(sign, "the counts are out of order", count_start)
         return repeat(part, low, high, lazy=is_lazy)
 
     def quantifier(self) -> tuple[int, int | None] | None:
         for sign, bounds in (("*", (0, None)), ("+", (1, None)), ("?", (0, 1))):
             if self.accept(sign):
                 return bounds
-        found = _COUNTS.match(self.text, self.at)
-        if found is None:
+        counts = _COUNTS.match(self.text, self.at)
+        if counts is None:
             return None
-        self.at = found.end()
-        low, comma, high = found.groups()
+        self.at = counts.end()
+        low, comma, high = counts.groups()
         return _count(low), (_count(high) if high else None) if comma else _count(low)
 
     def atom(self) -> Node:
@@ -356,13 +357,13 @@ class _Reader:
                 return self.literal(character)
 
     def literal(self, character: str) -> Chars:
-        """One character. With the flag `u` half of a pair is none that a text can hold."""
+        """The node of a literal character. With the flag `u`, a surrogate matches no text."""
         if self.is_unicode and is_surrogate(character):
             return Chars(())
         return Chars(of(character))
 
     def outside(self, ranges: Ranges) -> Ranges:
-        """All other characters."""
+        """The characters outside the ranges."""
         return complement(ranges, LAST if self.is_unicode else _LAST_UNIT)
 
     # --- groups ---
@@ -389,8 +390,8 @@ class _Reader:
         if self.peek() == "?":
             modifiers = _MODIFIERS.match(self.text, self.at + 1)
             if modifiers is None or not _are_flags(modifiers[1] + (modifiers[2] or "")):
-                found = ((shape.match(self.text, self.at), reason) for shape, reason in _FOREIGN)
-                construct, reason = next((each[0], reason) for each, reason in found if each is not None)
+                shapes = ((shape.match(self.text, self.at), reason) for shape, reason in _FOREIGN)
+                construct, reason = next((each[0], reason) for each, reason in shapes if each is not None)
                 raise self.invalid(f"({construct}", reason, start)
             self.at = modifiers.end()
             self.unsupported = f"'({self.text[start + 1 : self.at]}' at character {start + 1} sets flags"
@@ -406,19 +407,19 @@ class _Reader:
         return inner
 
     def name(self, opening: str, start: int) -> str:
-        """The name of a group, after `<`."""
+        """Parse the name of a group, after `<`."""
         end = self.text.find(">", self.at)
-        written = self.text[self.at : end] if end >= 0 else self.text[self.at :]
-        name = _ESCAPED_POINT.sub(lambda found: chr(min(int(found[1] or found[2], 16), LAST)), written)
+        raw_name = self.text[self.at : end] if end >= 0 else self.text[self.at :]
+        name = _ESCAPED_POINT.sub(lambda point: chr(min(int(point[1] or point[2], 16), LAST)), raw_name)
         if end < 0 or not name.replace("$", "_").replace("\u200c", "_").replace("\u200d", "_").isidentifier():
-            raise self.invalid(f"{opening}{written}", "this is no name of a group", start)
+            raise self.invalid(f"{opening}{raw_name}", "this is no name of a group", start)
         self.at = end + 1
         return name
 
     # --- escapes ---
 
     def escape(self, start: int) -> Node:
-        """What the escape after a backslash stands for, outside of a class."""
+        """Parse an escape outside a class, after its backslash."""
         character = self.peek()
         if character and character in "bB":
             self.take()
@@ -438,11 +439,11 @@ class _Reader:
                 return self.refer(number, start)
             if self.is_unicode:
                 raise self.invalid(f"\\{digits}", "there is no such group", start)
-        found = self.character(start)
-        return found if isinstance(found, Chars) else self.literal(found)
+        result = self.character(start)
+        return result if isinstance(result, Chars) else self.literal(result)
 
     def refer(self, to: int | str, start: int) -> Node:
-        """A reference, which is settled when all groups are known."""
+        """A reference that is resolved when all groups are known."""
         return cast("Node", _Reference(to, start))
 
     def digits(self) -> str:
@@ -452,7 +453,7 @@ class _Reader:
         return self.text[self.at : end]
 
     def character(self, start: int) -> str | Chars:
-        """What an escape stands for, in a class or outside: one character, or a class of them."""
+        """Parse an escape, in a class or outside, to one character or a class of characters."""
         character = self.take()
         if not character:
             raise self.invalid("\\", "nothing follows the backslash", start)
@@ -496,11 +497,11 @@ class _Reader:
         return "\\"
 
     def code(self, kind: str, start: int) -> str:
-        """A character by its code, or without `u` the letter itself."""
+        """Parse the code of a character; without `u`, an incomplete escape is the letter itself."""
         if kind == "u" and self.is_unicode and self.accept("{"):
-            found = _HEX.match(self.text, self.at)
-            code = int(found[0].lstrip("0")[:8] or "0", 16) if found is not None else LAST + 1
-            self.at = found.end() if found is not None else self.at
+            digits = _HEX.match(self.text, self.at)
+            code = int(digits[0].lstrip("0")[:8] or "0", 16) if digits is not None else LAST + 1
+            self.at = digits.end() if digits is not None else self.at
             if code > LAST or not self.accept("}"):
                 raise self.invalid("\\u{", "a code of at most 10FFFF and a brace follow it", start)
             return chr(code)
@@ -526,13 +527,13 @@ class _Reader:
         return int(digits, 16)
 
     def octal(self, first: str, start: int) -> str:
-        """A code in octal digits, of at most 255."""
+        """Parse an octal code of at most 255."""
         if self.is_unicode:
             raise self.invalid(f"\\{first}", "with the flag u there is no such escape", start)
-        found = first
-        while len(found) < (3 if first in "0123" else 2) and self.peek() and self.peek() in "01234567":
-            found += self.take()
-        return chr(int(found, 8))
+        digits = first
+        while len(digits) < (3 if first in "0123" else 2) and self.peek() and self.peek() in "01234567":
+            digits += self.take()
+        return chr(int(digits, 8))
 
     # --- classes ---
 
@@ -556,23 +557,23 @@ class _Reader:
             for member in members:
                 ranges.extend(of(member) if isinstance(member, str) else member.ranges)
                 properties.extend(() if isinstance(member, str) else member.properties)
-        joined = union(ranges)
+        merged_ranges = union(ranges)
         if properties:
-            return Chars(joined, tuple(dict.fromkeys(properties)), negative)
+            return Chars(merged_ranges, tuple(dict.fromkeys(properties)), negative)
         if self.is_unicode:  # without halves of pairs, which are no characters of a text
-            return Chars(complement(joined) if negative else complement(complement(joined)))
-        return Chars(self.outside(joined) if negative else joined)
+            return Chars(complement(merged_ranges) if negative else complement(complement(merged_ranges)))
+        return Chars(self.outside(merged_ranges) if negative else merged_ranges)
 
     def range(self, members: list[str | Chars], begin: int) -> tuple[int, int] | None:
-        """A range between two characters; `None` where one of them is a class, so that the hyphen is one of three members."""
+        """The range between two characters; `None` if one of them is a class, so that the hyphen is a character of its own."""
         first, last = members
-        written = self.text[begin : self.at]
+        text = self.text[begin : self.at]
         if isinstance(first, Chars) or isinstance(last, Chars):
             if self.is_unicode:
-                raise self.invalid(written, "a range is between two characters", begin)
+                raise self.invalid(text, "a range is between two characters", begin)
             return None
         if last < first:
-            raise self.invalid(written, "the range is out of order", begin)
+            raise self.invalid(text, "the range is out of order", begin)
         return ord(first), ord(last)
 
     def class_part(self) -> str | Chars:
@@ -612,10 +613,10 @@ def _count(digits: str) -> int:
 
 @dataclass(slots=True)
 class _Resolver:
-    """Settles references: one to a group that surely took part stays, one to a group that cannot have taken part is the empty text.
+    """Resolves references: one to a group that certainly took part remains, one to a group that cannot have taken part is empty text.
 
-    ECMA-262 forgets a group when what repeats it starts again, and engines differ in this: a reference to a group that may have taken
-    part or not raises `UnsupportedPattern`.
+    ECMA-262 resets a group when a repetition around it starts again, and engines differ in this: a reference to a group that may or may
+    not have taken part raises `UnsupportedPattern`.
     """
 
     names: dict[str, list[int]]
@@ -627,14 +628,14 @@ class _Resolver:
             case _Reference():
                 return self.reference(node)
             case Choice(parts):
-                before, ends, found = self.surely, list[set[int]](), list[Node]()
+                before, ends, nodes = self.surely, list[set[int]](), list[Node]()
                 for part in parts:
                     self.surely = set(before)
-                    found.append(self.node(part))
+                    nodes.append(self.node(part))
                     ends.append(self.surely)
                 self.maybe |= set[int]().union(*ends)
                 self.surely = set[int].intersection(*ends)
-                return Choice(tuple(found))
+                return Choice(tuple(nodes))
             case Repeat(part, low, high, lazy):
                 before = set(self.surely)
                 inner = self.node(part)
@@ -676,7 +677,7 @@ def _refers(node: Node) -> bool:
 
 
 def walk(node: Node) -> Iterable[Node]:
-    """A node and all that is in it."""
+    """A node and all nodes inside it."""
     pending = [node]
     for each in pending:  # which grows
         match each:
@@ -690,7 +691,7 @@ def walk(node: Node) -> Iterable[Node]:
 
 
 def mapped(node: Node, change: Callable[[Node], Node]) -> Node:
-    """The node with something else for each of its direct parts."""
+    """The node with `change` applied to each of its direct parts."""
     match node:
         case Sequence(parts) | Choice(parts):
             return type(node)(tuple(map(change, parts)))

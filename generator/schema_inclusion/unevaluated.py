@@ -1,7 +1,7 @@
 """Translate `unevaluatedProperties` and `unevaluatedItems` to formulas.
 
-A member is evaluated if some subschema that applies in place and succeeds names it. So the keyword holds exactly if there
-is a choice of conditions, all of them true, such that whatever these leave unevaluated is as the keyword demands.
+A member is evaluated if some subschema that applies in place and succeeds names it. So the keyword holds exactly if there is a set of
+conditions, all of them true, such that whatever these leave unevaluated satisfies the keyword's schema.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from schema_inclusion.values import Json
 
 
 class Reader(Protocol):
-    """What reads schemas: in place, of a value inside, and what a reference means or why that cannot be said."""
+    """The interface for reading schemas, in place or for a value inside, and for resolving a reference or returning the reason why not."""
 
     @property
     def forms(self) -> Forms: ...
@@ -43,26 +43,26 @@ class Applied:
 
 
 class TooTangled(ValueError):
-    """More conditions than can be told apart, references that never end, or a keyword that validators read in two ways."""
+    """Too many conditions, references that never end, or a keyword that validators read in two ways."""
 
 
 _Seen: TypeAlias = set[tuple[int, Formula]]
 
 
 def _walk_applied(
-    reader: Reader, schema: Json, scope: Scope, condition: Formula, depth: int, seen: _Seen
+    reader: Reader, schema: Json, scope: Scope, condition: Formula, depth: int, visited: _Seen
 ) -> Iterator[Applied]:
-    """The schema and all that apply in place beside it, each once under a condition."""
-    if not isinstance(schema, dict) or (id(schema), condition) in seen:
+    """Yield the schema and all subschemas that apply in place, each once under a condition."""
+    if not isinstance(schema, dict) or (id(schema), condition) in visited:
         return
-    seen.add((id(schema), condition))
+    visited.add((id(schema), condition))
     if depth > DEEPEST:
         raise TooTangled
     forms = reader.forms
     yield Applied(condition, schema, scope)
 
     def apply(inner: Json, where: Scope, *also: Formula) -> Iterator[Applied]:
-        return _walk_applied(reader, inner, where, forms.all_of(condition, *also), depth + 1, seen)
+        return _walk_applied(reader, inner, where, forms.all_of(condition, *also), depth + 1, visited)
 
     for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
         if keyword in schema:
@@ -95,25 +95,25 @@ _Made: TypeAlias = Callable[[list[Applied]], Formula]
 
 
 def _choose(forms: Forms, applied: list[Applied], make: _Made) -> Formula:
-    """The alternative over all sets of conditions that can hold together, of these and what `make` says of the rest."""
-    fixed = [each for each in applied if each.condition is forms.top]
+    """The disjunction, over all sets of conditions that can hold together, of each set joined with what `make` returns for its schemas."""
+    unconditional = [each for each in applied if each.condition is forms.top]
     groups: dict[Formula, list[Applied]] = {}
     for each in applied:
         if each.condition is not forms.top and each.condition is not forms.bottom:
             groups.setdefault(each.condition, []).append(each)
-    chosen: list[tuple[Formula, list[Applied]]] = [(forms.top, fixed)]
+    choices: list[tuple[Formula, list[Applied]]] = [(forms.top, unconditional)]
     for condition, group in groups.items():
-        for known, members in list(chosen):
-            joint = forms.all_of(known, condition)
+        for current, members in list(choices):
+            joint = forms.all_of(current, condition)
             if joint is not forms.bottom:
-                chosen.append((joint, [*members, *group]))
-        if len(chosen) > MOST_CHOICES:
+                choices.append((joint, [*members, *group]))
+        if len(choices) > MOST_CHOICES:
             raise TooTangled
-    return forms.any_of(*(forms.all_of(condition, make(members)) for condition, members in chosen))
+    return forms.any_of(*(forms.all_of(condition, make(members)) for condition, members in choices))
 
 
 def read_properties(reader: Reader, demand: Formula, schema: dict[str, Json], scope: Scope) -> Formula:
-    """What `unevaluatedProperties: demand` says beside the other keywords of `schema`."""
+    """The formula of `unevaluatedProperties: demand` beside the other keywords of `schema`."""
     forms = reader.forms
 
     def find_evaluated(each: Applied) -> list[Formula]:
@@ -121,8 +121,8 @@ def read_properties(reader: Reader, demand: Formula, schema: dict[str, Json], sc
             each.schema is not schema and "unevaluatedProperties" in each.schema
         ) or "additionalProperties" in each.schema:
             return [forms.types(Kind.STRING)]
-        named, patterned = each.schema.get("properties"), each.schema.get("patternProperties")
-        names = forms.strings(named if isinstance(named, dict) else (), within=True)
+        properties, patterned = each.schema.get("properties"), each.schema.get("patternProperties")
+        names = forms.strings(properties if isinstance(properties, dict) else (), within=True)
         patterns = patterned if isinstance(patterned, dict) else {}
         return [forms.all_of(forms.types(Kind.STRING), names), *(forms.matches(pattern) for pattern in patterns)]
 
@@ -135,12 +135,12 @@ def read_properties(reader: Reader, demand: Formula, schema: dict[str, Json], sc
 
 
 def read_items(reader: Reader, demand: Formula, schema: dict[str, Json], scope: Scope) -> Formula:
-    """What `unevaluatedItems: demand` says beside the other keywords of `schema`."""
+    """The formula of `unevaluatedItems: demand` beside the other keywords of `schema`."""
     forms = reader.forms
     older = scope.dialect is Dialect.DRAFT_2019_09
 
     def find_evaluated(each: Applied) -> int | None:
-        """How many leading items the schema evaluates; `None` is all."""
+        """The number of leading items that the schema evaluates; `None` is all."""
         if each.schema is not schema and "unevaluatedItems" in each.schema:
             return None
         plain = each.schema.get("items")

@@ -33,7 +33,7 @@ BINARY: Final = frozenset(
     XIDS
 """)
 )
-"""Properties that a character has or has not."""
+"""Binary properties."""
 
 SCRIPTS: Final = frozenset(
     _words("""
@@ -65,8 +65,8 @@ def is_property(text: str) -> bool:
     name, equals, value = text.partition("=")
     if not equals:
         return name in CATEGORIES or name in BINARY
-    known = CATEGORIES if name in ("General_Category", "gc") else SCRIPTS if name in _OF_SCRIPTS else frozenset[str]()
-    return value in known
+    values = CATEGORIES if name in ("General_Category", "gc") else SCRIPTS if name in _OF_SCRIPTS else frozenset[str]()
+    return value in values
 
 
 _OF_SCRIPTS: Final = ("Script", "sc", "Script_Extensions", "scx")

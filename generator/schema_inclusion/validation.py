@@ -1,6 +1,6 @@
-"""Validate values by `jsonschema`, which confirms every witness and never fetches anything.
+"""Validate values by `jsonschema`, which confirms every witness, without network access.
 
-It is given patterns as ECMA-262 reads them. What it does not confirm is not shown.
+Patterns are read as in ECMA-262. A witness that is not confirmed is not shown.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from schema_inclusion.values import Json, with_decimals
 
 
 def _find_class(dialect: Dialect) -> Any:
-    """The class of `jsonschema` for a dialect."""
+    """The validator class of `jsonschema` for a dialect."""
     return jsonschema.validators.validator_for({"$schema": dialect.value})
 
 
 @dataclass(frozen=True, eq=False)
 class DocumentValidator:
-    """Makes the validators of schemas whose references are those of one document. Their steps are taken from the allowance."""
+    """Makes validators of schemas whose references are resolved in one document. Their steps are charged to the allowance."""
 
     document: SchemaDocument
     allowance: Allowance | None = None
@@ -43,7 +43,7 @@ class DocumentValidator:
 
     @cached_property
     def _whole(self) -> Any:
-        """The validator of the document, which does not name its dialect: `jsonschema` would exchange the validator for its own."""
+        """The validator of the document without `$schema`, with which `jsonschema` would replace the validator by its own."""
         root = self.document.root
         if isinstance(root, dict):
             root = {keyword: value for keyword, value in root.items() if keyword != "$schema"}
@@ -53,15 +53,15 @@ class DocumentValidator:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReferenceValidator:
-    """Validates values by one schema. A schema that took more steps than are allowed once is not asked again."""
+    """Validates values by one schema. Once a value has exceeded the step budget, no other is validated."""
 
     around: DocumentValidator
     validator: Any
     given_up: list[Json] = field(default_factory=list[Json])
-    """The value that took too many steps."""
+    """The value that exceeded the step budget."""
 
     def accepts(self, value: Json) -> bool | None:
-        """Whether the schema accepts the value; `None` if `jsonschema` cannot say."""
+        """Whether the schema accepts the value; `None` if `jsonschema` cannot decide."""
         around = self.around
         if self.given_up or (around.allowance is not None and around.allowance.is_spent):
             return None
@@ -93,7 +93,7 @@ class ReferenceValidator:
 
 
 def is_schema(dialect: Dialect, schema: Json) -> bool:
-    """Whether the schema is what the meta-schema of its dialect allows."""
+    """Whether the schema is valid under the meta-schema of its dialect."""
     try:
         return _make_meta_validator(dialect).is_valid(with_decimals(schema))
     except ValueError:
@@ -101,7 +101,7 @@ def is_schema(dialect: Dialect, schema: Json) -> bool:
 
 
 def locate_fault(dialect: Dialect, schema: Json) -> str:
-    """Where a schema is first other than what the meta-schema of its dialect allows, as the end of a sentence."""
+    """The position of the first error of a schema under the meta-schema of its dialect, as the end of a sentence; may be empty."""
     try:
         error = next(_make_meta_validator(dialect).iter_errors(with_decimals(schema)), None)
     except ValueError:

@@ -1,6 +1,7 @@
 """Read, write and compare JSON values with exact numbers: 1.0 is 1.
 
-A float stands for its shortest decimal text. What no float stands for is read as an `int` if it is one, and as an `ExactNumber` otherwise.
+A float represents its shortest decimal text. A number that no float represents is read as an `int` if it is an integer, and as an
+`ExactNumber` otherwise.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ _Number = TypeVar("_Number", "ExactNumber", Decimal)
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 MOST_DIGITS: Final = 4_000
-"""Digits of a number, written out without an exponent, beyond which it is refused: Python writes integers of 4,300 as text."""
+"""The maximum number of digits of a number written without an exponent: Python converts integers of up to 4,300 digits to text."""
 
 
 class ExactNumber(float):
-    """A number with a fraction that no float stands for: the nearest float, with the shortest text of the number, by which it compares."""
+    """A fraction that no float represents: the nearest float, with the shortest text of the number, which is used in comparisons."""
 
     __slots__ = ("text",)
 
@@ -63,7 +64,7 @@ class ExactNumber(float):
         return Fraction(self.text) >= _comparable(other)
 
     def is_integer(self) -> bool:
-        """Never: integers are read as `int`."""
+        """Always `False`: integers are read as `int`."""
         return False
 
 
@@ -73,7 +74,7 @@ def _comparable(value: float) -> Fraction | float:
 
 
 def number(text: str) -> int | float:
-    """The number that JSON text denotes, exactly. Raises `ValueError` for one with more than `MOST_DIGITS` digits."""
+    """The exact number that JSON text denotes. Raises `ValueError` for one with more than `MOST_DIGITS` digits."""
     if len(text) <= MOST_DIGITS:
         if text.removeprefix("-").isdigit():
             return int(text)
@@ -91,7 +92,7 @@ def number(text: str) -> int | float:
 
 
 def _is_short(text: str) -> bool:
-    """Whether a number has few digits before and behind its point, once it is written without an exponent."""
+    """Whether a number, written without an exponent, has at most `MOST_DIGITS` digits before its point, and fewer after it."""
     try:
         decimal = Decimal(text)
     except InvalidOperation:  # an exponent beyond all limits
@@ -102,28 +103,28 @@ def _is_short(text: str) -> bool:
 
 
 _DIGIT: Final = re.compile("[1-9]")
-"""What zero is written without, whatever its exponent."""
+"""A digit that zero does not contain, whatever its exponent."""
 
 
 def loads(text: str, **options: Any) -> Any:
-    """The value of JSON text, with exact numbers. Raises `ValueError`. The options are those of `json.loads`."""
+    """Parse JSON text with exact numbers. Raises `ValueError`. The options are those of `json.loads`."""
     return json.loads(text, parse_int=number, parse_float=number, **options)
 
 
 def dumps(value: Any, **options: Any) -> str:
-    """JSON text in which every number is exact. The options are those of `json.dumps`."""
+    """Write JSON text in which every number is exact. The options are those of `json.dumps`."""
     if not _has_exact_number(value):
         return json.dumps(value, **options)
     mark = "number "
     while mark in json.dumps(value):
         mark += "-"
 
-    marked = _replace(value, ExactNumber, lambda each: f"{mark}{each.text}")
-    return re.sub(f'"{mark}([^"]*)"', r"\1", json.dumps(marked, **options))
+    placeholders = _replace(value, ExactNumber, lambda each: f"{mark}{each.text}")
+    return re.sub(f'"{mark}([^"]*)"', r"\1", json.dumps(placeholders, **options))
 
 
 def with_decimals(value: Any) -> Any:
-    """The value with a `Decimal` for each `ExactNumber`, as `jsonschema-rs` takes it."""
+    """Replace each `ExactNumber` by a `Decimal`, as `jsonschema-rs` requires."""
     return _replace(value, ExactNumber, lambda each: Decimal(each.text)) if _has_exact_number(value) else value
 
 
@@ -152,14 +153,11 @@ def _has_exact_number(value: Any) -> bool:
 
 _WORDS: Final = frozenset({str, bool, type(None)})
 _PLAIN: Final = _WORDS | {int, float}
-"""Of what kinds most values are that hold nothing."""
+"""The types of most values that contain no other values."""
 
 
 def _replace(value: Any, kind: type[_Number], replacement: Callable[[_Number], object]) -> Any:
-    """The value with something else for each number of a kind.
-
-    Walks with a list of its own, so that depth cannot overflow the stack.
-    """
+    """Replace each number of a type. Not recursive, so that depth cannot overflow the stack."""
     top: list[Any] = [value]
     pending: list[Any] = [top]
     for each_holder in pending:  # which grows
@@ -176,7 +174,10 @@ def _replace(value: Any, kind: type[_Number], replacement: Callable[[_Number], o
 
 
 def as_json(value: Any) -> Json:
-    """A Python value as JSON: a `Decimal` becomes the number that it is. Raises `ValueError`, with a JSON Pointer, for what is not JSON."""
+    """Convert a Python value to JSON: a `Decimal` becomes the number that it represents.
+
+    Raises `ValueError`, with a JSON Pointer, for what is not JSON.
+    """
     has_decimals, pending = False, [value]
     for each in pending:  # which grows
         if each.__class__ in _WORDS:
@@ -189,12 +190,12 @@ def as_json(value: Any) -> Json:
             has_decimals = has_decimals or isinstance(each, Decimal)
             if _fault(each):
                 raise ValueError(_locate_fault(value))
-    found: Json = _replace(value, Decimal, lambda each: number(str(each))) if has_decimals else value
-    return found
+    result: Json = _replace(value, Decimal, lambda each: number(str(each))) if has_decimals else value
+    return result
 
 
 def _fault(value: Decimal | float) -> str:
-    """Why a number is not one of JSON that is read here; empty if it is."""
+    """Why a number is not a supported JSON number; empty if it is."""
     if isinstance(value, int):
         return "" if value.bit_length() <= _LONGEST else f"has more than {MOST_DIGITS} digits"
     if isinstance(value, ExactNumber):
@@ -220,7 +221,7 @@ def _locate_fault(value: Any) -> str:
 def exact(value: int | float) -> Fraction | None:
     """The number that the JSON text of `value` denotes; `None` for NaN and infinities.
 
-    A float stands for its shortest decimal spelling: `0.1` is one tenth, not its binary neighbour.
+    A float represents its shortest decimal text: `0.1` is one tenth, not the binary number near it.
     """
     if isinstance(value, int):
         return Fraction(value)
@@ -228,12 +229,12 @@ def exact(value: int | float) -> Fraction | None:
 
 
 def number_of(value: Json) -> Fraction | None:
-    """The number that a JSON value is; `None` for what is none."""
+    """The exact value of a JSON number; `None` for any other value."""
     return exact(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
 
 def spelled(number: Fraction) -> int | float | None:
-    """The Python number whose JSON text denotes `number`; `None` if no decimal does, and for numbers of too many digits."""
+    """The Python number whose JSON text denotes `number`; `None` if no decimal does, or if it has too many digits."""
     if number.denominator == 1:
         return number.numerator if number.numerator.bit_length() <= _LONGEST else None
     close = as_float(number)
@@ -253,7 +254,7 @@ def spelled(number: Fraction) -> int | float | None:
 
 
 _LONGEST: Final = 14_000
-"""Bits of an integer of `MOST_DIGITS` digits, and some more."""
+"""The maximum number of bits of an integer: those of `MOST_DIGITS` digits, and some more."""
 
 
 def as_float(number: Fraction) -> float | None:
@@ -266,9 +267,9 @@ def as_float(number: Fraction) -> float | None:
 
 
 def same(one: Json, other: Json) -> bool:
-    """Whether two JSON values are equal: numbers by value, `true` never `1`, key order free.
+    """Whether two JSON values are equal: numbers by value, `true` is not `1`, members in any order.
 
-    Walks with a list of its own, so that depth cannot overflow the stack.
+    Not recursive, so that depth cannot overflow the stack.
     """
     pending: list[tuple[Json, Json]] = [(one, other)]
     while pending:

@@ -1,6 +1,6 @@
 """Find values that one schema accepts and another refuses, confirmed by validators.
 
-None is shown that the reference validator has not confirmed, nor one that the validator reads otherwise than ECMA-262 or exact numbers do.
+Only values that the reference validator has confirmed are shown, and none that it reads differently from ECMA-262 or exact numbers.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from schema_inclusion.validation import ReferenceValidator
 from schema_inclusion.values import Json, as_float
 
 _SIMPLE: Final[tuple[Json, ...]] = (None, True, 0, "", "a b", [], {}, {"": None}, {"a": None, "b": None})
-"""What is tried where the proof failed: a schema may be too large for it, and be told apart from another by as little."""
+"""The values to try where the proof failed: a schema too large for it may still differ from another in one of these."""
 
 LARGEST_EXACT: Final = 2**52
-"""Below it, a float holds every whole number and a half beside it."""
+"""Below it, a float represents every integer and the half beside it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Checker:
-    """One schema: the reference validator of it, and its formula. Where there are steps, something stands there that `refused` refuses."""
+    """The reference validator and the formula of one schema. `at` is the path of a value that `refused` must refuse."""
 
     validator: ReferenceValidator
     forms: Forms
@@ -37,16 +37,16 @@ class Checker:
     refused: ReferenceValidator | None = None
 
     def accepts(self, value: Json) -> bool | None:
-        """Whether the schema accepts the value, and the culprit is at its place; `None` if a validator cannot say."""
-        accepted = self.validator.accepts(value)
-        return is_at(value, self.at, ReferenceValidator.accepts, self._is_culprit) if accepted else accepted
+        """Whether the schema accepts the value and the culprit is at its path; `None` if a validator cannot decide."""
+        is_accepted = self.validator.accepts(value)
+        return is_at(value, self.at, ReferenceValidator.accepts, self._is_culprit) if is_accepted else is_accepted
 
     def _is_culprit(self, value: Json) -> bool | None:
-        accepted = False if self.refused is None else self.refused.accepts(value)
-        return None if accepted is None else not accepted
+        is_accepted = False if self.refused is None else self.refused.accepts(value)
+        return None if is_accepted is None else not is_accepted
 
     def means(self, value: Json) -> bool | None:
-        """Whether the value satisfies the formula; `None` if that cannot be told."""
+        """Whether the value satisfies the formula; `None` if that cannot be decided."""
         try:
             return holds(self.forms, self.formula, value)
         except (OverBudget, RecursionError):
@@ -54,19 +54,19 @@ class Checker:
 
 
 def _is_possible(value: Json, accepts: Checker, refuses: Checker) -> bool:
-    """Whether neither formula says of the value what a witness cannot be."""
+    """Whether neither formula excludes the value as a witness."""
     return accepts.means(value) is not False and refuses.means(value) is not True
 
 
 def judge(value: Json, accepts: Checker, refuses: Checker) -> Witness:
-    """The value with what the validators say of it. Where one does not accept it, the other is not asked."""
-    accepted = accepts.accepts(value)
-    other = refuses.accepts(value) if accepted else None
-    return Witness(value, accepted, None if other is None else not other)
+    """Validate a value by both schemas. If the first does not accept it, the second is not asked."""
+    is_accepted = accepts.accepts(value)
+    other = refuses.accepts(value) if is_accepted else None
+    return Witness(value, is_accepted, None if other is None else not other)
 
 
 def find_witness(outcome: Result, accepts: Checker, refuses: Checker) -> Witness | None:
-    """The witness in what the prover found or guessed, if it is confirmed."""
+    """The confirmed witness among the values that the prover found or guessed; `None` if there is none."""
     possible = (value for value in _list_candidates(outcome) if _is_possible(value, accepts, refuses))
     witnesses = (judge(value, accepts, refuses) for value in possible)
     return next((each for each in witnesses if each.verified), None)
@@ -79,10 +79,10 @@ def _list_candidates(outcome: Result) -> tuple[Json, ...]:
 
 
 def _write_floats(value: Json) -> Json:
-    """The value with the floats of large whole numbers, which Python does not call equal to them: `1e308` is not `10**308`."""
+    """Replace large integers by the floats that denote them in JSON, which are not equal to them in Python: `1e308` is not `10**308`."""
     match value:
         case int() if abs(value) > LARGEST_EXACT:
-            return written if (written := as_float(Fraction(value))) is not None else value
+            return number if (number := as_float(Fraction(value))) is not None else value
         case list():
             return [_write_floats(each) for each in value]
         case dict():
@@ -92,11 +92,11 @@ def _write_floats(value: Json) -> Json:
 
 
 def write_fractions(value: Json) -> Json:
-    """The value with a fraction of zero in every integer for which there is a float: 1.0 for 1."""
+    """Replace every integer for which there is a float by that float, with a fraction of zero: 1.0 for 1."""
     if isinstance(value, dict):
         return {name: write_fractions(each) for name, each in value.items()}
     if isinstance(value, list):
         return [write_fractions(each) for each in value]
     if isinstance(value, int) and not isinstance(value, bool):
-        return value if (written := as_float(Fraction(value))) is None else written
+        return value if (number := as_float(Fraction(value))) is None else number
     return value

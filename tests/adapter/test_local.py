@@ -15,7 +15,7 @@ from acp_bindings.v2 import peers as peers2
 
 from acp_session import serve_agent
 from acp_session.adapter import Local, as_v2
-from acp_session.services import LocalServices, SessionRoots
+from acp_session.services import LocalServices
 from acp_workspace.approval import ApprovalRequest, CommandApprovalRequest
 from acp_workspace.filesystem import FilePolicy
 from acp_workspace.scope import parse_scope
@@ -345,10 +345,9 @@ def test_of_released_terminals_the_latest_are_known(tmp_path: Path, monkeypatch:
         async def send(session: str, update: Json) -> None:
             assert (session, update["sessionUpdate"]) == ("s", "terminal_update")
 
-        roots, ids = SessionRoots(ClientWorkspace()), list[str]()
-        services = LocalServices(Local(), send, roots)
-        async with roots.open_session(RootSet.bind(parse_scope(str(tmp_path)))) as establish:
-            establish("s")
+        workspace, ids = ClientWorkspace(), list[str]()
+        services = LocalServices(Local(), send, workspace)
+        workspace.establish("s", RootSet.bind(parse_scope(str(tmp_path))))
         for _ in range(6):
             made = await services.answer("terminal/create", shell("true"))
             ids.append(made.terminal_id)

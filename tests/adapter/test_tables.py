@@ -115,7 +115,9 @@ def _missing(one: Json, two: Json, first: str, second: str, row: Any) -> Iterato
 def _fields(one: Json, two: Json, first: str, second: str, row: Any) -> Iterator[str]:
     row = row if isinstance(row, Object) else Object()
     before, after = flat(one, one[first]), flat(two, two[second])
-    old, new = before["properties"].keys(), after["properties"].keys()
+    old, new = (  # without tags, which the rows of unions have
+        {key for key, one in side["properties"].items() if "const" not in one} for side in (before, after)
+    )
     for key in old - new - row.rename.keys() - row.only_v1.keys() - row.code:
         yield f"{first}.{key}: only v1"
     for key in new - old - set(row.rename.values()) - row.only_v2.keys() - row.code:

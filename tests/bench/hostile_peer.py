@@ -167,7 +167,7 @@ def main() -> None:
     asked = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
     room = sys.modules[f"{embedded.monitor.__name__}.kept"].ROOM
-    monitor, folding = embedded.monitor.Monitor(validators.versions(())), embedded.monitor.Folding[Any]()
+    monitor, folding = embedded.monitor.Monitor(validators.read_versions(())), embedded.monitor.Folding[Any]()
     before = _resident()
     begun = told = time.monotonic()
     characters = most = 0

@@ -159,7 +159,7 @@ class Synthetic:
         self._names = frozenset(
             text
             for channel in (*validators.ACP, "acp/unstable/v1")
-            for text in names(validators.strict(validators.find(channel)).schema)
+            for text in names(validators.read_strict(validators.find(channel)).schema)
         )
         self._given: dict[str, str] = {}
 
@@ -209,7 +209,7 @@ def names(schema: Any) -> Iterator[str]:
 
 def verdict(lines: Sequence[tuple[str, Any]]) -> list[dict[str, Any]]:
     """What the monitor says of a conversation, each kind with how often it does."""
-    monitor = validators.monitor(validators.strict(validators.find(name)) for name in validators.ACP)
+    monitor = validators.make_monitor(validators.read_strict(validators.find(name)) for name in validators.ACP)
     found = [breach for sender, message in lines for breach in monitor.observe(sender, message)]
     return kinds((*found, *monitor.finish()))
 

@@ -189,7 +189,7 @@ METHODS: Final[dict[str, Method[Any, Any]]] = {
     "stop": Method("stop", "client", "notification", Abilities),
     "ping": Method("ping", "client", "request", None, None, omitted="nothing"),
 }
-CODEC: Final = Codec(
+CODEC: Final[Codec[Any, Any]] = Codec(
     METHODS,
     Receiving(SchemaModule(__name__, lambda: {"$defs": {}})),
     null_id=True,

@@ -232,7 +232,7 @@ def test_a_strict_sender_names_what_the_schema_names(message: dict[str, Any], po
 
 
 def test_messages_are_no_batch_where_the_protocol_has_none() -> None:
-    alone = Codec(p.METHODS, p.CODEC.receiving, null_id=True, sides=("agent", "client"))
+    alone: Codec[Any, Any] = Codec(p.METHODS, p.CODEC.receiving, null_id=True, sides=("agent", "client"))
     message = decode(line(tell()), sender="agent")
     assert json.loads(encode([message])) == [tell()]
     with pytest.raises(EncodeError, match="has no batches"):

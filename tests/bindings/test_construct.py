@@ -67,7 +67,7 @@ def test_each_page_of_a_method_has_python_that_sends_its_example(folder: str) ->
 @pytest.mark.parametrize("version", ["v1", "v2"])
 def test_every_example_of_a_type_is_constructed_as_it_decodes(version: str) -> None:
     protocol, bundle = understand(load(ROOT / "schema" / "acp" / version, name=f"acp/{version}"))
-    found = examples.collect(protocol, examples.ExampleJudge(bundle))
+    found = examples.collect_examples(protocol, examples.ExampleJudge(bundle))
     constructor = Constructor(protocol, f"acp_bindings.{version}")
     module = importlib.import_module(f"acp_bindings.{version}")
     count = refused = 0

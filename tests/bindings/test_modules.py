@@ -321,7 +321,7 @@ def test_a_copy_takes_changes_of_fields_by_either_name(v1: Subject) -> None:
         assert v1.encoded(request.__replace__(**{name: "t"})) == {"sessionId": "t", "path": "/a"}
     with pytest.raises(AttributeError, match="did you mean 'line'"):
         request.__replace__(lines=3)
-    with pytest.raises(DecodeError, match="an integer is expected"):
+    with pytest.raises(DecodeError, match="an integer or null is expected"):
         request.__replace__(line="three")
 
 
@@ -330,7 +330,7 @@ def test_a_record_that_is_made_of_further_fields_takes_them(subjects: Subjects) 
     named = {"type": "object", "properties": {"extra": {"type": "string"}}}
     found = subjects.small("further_fields", {"Typed": typed, "Named": named})
     assert found.encoded(found.type("Typed")(id="x", extra={"b": 2})) == {"id": "x", "b": 2}
-    with pytest.raises(DecodeError, match="/a: this value does not fit the type of further fields"):
+    with pytest.raises(DecodeError, match="/a: an integer is expected, not 'x'"):
         found.type("Typed")(extra={"a": "x"})
     assert found.encoded(found.type("Named")(extra_="x", extra={"more": 1})) == {"extra": "x", "more": 1}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from importlib import import_module
 from random import Random
 from typing import Any, Final
 
@@ -14,10 +15,13 @@ from acp_bindings.unstable import v2 as unstable_v2
 
 import tiers
 from conformance.vectors import rows_of_methods
+from jsonrpc_bindings.codec import Codec
 from jsonrpc_bindings.parse import parse
 
 MODULES: Final = {"v1": v1, "v2": v2, "unstable/v1": unstable_v1, "unstable/v2": unstable_v2}
-
+CODECS: Final[dict[Any, Codec[Any, Any]]] = {
+    module: import_module(f"{module.__name__}.methods").CODEC for module in MODULES.values()
+}
 
 OPTIONS: list[dict[str, Any]] = [{}, {"duplicates": "last"}, {"values": 5}]
 
@@ -25,14 +29,16 @@ OPTIONS: list[dict[str, Any]] = [{}, {"duplicates": "last"}, {"values": 5}]
 def outcome(module: Any, line: bytes, *, generally: bool = False, **options: Any) -> tuple[Any, ...]:
     """What becomes of a line: the message with what was set in it and what was dropped from it, or the errors.
 
-    JSON that is parsed already is read in the general way.
+    A value that the parser gave is read in the general way.
     """
     drops: list[Any] = []
-    duplicates, values = options.get("duplicates", "refuse"), options.get("values", 500_000)
+    duplicates, values = options.pop("duplicates", "refuse"), options.pop("values", 500_000)
     try:
-        given = parse(line, duplicates=duplicates, values=values) if generally else line
-        given = line if isinstance(given, str) else given  # a text that is parsed would be one that is not
-        message = module.decode(given, on_drop=drops.append, **options)
+        value = parse(line, duplicates=duplicates, values=values) if generally else []
+        if not isinstance(value, list):  # a batch is read in one way
+            message = CODECS[module].read(value, on_drop=drops.append, **options)
+        else:
+            message = module.decode(line, on_drop=drops.append, duplicates=duplicates, values=values, **options)
     except DecodeError as error:
         return error.code, error.problems, error.id, error.method
     return message, json.loads(module.encode(message)), drops

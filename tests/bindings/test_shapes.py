@@ -332,6 +332,17 @@ def test_a_recursive_value_is_read_as_deep_as_json_is_and_never_breaks(shapes: S
     assert min(refused) > 90
 
 
+def test_values_are_read_and_judged_by_the_name_of_a_class_where_the_definition_has_another(subjects: Subjects) -> None:
+    definitions = {"tide-table": {"type": "object", "required": ["at"]}, "levels": {"type": "array", "items": {}}}
+    found = subjects.small("other_names", definitions)
+    module = found.module
+    for class_, definition, bad in (("TideTable", "tide-table", {}), ("Levels", "levels", 5)):
+        assert module.validate_as(class_, bad) == module.validate_as(definition, bad) != ()
+        for name in (class_, definition):
+            with pytest.raises(found.runtime.DecodeError):
+                module.decode_as(name, bad)
+
+
 def test_a_field_may_have_the_empty_name_or_be_called_cls(subjects: Subjects) -> None:
     properties = {"": {"type": "integer"}, "cls": {"type": "string"}, "self": {"type": "string"}}
     found = subjects.small("odd_names", {"Odd": {"type": "object", "properties": properties, "required": ["", "cls"]}})

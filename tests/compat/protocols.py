@@ -66,7 +66,7 @@ def compared(
 
 def written(report: Report, name: str, fail_on: str = "risky") -> str:
     """The report in a format."""
-    return diagnostics.written(check_report(report, fail_on), name)
+    return diagnostics.write_report(check_report(report, fail_on), name)
 
 
 def revised(schema: Schema, name: str, *, unstable: bool = False) -> SchemaRevision:

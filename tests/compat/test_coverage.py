@@ -7,7 +7,7 @@ import json
 import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -380,12 +380,53 @@ def test_what_changes_in_a_branch_of_a_root_has_the_place_that_the_file_has(tagg
     assert "Document" not in written(report, "text")
 
 
-def test_what_a_branch_of_a_root_refuses_and_another_accepts_is_told_by_its_place() -> None:
+@pytest.mark.parametrize("declared", [True, False], ids=["declared", "in place"])
+def test_what_a_kind_of_a_root_refuses_and_another_accepts_counts_if_the_kind_is_declared(declared: bool) -> None:
     def root(**limit: int) -> Schema:
-        return {"anyOf": [go({"n": {"type": "integer", **limit}}, ("n",)), go({"n": {}, "m": {}}, ("n",))]}
+        branches = [go({"n": {"type": "integer", **limit}}, ("n",)), go({"n": {}, "m": {}}, ("n",))]
+        if not declared:
+            return {"anyOf": branches}
+        return {
+            "anyOf": [{"$ref": "#/$defs/A"}, {"$ref": "#/$defs/B"}],
+            "$defs": dict(zip("AB", branches, strict=True)),
+        }
 
     report = compared(root(), root(minimum=3))
-    assert {each.location for each in report.findings if "at least 3" in each.message} == {"#/anyOf/0.n"}
+    assert {each.location for each in report.findings if "at least 3" in each.message} == (
+        {"A.n"} if declared else set()
+    )
+    assert report.wire.backward == ("no" if declared else "yes")
+
+
+BOTH: Final = Inclusion("yes", "yes")
+
+
+@pytest.mark.parametrize("place", ["root", "definition"])
+def test_a_value_that_moves_to_another_branch_in_place_is_no_break(place: str) -> None:
+    def union(*branches: Schema) -> Schema:
+        return {"anyOf": list(branches)} if place == "root" else {"$defs": {"Thing": {"anyOf": list(branches)}}}
+
+    def tagged(*tags: str) -> Schema:
+        return go({"op": {"enum": list(tags)}}, ("op",))
+
+    other: Schema = {**go({"op": STRING}, ("op",)), "not": {"properties": {"op": {"enum": ["a", "b"]}}}}
+    for old, new in (
+        (union(tagged("a", "b"), other), union(tagged("a"), tagged("b"), other)),
+        (union(tagged("a"), {**other, "not": tagged("a")}), union(tagged("a"), tagged("b"), other)),
+    ):
+        report = compared(old, new)
+        assert (report.wire, report.language) == (BOTH, BOTH)
+        assert not [each for each in report.findings if each.severity in ("breaking", "undecided")]
+
+
+def test_a_value_that_moves_between_definitions_is_no_doubt_where_all_that_holds_them_accepts_the_same() -> None:
+    def union(**branches: Schema) -> Schema:
+        return {"anyOf": [{"$ref": f"#/$defs/{name}"} for name in branches], "$defs": branches}
+
+    one, other, both = (go({"op": {"enum": tags}}, ("op",)) for tags in (["a"], ["b"], ["a", "b"]))
+    report = compared(union(A=one, B=other), union(A=both))
+    assert (report.wire, report.language) == (BOTH, BOTH)
+    assert not [each for each in report.findings if each.severity == "undecided"]
 
 
 def test_the_roots_of_many_files_are_compared_one_by_one() -> None:
@@ -967,3 +1008,51 @@ def test_equal_text_of_a_definition_is_compared_where_another_draft_reads_it(
         sides.append(load(file))
     report = compare(*sides, mode="language")
     assert (report.language.backward, report.language.forward) == (backward, forward)
+
+
+def test_a_tuple_of_one_type_is_compared_as_the_array_that_it_is() -> None:
+    entry = {"type": "object", "properties": {"key": {"type": "string"}}, "required": ["key"]}
+
+    def listing(**array: Any) -> Schema:
+        return protocol({"GoRequest": {"type": "object", "properties": {"keys": {"type": "array", **array}}}})
+
+    one = listing(prefixItems=[entry], items=False, minItems=1)
+    found = {each.rule: each.message for each in compared(one, listing(items=entry, minItems=1)).findings}
+    assert found["limit-loosened"] == "May now contain at least 1 item (previously at least 1 item and at most 1 item)."
+
+
+def test_a_keyword_that_is_not_compared_leaves_no_doubt_where_only_a_compared_definition_differs() -> None:
+    def mapping(**more: Schema) -> Schema:
+        part = {"type": "object", "properties": {"size": {"type": "integer"}, **more}, "additionalProperties": False}
+        by_name = {
+            "additionalProperties": {"$ref": "#/$defs/Part"},
+            "patternProperties": {"^a": {"$ref": "#/$defs/Part"}},
+        }
+        whole = {"type": "object", "properties": {"one": {"$ref": "#/$defs/Part"}, "all": {"$ref": "#/$defs/Parts"}}}
+        return protocol({"GoRequest": whole, "Parts": {"type": "object", **by_name}, "Part": part})
+
+    report = compared(mapping(), mapping(name={"type": "string"}))
+    assert [(each.rule, each.severity) for each in report.findings] == [("closed-field-added", "risky")]
+
+
+def test_a_refusal_that_no_change_explains_says_where_the_message_has_it() -> None:
+    def listing(*tools: str) -> Schema:
+        step = {"type": "object", "properties": {"tool": {"enum": [*tools]}}}
+        both = {"allOf": [{"$ref": "#/$defs/Step"}], "anyOf": [{"$ref": "#/$defs/Step"}]}
+        return protocol({"GoRequest": {"type": "object", "properties": {"run": {"items": both}}}, "Step": step})
+
+    (finding,) = (each for each in compared(listing("a"), listing("a", "b")).findings if each.severity == "breaking")
+    assert finding.message.endswith("; the witness contains one at '/params/run/0/tool'.")
+
+
+def test_a_definition_that_other_messages_hold_on_each_side_is_reported_where_a_document_pairs_it() -> None:
+    def answers(name: str, *needed: str) -> Schema:
+        part = {"type": "object", "properties": {each: {"type": "string"} for each in needed}, "required": [*needed]}
+        whole = {"type": "object", "properties": {"part": {"$ref": "#/$defs/Part"}}, "required": ["part"]}
+        result = {**whole, "x-method": f"s/{name.lower()}", "x-side": "agent"}
+        request = {"type": "object", "x-method": f"s/{name.lower()}", "x-side": "agent"}
+        union = {"anyOf": [{"$ref": f"#/$defs/{name}Response"}, {"type": "string"}]}
+        return protocol({"Answer": union, f"{name}Request": request, f"{name}Response": result, "Part": part})
+
+    report = compared(answers("First", "a"), answers("Second", "a", "b"))
+    assert ("required-field-added", "Part.b") in {(each.rule, each.declaration) for each in report.findings}

@@ -122,7 +122,10 @@ def test_one_run_writes_several_reports(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("wanted", "said"),
     [
-        (["--output", "htm=r"], "--output: there is no format 'htm'.\nhint: Did you mean 'html'?"),
+        (
+            ["--output", "htm=r"],
+            "--output: there is no format 'htm'.\nhint: Did you mean 'html'? Known names: 'badge', ",
+        ),
         (["--output", "html="], "--output: 'html=' must be FORMAT=FILE"),
         (["--output", "json"], "--output: 'json' must be FORMAT=FILE such as json=report.json"),
         (["--output", "new.HTML"], "--output: 'new.HTML' must be 'html=new.HTML', or --format beside it"),

@@ -14,8 +14,8 @@ from acpgen.compat.findings import Report
 from acpgen.compat.history.timeline import Milestone, Timeline, bump, timeline
 from acpgen.compat.history_report import history_data, history_report
 from acpgen.compat.sources import open_input
-from acpgen.diagnostics import written
-from acpgen.diagnostics.columns import WIDTH, columns
+from acpgen.diagnostics import write_report
+from acpgen.diagnostics.columns import WIDTH, count_columns
 from compat.protocols import Schema, documents, go, protocol
 
 ID: Schema = {"id": {"type": "string"}}
@@ -191,10 +191,10 @@ def test_text_fits_80_columns_and_no_text_of_others_reaches_the_terminal() -> No
     ]
     bad = Milestone("bad", unread=("x.json: this is not JSON \u001b[0m",))
     found = timeline("\u001b[1mall", [*read[:4], bad, *read[4:]], notes=("note \u001b[1m",))
-    text = written(history_report(found), "text")
+    text = write_report(history_report(found), "text")
     assert "\u001b" not in text
     assert "\u0007" not in text
-    assert max(map(columns, text.splitlines())) <= WIDTH
+    assert max(map(count_columns, text.splitlines())) <= WIDTH
     assert "cannot be read" in text
 
 
@@ -209,5 +209,5 @@ def test_a_revision_that_cannot_be_read_counts_and_the_next_one_is_compared_with
 
 
 def test_one_revision_is_a_history_and_none_too() -> None:
-    assert "1 revision" in written(history_report(history(told({}))), "text")
-    assert written(history_report(timeline("x", [])), "text")
+    assert "1 revision" in write_report(history_report(history(told({}))), "text")
+    assert write_report(history_report(timeline("x", [])), "text")

@@ -15,7 +15,7 @@ import commands
 from acpgen.compat import history_report
 from acpgen.compat.history.history_command import HistoryOptions, history
 from acpgen.compat.history.timeline import Timeline
-from acpgen.diagnostics.outputs import outputs
+from acpgen.diagnostics.outputs import parse_destinations
 from acpgen.errors import FaultKind, Faults
 from acpgen.input.faults import BAD_SETTING, NO_REVISION, NOT_FOUND, UNKNOWN_NAME
 from compat.protocols import Schema, go, protocol, validates
@@ -211,8 +211,8 @@ def test_no_history_is_written_over_what_is_compared(repository: Path, options: 
     (releases / "1.0.0.json").write_text(json.dumps(SMALL))
     (releases / "index.json").write_text('{"about": "", "versions": ["1.0.0"]}')
     with pytest.raises(Faults, match="must be another file than those that are read"):
-        history(replace(options, destinations=outputs(["-", f"html={output}"], None)))
-    history(replace(options, destinations=outputs(["report.txt"], None)))
+        history(replace(options, destinations=parse_destinations(["-", f"html={output}"], None)))
+    history(replace(options, destinations=parse_destinations(["report.txt"], None)))
 
 
 def test_files_are_compared_in_the_order_given_and_waivers_hold(

@@ -12,7 +12,7 @@ from acpgen.compat.compare import side
 from acpgen.compat.history.timeline import Milestone, Timeline, timeline
 from acpgen.compat.history_report import history_report
 from acpgen.compat.sources import open_input
-from acpgen.diagnostics import written
+from acpgen.diagnostics import write_report
 from compat.protocols import FORMATS, Schema, documents, go, protocol
 
 HOSTILE = '<script>alert(1)</script>"&`|\u001b[2J\n\n# x'
@@ -39,15 +39,15 @@ def made() -> Timeline:
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_format_is_written_and_no_text_of_others_becomes_markup(name: str) -> None:
-    text = written(history_report(made()), name)
+    text = write_report(history_report(made()), name)
     assert "<script>alert" not in text or name not in ("markdown", "html", "junit")
     assert "\u001b" not in text
     assert "cannot be read" in text or name == "json"
-    assert written(history_report(made()), name) == text
+    assert write_report(history_report(made()), name) == text
 
 
 def test_the_table_of_steps_has_as_many_cells_in_each_row() -> None:
-    section = written(history_report(made()), "markdown")
+    section = write_report(history_report(made()), "markdown")
     tables = re.findall(r"(?:^\|.*\|$\n?)+", section, re.MULTILINE)
     assert len(tables) == 1
     for table in tables:
@@ -71,5 +71,5 @@ class Balance(HTMLParser):
 
 def test_the_page_closes_what_it_opens() -> None:
     reader = Balance()
-    reader.feed(written(history_report(made()), "html"))
+    reader.feed(write_report(history_report(made()), "html"))
     assert not reader.open

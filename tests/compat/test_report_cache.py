@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from acpgen.compat import report_cache
 from acpgen.compat.compare import read_inputs
 from acpgen.compat.findings import Mode, Report
 from acpgen.compat.report_cache import Comparer
@@ -90,7 +89,7 @@ def test_a_report_whose_code_changed_meanwhile_is_not_kept(
     tmp_path: Path, made: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     changed = Code("0" * 64, (("there is no such file", 1, 1),))
-    monkeypatch.setattr(report_cache, "own_code", lambda: changed)
+    monkeypatch.setattr("acpgen.files.cache.own_code", lambda: changed)
     old, new = sides(tmp_path / "files")
     for _ in range(2):
         Comparer("protocol", unstable=False, cache=Cache(tmp_path / "cache"))(old, new)

@@ -342,3 +342,27 @@ def test_a_tag_that_moves_to_a_branch_of_another_body_is_a_change_with_its_tag()
         tags = {tag_shown(finding) for finding in report.findings if finding.witness}
         assert report.verdict == "breaking"
         assert tags == {"b"}
+
+
+def test_another_tag_of_a_record_that_stands_for_several_is_a_change_of_its_list_of_tags() -> None:
+    def running(*engines: str) -> Schema:
+        script: Schema = {"type": "object", "properties": {"by": {"enum": [*engines]}}, "required": ["by"]}
+        image: Schema = {"type": "object", "properties": {"by": {"const": "image"}}, "required": ["by"]}
+        return protocol(
+            {
+                "GoRequest": {
+                    "type": "object",
+                    "properties": {"run": {"oneOf": [{"$ref": "#/$defs/Script"}, {"$ref": "#/$defs/Image"}]}},
+                },
+                "Script": {**script, "additionalProperties": False},
+                "Image": image,
+            }
+        )
+
+    old, new = running("one", "two"), running("one", "two", "three")
+    for one, other, rule in ((old, new, "closed-variant-added"), (new, old, "closed-variant-removed")):
+        (finding,) = compared(one, other).findings
+        place = finding.new if rule == "closed-variant-added" else finding.old
+        assert finding.rule == rule
+        assert place is not None
+        assert place.pointer == "/$defs/Script/properties/by"

@@ -172,3 +172,12 @@ def test_a_method_that_a_definition_names_and_that_takes_none_is_told() -> None:
     assert [(each.rule, each.declaration) for each in compared(old, new).findings] == [
         ("schema-restructured", "TellResponse")
     ]
+
+
+def test_a_param_with_a_default_leaves_no_doubt_and_changes_no_other() -> None:
+    params = OPENRPC["methods"][0]["params"]
+    listed = {"name": "flags", "schema": {"type": "array", "items": {"type": "string"}, "default": []}}
+    report = compared(OPENRPC, changed(OPENRPC, "methods 0 params", [*params, listed]))
+    assert report.wire.backward == "yes"
+    assert {each.declaration for each in report.findings} == {"TideReadParams", "TideReadParams.flags"}
+    assert "undecided" not in {each.severity for each in report.findings}

@@ -33,6 +33,17 @@ MOST_BYTES: Final = 1_500_000
 KNOWN: Final[frozenset[str]] = frozenset()
 """Rows that our own decoder handles otherwise. One that it handles as the row says is taken out of the list."""
 
+SAID_TWICE: Final = {
+    "#/$defs/RunningSessionStateUpdate/properties/state/const": "#/$defs/RunningStateUpdate/properties/state/const",
+    "#/$defs/ErrorIdleSessionStateUpdate/properties/state/const": "#/$defs/ErrorStopReason/properties/state/const",
+    "#/$defs/ErrorIdleSessionStateUpdate/properties/stopReason/const": "#/$defs/ErrorStopReason/properties/stopReason/const",
+    "#/$defs/RequiresActionSessionStateUpdate/properties/state/const": (
+        "#/$defs/RequiresActionStateUpdate/properties/state/const"
+    ),
+    "#/$defs/UnknownSessionStateUpdate/properties/state/const": "#/$defs/UnknownStateUpdate/properties/state/const",
+}
+"""Rules of `acp/unstable/v2` that a variant repeats of its body: vectors name the variant, our validator the body."""
+
 
 @pytest.fixture(
     scope="module",
@@ -291,7 +302,8 @@ def test_the_strict_validator_names_the_one_rule_that_a_row_breaks(subjects: Sub
             vector.id
         )
         in_union = row["schema"].rpartition("/")[2] in ("anyOf", "oneOf")
-        assert in_union or row["schema"] in {one.schema for one in violations}, vector.id
+        named = {one.schema for one in violations}
+        assert in_union or SAID_TWICE.get(row["schema"], row["schema"]) in named, vector.id
     assert {"type", "required", "envelope", "method", "json"} <= set(broken)
 
 

@@ -21,7 +21,7 @@ import evidence
 import javascript
 import tiers
 from acpgen.messages import recording, validators
-from acpgen.messages.validate import conversation
+from acpgen.messages.validate import judge_conversation
 from monitor.scripts import numbers
 
 HERE = Path(__file__).parent
@@ -112,9 +112,9 @@ def converse(client: list[str], agent: list[str], folder: Path) -> list[dict[str
 
 def replayed(folder: Path) -> list[tuple[str, tuple[int, ...]]]:
     """What the monitor says of the recording."""
-    monitor = validators.monitor([validators.strict(validators.find(name)) for name in validators.ACP])
+    monitor = validators.make_monitor([validators.read_strict(validators.find(name)) for name in validators.ACP])
     with (folder / "tape.jsonl").open("rb") as file:
-        verdicts = list(conversation(recording.lines(file), monitor))
+        verdicts = list(judge_conversation(recording.read_lines(file), monitor))
     return [(problem.rule, numbers(problem.requirements)) for verdict in verdicts for problem in verdict.problems]
 
 

@@ -54,7 +54,7 @@ def test_a_wrong_value_is_refused_with_file_pointer_and_remedy(keyword: str) -> 
     )
     commands: list[Callable[[], Any]] = [
         lambda: understand(given),
-        lambda: validators.strict(given),
+        lambda: validators.read_strict(given),
         lambda: compare(given, documents({"$defs": {}})),
     ]
     for read in commands:

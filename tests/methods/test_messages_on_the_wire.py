@@ -85,7 +85,7 @@ def test_every_target_knows_sides_of_any_name() -> None:
         if path.startswith("methods")
         for line in text.splitlines()
     ]
-    strict = validators.strict(documents(AIRPORT))
+    strict = validators.read_strict(documents(AIRPORT))
     judged = [row for row in rows if "message" in row]
     assert len(judged) > 50
     for row in judged:
@@ -121,7 +121,7 @@ def test_three_sides_are_sides_and_a_stream_of_theirs_is_refused_with_the_reason
     file = tmp_path / "airport.json"
     file.write_text(json.dumps(schema))
     with pytest.raises(Faults) as caught:
-        validators.versions([str(file)])
+        validators.read_versions([str(file)])
     assert caught.value.faults[0].kind == UNSUPPORTED
     assert "it has 3 sides: plane, tower, radar" in str(caught.value)
 
@@ -177,7 +177,7 @@ def test_other_targets_know_the_frames_or_say_that_they_do_not(tmp_path: Path) -
     file = tmp_path / "dap.json"
     file.write_text(json.dumps(given.documents[0].value))
     with pytest.raises(Faults, match="frames of the Debug Adapter Protocol"):
-        validators.versions([str(file)])
+        validators.read_versions([str(file)])
 
 
 def test_a_comparison_of_dap_shows_its_own_messages() -> None:

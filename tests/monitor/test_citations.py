@@ -52,7 +52,7 @@ def test_every_breach_of_every_rule_cites_the_version_that_judged(protocol: str)
     cited: dict[str, set[int | str]] = {}
     known = strict(protocol)
     for said in conversations(protocol):
-        monitor = validators.monitor([known], fixed=True)
+        monitor = validators.make_monitor([known], fixed=True)
         lines = [(who, one if isinstance(one, bytes) else json.dumps(one).encode()) for who, one in said]
         found = [breach for who, line in lines for breach in monitor.observe(who, line)]
         for breach in (*found, *monitor.finish()):
@@ -97,7 +97,7 @@ def test_what_a_case_of_the_probe_cites_is_of_the_version_and_binds_the_program(
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_a_field_of_the_wrong_shape_cites_what_the_documents_say_of_it(said: Sequence[Said], cited: str) -> None:
-    monitor = validators.monitor(strict(protocol) for protocol in validators.ACP)
+    monitor = validators.make_monitor(strict(protocol) for protocol in validators.ACP)
     found = [breach for who, message in said for breach in monitor.observe(who, message)]
     assert found and {breach.rule for breach in found} <= {"params-malformed", "result-malformed"}
     assert cited in {one for breach in found for one in breach.requirements}

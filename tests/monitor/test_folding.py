@@ -15,7 +15,7 @@ from acp_monitor import Breach, Folding
 from acp_monitor.bounded import MAX_MARKS
 from acpgen import embedded
 from acpgen.messages import recording, validators
-from acpgen.messages.validate import Counts, as_text, conversation, folded
+from acpgen.messages.validate import Counts, fold_repeats, judge_conversation, write_text
 from monitor.scripts import Said, client, info, listed, opened, update, v1
 
 ROOT = Path(__file__).parents[2]
@@ -54,13 +54,15 @@ def test_breaches_differ_by_what_they_say_and_not_by_where_in_an_array() -> None
 
 
 def test_one_wrong_session_of_many_updates_gives_a_few_lines_and_counts_each() -> None:
-    lines = list(recording.lines(io.BufferedReader(io.BytesIO(recorded(*v1(), *opened(), *[WRONG] * TIMES)))))
-    verdicts = list(conversation(lines, validators.monitor([validators.strict(validators.find("acp/v1"))])))
+    lines = list(recording.read_lines(io.BufferedReader(io.BytesIO(recorded(*v1(), *opened(), *[WRONG] * TIMES)))))
+    verdicts = list(
+        judge_conversation(lines, validators.make_monitor([validators.read_strict(validators.find("acp/v1"))]))
+    )
     summary = Counts()
     for verdict in verdicts:
         summary.add(verdict)
     assert summary.invalid == {"session/update": TIMES}
-    told = [as_text(verdict) for verdict in folded(verdict for verdict in verdicts if verdict.problems)]
+    told = [write_text(verdict) for verdict in fold_repeats(verdict for verdict in verdicts if verdict.problems)]
     assert len(told) == 13  # ten, 100, 1000, and the rest
     assert told[0].startswith("5: wrong agent notification session/update: must session-not-open")
     assert told[-1].startswith("2004: wrong")
@@ -69,9 +71,11 @@ def test_one_wrong_session_of_many_updates_gives_a_few_lines_and_counts_each() -
 
 def test_a_line_with_a_repeat_and_something_new_is_told_whole() -> None:
     wrong = client("session/prompt", {"sessionId": "gone", "prompt": []}, id_=7)
-    lines = list(recording.lines(io.BufferedReader(io.BytesIO(recorded(*v1(), *[WRONG] * 11, wrong, *listed(info()))))))
-    verdicts = conversation(lines, validators.monitor([validators.strict(validators.find("acp/v1"))]))
-    told = [verdict.line for verdict in folded(verdict for verdict in verdicts if verdict.problems)]
+    lines = list(
+        recording.read_lines(io.BufferedReader(io.BytesIO(recorded(*v1(), *[WRONG] * 11, wrong, *listed(info())))))
+    )
+    verdicts = judge_conversation(lines, validators.make_monitor([validators.read_strict(validators.find("acp/v1"))]))
+    told = [verdict.line for verdict in fold_repeats(verdict for verdict in verdicts if verdict.problems)]
     assert told == [*range(3, 13), 14, 16, 13], "the end is line 16, and what was left out comes last"
 
 
@@ -113,7 +117,7 @@ def counts(report: Path) -> list[int]:
 
 
 def test_the_monitor_says_that_there_are_no_modes_and_not_that_one_is_missing_among_none() -> None:
-    monitor = embedded.monitor.Monitor([validators.strict(validators.find("acp/v1"))])
+    monitor = embedded.monitor.Monitor([validators.read_strict(validators.find("acp/v1"))])
     asked = client("session/set_mode", {"sessionId": "s", "modeId": "zzz"}, id_=9)
     found = [each for who, message in (*v1(), *opened(), asked) for each in monitor.observe(who, message)]
     assert [each.sentence for each in found] == ["the session offers no modes"]

@@ -47,7 +47,7 @@ def text() -> str:
     for case in (*CASES, *MCP_CASES):
         first.setdefault(case.rule, case)
     found = {rule: example(first[rule]) for rule in embedded.monitor.RULES}
-    return layout.text(found)
+    return layout.format_document(found)
 
 
 def test_the_page_shows_of_each_rule_a_message_that_breaks_it(request: pytest.FixtureRequest) -> None:
@@ -55,4 +55,4 @@ def test_the_page_shows_of_each_rule_a_message_that_breaks_it(request: pytest.Fi
         assert not os.environ.get("CI"), "goldens are rewritten by people, and read before they are committed"
         FILE.write_text(text(), encoding="utf-8")
     assert FILE.read_text("utf-8") == text()
-    assert set(page.examples()) == set(embedded.monitor.RULES)
+    assert set(page.read_examples()) == set(embedded.monitor.RULES)

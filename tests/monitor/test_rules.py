@@ -51,7 +51,7 @@ FOLLOW = {"request-unanswered", "not-judged"}
 
 @cache
 def strict(*protocols: str) -> tuple[Any, ...]:
-    return tuple(validators.strict(validators.find(protocol)) for protocol in protocols)
+    return tuple(validators.read_strict(validators.find(protocol)) for protocol in protocols)
 
 
 def monitor(case: Case) -> Any:
@@ -59,7 +59,7 @@ def monitor(case: Case) -> Any:
 
 
 def fixed(*protocols: str) -> Any:
-    return validators.monitor(strict(*protocols), fixed=True)
+    return validators.make_monitor(strict(*protocols), fixed=True)
 
 
 def hear(monitor: Any, said: Said) -> tuple[Any, ...]:
@@ -623,7 +623,7 @@ def test_a_protocol_without_a_handshake_begins_with_anything(tmp_path: Path) -> 
             }
         )
     )
-    listener = validators.monitor([validators.strict(validators.find(str(schema)))], fixed=True)
+    listener = validators.make_monitor([validators.read_strict(validators.find(str(schema)))], fixed=True)
     assert listener.sides == ("client", "server")
     assert not hear(listener, client("tide", {"height": 1}))
     assert [breach.rule for breach in hear(listener, client("tide", {"height": "1"}))] == ["params-malformed"]
@@ -643,7 +643,7 @@ def test_a_handshake_is_one_that_agrees_on_a_version(agreed: str, tmp_path: Path
         "Opening": {"properties": {agreed: {}}},
     }
     schema.write_text(json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": definitions}))
-    listener = validators.monitor([validators.strict(validators.find(str(schema)))], fixed=True)
+    listener = validators.make_monitor([validators.read_strict(validators.find(str(schema)))], fixed=True)
     told = [
         breach.rule
         for said in (client("initialize", {}, id_=1), ("server", client("log", {})[1]), client("initialize", {}, id_=2))

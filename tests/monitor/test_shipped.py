@@ -31,7 +31,7 @@ def test_there_is_a_conversation_with_each_agent() -> None:
 
 @pytest.mark.parametrize("name", THEIRS)
 def test_what_the_monitor_says_of_a_shipped_agent_is_theirs(name: str) -> None:
-    monitor = validators.monitor(strict_once(validators.find(protocol)) for protocol in validators.ACP)
+    monitor = validators.make_monitor(strict_once(validators.find(protocol)) for protocol in validators.ACP)
     said = conversation(name)
     found = [breach for sender, message in said for breach in monitor.observe(sender, message)]
     assert kinds([*found, *monitor.finish()]) == EXPECTED[name]["said"]

@@ -41,7 +41,7 @@ def heard(monitor: Monitor) -> list[Breach]:
 
 
 @pytest.mark.parametrize(
-    "make", [Monitor, lambda: validators.monitor(validators.versions(()))], ids=["bindings", "acpgen"]
+    "make", [Monitor, lambda: validators.make_monitor(validators.read_versions(()))], ids=["bindings", "acpgen"]
 )
 def test_what_only_the_unstable_channel_has_is_noted_once_with_its_place(make: Any) -> None:
     notes = [breach for breach in heard(make()) if breach.rule == "only-unstable"]
@@ -60,7 +60,7 @@ def test_what_only_the_unstable_channel_has_is_noted_once_with_its_place(make: A
 
 
 @pytest.mark.parametrize(
-    "make", [Monitor, lambda: validators.monitor(validators.versions(()))], ids=["bindings", "acpgen"]
+    "make", [Monitor, lambda: validators.make_monitor(validators.read_versions(()))], ids=["bindings", "acpgen"]
 )
 def test_one_note_tells_of_a_field_and_a_way_to_log_in_of_an_unknown_type_is_no_breach(make: Any) -> None:
     found = heard(make())
@@ -72,7 +72,7 @@ def test_one_note_tells_of_a_field_and_a_way_to_log_in_of_an_unknown_type_is_no_
 
 
 def test_by_the_unstable_channel_nothing_of_it_is_wrong() -> None:
-    assert not heard(validators.monitor(validators.versions(["acp/unstable/v1"]), fixed=True))
+    assert not heard(validators.make_monitor(validators.read_versions(["acp/unstable/v1"]), fixed=True))
 
 
 def test_the_channel_has_types_for_what_agents_ship() -> None:

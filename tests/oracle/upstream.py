@@ -14,9 +14,9 @@ import jsonschema_rs
 
 import evidence
 from acpgen.bundle.bundle import Bundle, bundle
-from acpgen.bundle.collect import Collected, collect
-from acpgen.bundle.hoist import ABSOLUTE_PATH
+from acpgen.bundle.collect import ABSOLUTE_PATH, Collected, collect
 from acpgen.input.load import load
+from acpgen.input.walk import reachable
 from acpgen.pointers import plain_pointer, pointer_parts, resolve
 from oracle.values import Schema, is_array, is_object
 
@@ -166,15 +166,25 @@ def _key(node: object, part: str) -> Any:
 
 
 @cache
-def canonical(protocol: str) -> Bundle:
-    """The bundle of the canonical files."""
-    return bundle(load(ROOT / "schema" / protocol, name=protocol), is_apart=True)
-
-
-@cache
 def written(protocol: str) -> Collected:
     """The definitions of the canonical files as people wrote them, before anything is named or distributed."""
     return collect(load(ROOT / "schema" / protocol, name=protocol))
+
+
+def bodies(protocol: str, bundled: Bundle) -> frozenset[str]:
+    """The definitions that have the tag of their variant in the bundle, and not as people wrote them."""
+    nodes, own = bundled.nodes(), written(protocol).definitions
+
+    def variants(union: str) -> Iterator[tuple[str, str]]:
+        tagged = bundled.unions.get(union)
+        for branch in nodes[union].branches:
+            if branch.reference in own:
+                yield branch.reference, "" if tagged is None else tagged.tag
+
+    found = [
+        name for union in nodes for name, tag in variants(union) if tag not in ("", *own[name].get("properties", ()))
+    ]
+    return frozenset(reachable(found, lambda body: (name for name, _ in variants(body))))
 
 
 # --- judging ---------------------------------------------------------------------------------------------------------
@@ -194,6 +204,25 @@ class Judge:
         """Whether `instance` is valid for the definition."""
         assert name in self.names, name
         return self._validator.is_valid({name: instance})
+
+
+class BundleJudge(Judge):
+    """Judges by the bundle of the canonical files, and by bodies of variants as people wrote them."""
+
+    def __init__(self, protocol: str) -> None:
+        bundled = bundle(load(ROOT / "schema" / protocol, name=protocol))
+        super().__init__(bundled.schema)
+        self._bodies = bodies(protocol, bundled)
+        self._written = Judge({"$defs": written(protocol).definitions})
+
+    def accepts(self, name: str, instance: Any) -> bool:
+        return self._written.accepts(name, instance) if name in self._bodies else super().accepts(name, instance)
+
+
+@cache
+def canonical(protocol: str) -> BundleJudge:
+    """The judge of the canonical files."""
+    return BundleJudge(protocol)
 
 
 def _asserted(schema: Any) -> Any:
@@ -223,6 +252,8 @@ def facts(schema: Any, named: Mapping[str, Schema], ignored: frozenset[str] = fr
             result[key] = [facts(sub, named, ignored) for sub in value]
         elif key in _BELOW:
             result[key] = facts(value, named, ignored)
+        elif (key, value) == ("format", "absolute-path"):
+            result |= {"format": value, "pattern": ABSOLUTE_PATH}
         elif key == "enum" and len(value) == 1:
             result["const"] = value[0]
         elif key in ("required", "type") and is_array(value):

@@ -135,7 +135,7 @@ came to a notification.
 
 def written(report: Conformance, name: str) -> str:
     """The outcome in a format."""
-    return diagnostics.written(probe_report(report), name)
+    return diagnostics.write_report(probe_report(report), name)
 
 
 def agent(defect: str = "") -> tuple[str, ...]:

@@ -21,7 +21,7 @@ import commands
 from acpgen.diagnostics import FORMATS
 from acpgen.probe import probe_command
 from acpgen.probe.clauses import Clause
-from acpgen.probe.conformance import Conformance, Proven, TranscriptLine, Unreached
+from acpgen.probe.conformance import Conformance, ProbeFinding, SkippedCase, TranscriptLine
 from bench import probes
 from probe.test_probe import probed, written
 
@@ -38,13 +38,13 @@ def outcome(*, level: Any = "must", judged: bool = True) -> Conformance:
         TranscriptLine("agent", b"", is_gap=True),
         TranscriptLine("agent", HOSTILE),
     )
-    found = Proven(
+    found = ProbeFinding(
         "tide/ebb", "v1/tide/ebb", CLAUSE, level, "no tide <b>here</b> \x1b[31m", rows, b'{"id": 1}', "ebb", 2
     )
     report = Conformance(("my agent", "--acp"), "agent", 7, program={"name": "<agent>", "version": "1"})
     if judged:
         report.versions, report.findings, report.reached = (1,), [found], ["v1/tide/ebb", "v1/tide/flow"]
-    report.not_reached = [Unreached("v1/tide/night", "it needs a <login>")]
+    report.not_reached = [SkippedCase("v1/tide/night", "it needs a <login>")]
     report.errors = "no \x1b[2Jway"
     return report
 

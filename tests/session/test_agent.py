@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from acp_bindings import RequestError, v2
+from acp_bindings import ConnectionClosed, RequestError, v2
 
 from acp_session.agent import Agent, AuthRequired
 from acp_session.client import Client
@@ -363,8 +363,8 @@ def test_the_life_of_a_session_is_told_to_the_agent_and_kept_without_a_line_of_i
         async def on_close_session(self, session: Session) -> None:  # noqa: ARG002
             told.append("close")
 
-        async def on_delete_session(self, connection: ClientConnection, session_id: str) -> None:  # noqa: ARG002
-            told.append("delete")
+        async def on_delete_session(self, session: Session) -> None:
+            told.append(f"delete {session.data['tide']}")
 
         async def on_prompt(self, turn: Turn) -> str:
             async with turn.tool_call("Look"):
@@ -402,7 +402,7 @@ def test_the_life_of_a_session_is_told_to_the_agent_and_kept_without_a_line_of_i
             with pytest.raises(Refused) as gone:
                 await client.prompt(id_)
             assert gone.value.code == -32002
-        assert told == ["new", "load ['low']", "fork", "close", "resume", "delete", "close", "close"]
+        assert told == ["new", "load ['low']", "fork", "close", "resume", "delete ['low']", "close", "close"]
 
     play(work)
 
@@ -804,7 +804,7 @@ def test_a_deletion_can_be_refused_before_anything_is_given_up(tmp_path: Path, v
     going = asyncio.Event()
 
     class Keeping(Working):
-        async def on_delete_session(self, connection: ClientConnection, session_id: str) -> None:  # noqa: ARG002
+        async def on_delete_session(self, session: Session) -> None:  # noqa: ARG002
             raise RequestError(-32602, "kept")
 
     async def wait(turn: Turn) -> None:
@@ -821,6 +821,27 @@ def test_a_deletion_can_be_refused_before_anything_is_given_up(tmp_path: Path, v
             assert refused.value.message == "kept"
             going.set()
             assert await prompt == "end_turn"
+
+    play(work)
+
+
+@both
+def test_nothing_is_sent_for_a_session_that_is_deleted_and_not_open(tmp_path: Path, version: int) -> None:
+    found: list[str] = []
+
+    class Deleting(Working):
+        async def on_delete_session(self, session: Session) -> None:
+            found.append(session.id)
+            with pytest.raises(ConnectionClosed, match="is closed"):
+                await session.set_title("Gone")
+
+    async def work() -> None:
+        async with talking(Deleting(echo), version) as client:
+            id_ = await client.new(tmp_path)
+            await client.request("session/close", sessionId=id_)
+            await client.request("session/delete", sessionId=id_)
+            assert found == [id_]
+            assert not (await client.request("session/list"))["sessions"]
 
     play(work)
 

@@ -122,6 +122,20 @@ def test_an_agent_of_v1_that_cannot_log_out_is_not_asked_to(tmp_path: Path) -> N
     play(work)
 
 
+@both
+def test_an_extension_is_named_with_an_underscore(version: int, tmp_path: Path) -> None:
+    script = Script()
+
+    async def work() -> None:
+        async with connected(version, script, Client(allowed_roots=[tmp_path])) as (agent, _):
+            for call in (agent.extension_request, agent.extension_notification):
+                with pytest.raises(ValueError, match="begins with '_': write '_ping'"):
+                    await call("ping")
+            assert [name for name, _ in script.requests] == ["initialize"]
+
+    play(work)
+
+
 # --- options that are misspelt ---------------------------------------------------------------------------------------
 
 
@@ -178,6 +192,25 @@ def test_a_class_and_an_object_that_is_not_initialized_are_named() -> None:
     ):
         with pytest.raises(ValueError, match=sentence):
             play(lambda: call)  # noqa: B023 - run at once
+
+
+def test_a_method_that_is_not_a_coroutine_is_named() -> None:
+    class Plain(Agent):
+        def on_prompt(self, turn: Turn) -> str:  # type: ignore[override]
+            return turn.text
+
+    class Yielding(Client):
+        async def on_update(self, session: Any, update: Any) -> Any:
+            yield session, update
+
+    async def work() -> None:
+        with pytest.raises(ValueError, match=r"Plain.on_prompt' must be a coroutine: write 'async def on_prompt'"):
+            await serve_agent(Plain(), pair()[0])
+        with pytest.raises(ValueError, match=r"Yielding.on_update' must be a coroutine: .*, without 'yield'"):
+            async with connect_in_memory(Agent(), Yielding()):
+                pass
+
+    play(work)
 
 
 def test_a_command_is_a_list_with_a_program() -> None:

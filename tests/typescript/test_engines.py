@@ -11,7 +11,7 @@ import pytest
 
 import evidence
 import javascript
-from acpgen.publish.site import serving
+from acpgen.publish.site import http_server
 from browsing import browser
 from typescript.test_typescript import HERE, PROTOCOLS, ROOT, write
 
@@ -50,7 +50,7 @@ def test_vectors_in_a_browser(tmp_path: Path, browser: Any) -> None:
         write(tmp_path / name, ROOT / "schema" / name)
     (tmp_path / "rows.mjs").write_text((HERE / "rows.mjs").read_text("utf-8"), "utf-8")
     (tmp_path / "index.html").write_text("<!doctype html><title>Vectors</title>", "utf-8")
-    with serving.served(tmp_path) as home:
+    with http_server.serve_folder(tmp_path) as home:
         page = browser.new_page()
         page.goto(home)
         for name in PROTOCOLS:

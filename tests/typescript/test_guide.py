@@ -41,11 +41,9 @@ def test_the_programs_converse(tmp_path: Path) -> None:
     client = client.replace(block, f'{block}, {{ type: "_chart", tide: 4 }} as never')
     (tmp_path / "agent.ts").write_text(agent, "utf-8")
     (tmp_path / "client.ts").write_text(client, "utf-8")
-    options = ["--strict", "--exactOptionalPropertyTypes", "--skipLibCheck", "--types", "node"]
-    options += ["--target", "es2022", "--lib", "es2022,esnext.disposable", "--module", "nodenext"]
-    files = [tmp_path / "agent.ts", tmp_path / "client.ts"]
+    (arguments,) = re.findall(r"^npx tsc (.*)$", GUIDE.read_text("utf-8"), re.MULTILINE)
     ran = subprocess.run(
-        [node(), compiler(), *options, *files], cwd=tmp_path, capture_output=True, text=True, check=False
+        [node(), compiler(), *arguments.split()], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert ran.stdout == ""
     command = [node(), "client.js", node(), "agent.js"]

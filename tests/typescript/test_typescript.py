@@ -294,6 +294,26 @@ def test_an_array_is_not_shorter_than_it_may_be_once_items_are_left_out(folder: 
     assert run(script) == [[], ["/options", "/options/0"], []]
 
 
+def test_lists_are_judged_without_the_items_that_are_left_out(tmp_path: Path, subjects: Subjects) -> None:
+    says = ({"minItems": 1}, {"maxItems": 2}, {"uniqueItems": True}, {"contains": {"const": 2}, "maxContains": 1})
+    lists = [
+        {"type": "array", **one, "items": {"type": "integer"}, "x-deserialize-skip-invalid-items": True} for one in says
+    ]
+    definitions = {f"T{index}": {"type": "object", "properties": {"a": one}} for index, one in enumerate(lists)}
+    values = [{"a": items} for items in ([1, "x"], ["x"], [1, 2, "x"], [1, 2, 3], ["x", "x", 2], [2, 2])]
+    rows = f"[{', '.join(f'm.{name}' for name in definitions)}].map((type) => {json.dumps(values)}.map((v) => told(type, v)))"
+    told = "(type, v) => { try { return m.decodeAs(type, v).a; } catch (error) { return error.problems.map((one) => one.pointer); } }"
+    found = answers(tmp_path, definitions, f"((told) => {rows})({told})")
+    module = subjects.small("left_out", definitions).module
+    for name, row in zip(definitions, found, strict=True):
+        for value, ours in zip(values, row, strict=True):
+            try:
+                wanted = json.loads(module.encode(module.decode_as(name, value)))["a"]
+            except DecodeError as error:
+                wanted = [one.pointer for one in error.problems]
+            assert ours == wanted, (name, value)
+
+
 def test_a_pattern_with_a_named_group(tmp_path: Path) -> None:
     schema = tmp_path / "schema.json"
     schema.write_text(
@@ -339,6 +359,15 @@ def test_values_of_recursive_unions_are_judged_at_any_depth(tmp_path: Path) -> N
     nearest = "(the nearest of 2 alternatives)"
     assert array == [[f"an array or an integer is expected, not 'x' {nearest}"]] * 2
     assert pair == [[f"an object or a string is expected, not 1 {nearest}"]] * 2
+
+
+def test_a_long_chain_of_references_is_judged_by_every_definition_of_it(tmp_path: Path) -> None:
+    chain = {f"R{n}": {"type": "object", "properties": {"next": {"$ref": f"#/$defs/R{n + 1}"}}} for n in range(250)}
+    definitions = {**chain, "R250": {"type": "object", "properties": {"next": {"type": "null"}}}}
+    judged = ", ".join(f"[m.is(m.{name}, {{ next: {{}} }}), m.is(m.{name}, {{ next: 5 }})]" for name in definitions)
+    *others, last = answers(tmp_path, definitions, f"[{judged}]")
+    assert others == [[True, False]] * 250
+    assert last == [False, False]
 
 
 def test_multiples_are_those_of_the_text_of_numbers(tmp_path: Path) -> None:
@@ -452,6 +481,12 @@ SENTENCES: dict[str, tuple[Any, Any, list[list[str]]]] = {
         {"ab": 1},
         [["", "the name 'ab' is not allowed here: the string's length may be 1 at most"]],
     ),
+    "a field without a name": ({"type": "object", "required": ["_"]}, {"": 1}, [["", "the field '_' is required"]]),
+    "constants of which two branches have one": (
+        {"oneOf": [{"enum": ["a", "b"]}, {"const": "a"}]},
+        5,
+        [["", "5 is not one of 'a', 'b', 'a'"]],
+    ),
     "a long limit": ({"maximum": 9007199254740993}, 2**54, [["", "the number may be 9007199254740993 at most"]]),
     "a long constant": (
         {"const": 9007199254740993},
@@ -534,23 +569,33 @@ def test_what_several_definitions_share_has_the_name_of_none(folder: Path) -> No
         assert all(one == mine or one.startswith("k") for one, mine in zip(checkers, own, strict=True)), rows
 
 
-def test_the_example_of_a_package_is_of_its_protocol(tmp_path: Path) -> None:
+def test_the_example_of_a_package_reads_messages_of_its_modules(tmp_path: Path) -> None:
     node_modules = tmp_path / "node_modules"
-    for name, given in {"mcp/2025-06-18": "v1", "acp/v2": "tide.v2"}.items():
-        distribution = name.partition("/")[0]
-        write(node_modules / distribution, ROOT / "schema" / name, package=given, distribution=distribution)
-        place = given.replace(".", "/")
-        text = (node_modules / distribution / place / "index.md").read_text("utf-8")
-        (program,) = re.findall(r"```js\n(.*?)```", text, re.DOTALL)
-        assert f'from "{distribution}/{place}"' in program
-        (tmp_path / f"{distribution}.ts").write_text(f"declare const line: string;\n{program}", "utf-8")
+    for name, place, side in (("mcp/2025-06-18", "v1", "client"), ("acp/v2", "tide/v2", "agent")):
+        package = node_modules / name.partition("/")[0]
+        write(package, ROOT / "schema" / name, package=place.replace("/", "."), distribution=package.name)
+        (program,) = re.findall(r"```js\n(.*?)```", (package / "README.md").read_text("utf-8"), re.DOTALL)
+        program = program.replace("MODULE", place).replace("SIDE", f'"{side}"')
+        (tmp_path / f"{package.name}.ts").write_text(f"declare const line: string;\n{program}", "utf-8")
     (tmp_path / "package.json").write_text('{"type": "module"}', "utf-8")
     assert compiled(tmp_path, "mcp.ts", "acp.ts") == ""
 
 
 def test_the_schema_keeps_its_names(tmp_path: Path) -> None:
     schema = tmp_path / "schema.json"
-    names = ["Message", "Request", "Type", "Unknown", "DecodeError", "UNKNOWN", "Error", "Array"]
+    names = [
+        "Message",
+        "Request",
+        "Type",
+        "Unknown",
+        "DecodeError",
+        "UNKNOWN",
+        "Error",
+        "Array",
+        "Record",
+        "Pick",
+        "Readonly",
+    ]
     schema.write_text(
         json.dumps({"$defs": {name: {"type": "object", "properties": {"a": {"type": "array"}}} for name in names}}),
         "utf-8",

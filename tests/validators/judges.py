@@ -23,7 +23,7 @@ class Subject:
     """One protocol with both judges."""
 
     def __init__(self, documents: Any) -> None:
-        self.strict: Any = validators.strict(documents)
+        self.strict: Any = validators.read_strict(documents)
         meaning: tuple[ir.Protocol, Bundle] = understand(documents)
         self.protocol, self.bundle = meaning
         self.judges: dict[str, Any] = {}

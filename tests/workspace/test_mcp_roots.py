@@ -25,7 +25,7 @@ from acp_workspace.mcp_roots import (
     RootsCache,
     RootsProvider,
     RootsUnsupported,
-    bound,
+    bind_roots,
     client_capabilities,
     from_workspace,
     path_of,
@@ -347,7 +347,7 @@ def test_roots_that_cannot_be_used_are_told_apart_and_give_no_access(tmp_path: P
     app, gone = folders(tmp_path, "app", "gone")
     (tmp_path / "gone").rmdir()
     (tmp_path / "app" / "link").symlink_to("/etc")
-    found = bound(listed(uri_of(app), uri_of(gone), "file:///srv/../etc", "file://server/share"))
+    found = bind_roots(listed(uri_of(app), uri_of(gone), "file:///srv/../etc", "file://server/share"))
     assert [root.path for root in found.roots] == [app]
     assert [uri for uri, _ in found.unusable] == [uri_of(gone), "file:///srv/../etc", "file://server/share"]
     assert not found.contains("/etc/passwd")

@@ -19,7 +19,7 @@ from acp_workspace.mcp_roots import (
     Revision,
     RootsCache,
     RootsProvider,
-    bound,
+    bind_roots,
     client_capabilities,
     from_workspace,
     uri_of,
@@ -226,7 +226,7 @@ def test_a_file_is_a_root_on_both_sides(tmp_path: Path, mechanism: str) -> None:
 
     result = roots.ListRootsResult(roots=asyncio.run(work()))
     assert [(root.uri, root.name) for root in result.roots] == [(uri_of(f"{app}/one"), "The one")]
-    found = bound(result)
+    found = bind_roots(result)
     assert (found.files, found.roots, found.unusable) == ((f"{app}/one",), (), ())
     assert found.contains(f"{app}/one")
     for path in (f"{app}/two", app, f"{app}/one/x"):
@@ -242,7 +242,7 @@ def test_a_file_is_a_root_on_both_sides(tmp_path: Path, mechanism: str) -> None:
 
 def test_a_root_that_is_made_later_or_again_is_usable_from_then_on(tmp_path: Path, mechanism: str) -> None:
     app = tmp_path / "app"
-    found = bound(roots.ListRootsResult(roots=[roots.Root(uri=uri_of(str(app)))]))
+    found = bind_roots(roots.ListRootsResult(roots=[roots.Root(uri=uri_of(str(app)))]))
     assert found.roots == ()
     assert found.unusable == ((uri_of(str(app)), "no such file or directory"),)
     for _ in range(2):
@@ -275,7 +275,7 @@ def test_a_root_that_is_made_later_or_again_is_usable_from_then_on(tmp_path: Pat
 def test_one_unusable_entry_does_not_lose_the_others(tmp_path: Path, entry: Any) -> None:
     app, lib = folders(tmp_path, "app", "lib")
     raw = {"roots": [{"uri": uri_of(app)}, entry, {"uri": uri_of(lib)}]}
-    found = bound(raw)
+    found = bind_roots(raw)
     assert [root.path for root in found.roots] == [app, lib]
     assert len(found.unusable) == 1
     assert found.unusable[0][1]
@@ -284,7 +284,7 @@ def test_one_unusable_entry_does_not_lose_the_others(tmp_path: Path, entry: Any)
 @pytest.mark.parametrize("raw", [{}, {"roots": None}, {"roots": {}}])
 def test_what_is_no_result_is_said(raw: Any) -> None:
     with pytest.raises(ValueError, match="array 'roots'"):
-        bound(raw)
+        bind_roots(raw)
 
 
 # --- revisions -------------------------------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ from acp_workspace.mcp_roots import (
     RootsCache,
     RootsProvider,
     RootsUnsupported,
-    bound,
+    bind_roots,
     client_capabilities,
     from_workspace,
     path_of,
@@ -535,14 +535,14 @@ def a_client_holds_itself_to_its_roots(base: Path) -> None:
 def a_server_stays_within_the_roots_it_was_given(base: Path) -> None:
     result = roots.ListRootsResult(roots=from_workspace(bound_to(base)))
     (base / "app" / "link").symlink_to("../outside")
-    found = bound(result)
+    found = bind_roots(result)
     os.close(found.open(f"{base}/app/a.txt"))
     assert found.contains(f"{base}/app/a.txt")
     assert not found.contains(f"{base}/app/link/a.txt")
     for path in ("outside/a.txt", "app/link/a.txt"):
         assert code_of(found.require, f"{base}/{path}") == code_of(found.open, f"{base}/{path}") == REFUSED
     (base / "lib").rename(base / "gone")
-    later = bound(result)
+    later = bind_roots(result)
     assert [root.path for root in later.roots] == [f"{base}/app"]
     assert [uri for uri, _ in later.unusable] == [uri_of(f"{base}/lib")]
     with pytest.raises(FileNotFoundError):

@@ -1,8 +1,8 @@
 /** The tag of a variant that the schema does not know: `switch` on it like on any other tag. */
-export declare const UNKNOWN: unique symbol;
+export const UNKNOWN: unique symbol;
 
 /** The patterns of the schema that the engine of JavaScript lacks: they refuse nothing. Of the modules that are loaded. */
-export declare const UNENFORCED: readonly string[];
+export const UNENFORCED: readonly string[];
 
 /** A variant whose tag the schema does not know: its fields, but that the tag field is `UNKNOWN`. `raw` is the object as it came, and is what
  *  is written; beside a tag field of that name, it is `raw_`, and `tag` is `tag_`.
@@ -28,7 +28,7 @@ export interface Dropped {
 }
 
 /** A message that cannot be decoded: `code` is the JSON-RPC error code that fits, `problems` say what is wrong and where. */
-export declare class DecodeError extends globalThis.Error {
+export class DecodeError extends globalThis.Error {
   readonly code: number;
   readonly problems: readonly Problem[];
   readonly id: string | number | null;
@@ -48,12 +48,16 @@ export interface Lenient {
 }
 
 /** The typed value of parsed JSON: itself, or a copy where leniency or unknown variants ask for another one. Throws `DecodeError`. */
-export declare function decodeAs<T>(type: Type<T>, value: unknown, options?: Lenient): T;
+export function decodeAs<T>(type: Type<T>, value: unknown, options?: Lenient): T;
 /** JSON text as `JSON.parse` reads it; keys that are given twice and what is too large are refused, long numbers are kept for `encode`. */
-export declare function parse(text: string | Uint8Array): unknown;
+export function parse(text: string | Uint8Array): unknown;
 /** What is wrong with a value as one of a type, by its schema and nothing else; an empty list, if all is well. */
-export declare function validateAs<T>(type: Type<T>, value: unknown): Problem[];
+export function validateAs<T>(type: Type<T>, value: unknown): Problem[];
 /** Whether a value is one of a type, by its schema and nothing else. */
-export declare function is<T>(type: Type<T>, value: unknown): value is T;
+export function is<T>(type: Type<T>, value: unknown): value is T;
 /** A value as JSON text. Numbers that came with more digits than a double holds are written as they came. */
-export declare function encode(value: unknown): string;
+export function encode(value: unknown): string;
+
+/** As of the library of TypeScript, whatever types the schema defines. */
+export type Pick<T, Name extends keyof T> = { [name in Name]: T[name] };
+export type Readonly<T> = { readonly [name in keyof T]: T[name] };

@@ -17,7 +17,7 @@ export class DecodeError extends Error {
 // --- one judgement ---------------------------------------------------------------------------------------------------
 // A checker is `(value, judgement) => void`: it tells the judgement what is wrong with the value. Of a judgement, `path` leads to the value;
 // `findings` are what is wrong and, with `make`, what is left out instead; `edits` make what is to stand in place of what came;
-// `evaluated` are the keys of one value that a schema speaks of, where that is asked; `leftOut` are how many items of an array are left out;
+// `leftOut` is the last array of which items are left out, as `remaining` gives it;
 // `whole` is the value, and how many branches were tried.
 
 const MOST = 100;
@@ -25,32 +25,34 @@ const STEPS = 50; // for each character of a large value
 
 const judge = (strict, lenient, path = []) => ({ strict, lenient, path, findings: [], edits: [] });
 const run = (f, value, c) => {
-  const [depth, from] = [c.path.length, c.findings.length];
+  const depth = c.path.length;
+  const from = c.findings.length;
   c.whole = { value, steps: 0 };
   try {
     f(value, c);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    [c.path.length, c.findings.length] = [depth, from];
+    c.path.length = depth;
+    c.findings.length = from;
     add(c, "the value is nested too deep, or has too many alternatives", "size");
   }
   return c;
 };
 /** The judgement of a branch, of which nothing is reported. A large value may try more branches. */
 const attempt = (f, v, c, strict = c.strict) => {
-  const { whole, evaluated } = c;
+  const { whole } = c;
   if (++whole.steps > 200000 && whole.steps > STEPS * (whole.size ??= JSON.stringify(whole.value).length)) throw new RangeError();
-  const tried = { ...c, strict, lenient: false, findings: [], edits: [], evaluated: evaluated && { ...evaluated, keys: { __proto__: null } } };
-  f(v, tried);
-  return tried;
+  c = { ...c, strict, lenient: false, findings: [], edits: [] };
+  f(v, c);
+  return c;
 };
 const fits = (...given) => !attempt(...given).findings.length;
 
-const finding = (c, sentence, rule, more) => ({ path: [...c.path], sentence, rule, ...more });
-const add = (c, ...parts) => {
-  c.findings.push(finding(c, ...parts));
+const add = (c, sentence, rule, more) => {
+  c.findings.push({ path: [...c.path], sentence, rule, ...more });
 };
 const isProblem = (one) => !one.make;
+const firstProblem = (c, from) => c.findings.slice(from).find(isProblem);
 /** Leaves a member out that something is wrong with. */
 const drop = (c, from, key, value, problem, instead) => {
   c.findings.length = from;
@@ -62,13 +64,9 @@ const inside = (f, v, c, key) => {
   f(v, c);
   c.path.pop();
 };
-/** Tells that a schema speaks of the keys of an object or array in a value, where that is asked. */
-const evaluate = (v, { evaluated }, keys) => {
-  if (evaluated?.of === v) Object.assign(evaluated.keys, keys);
-};
 const has = Object.hasOwn;
 const isObject = (v) => typeof v === "object" && v !== null && !Array.isArray(v);
-const below = (key) => `/${String(key).replace(/~/g, "~0").replace(/\//g, "~1")}`;
+const below = (key) => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`;
 const pointerOf = (path) => path.map(below).join("");
 
 // --- what sentences hold ----------------------------------------------------------------------------------------------
@@ -82,35 +80,27 @@ const quote = (text) => {
   };
   return mark + text.replace(/\\|(?! )[\p{C}\p{Z}]/gu, escape).replaceAll(mark, `\\${mark}`) + mark;
 };
-const show = (v) => {
+const tell = (v) => {
+  if (typeof v === "object" && v) return isObject(v) ? "an object" : "an array";
   const chars = [...(typeof v === "string" ? quote(v.slice(0, 400)) : String(v))];
   return (chars.length <= 80 ? chars : [...chars.slice(0, 77), "..."]).join("");
 };
-const tell = (v) => (Array.isArray(v) ? "an array" : isObject(v) ? "an object" : show(v));
 const listed = (values) => {
   const first = values.slice(0, 24).map(tell).join(", ");
   return values.length <= 24 ? first : `${first} and ${values.length - 24} more`;
 };
 
-/** How alike two texts are, from 0 to 1: twice the characters of common blocks, the longest first, by both lengths. */
-const likeness = (a, b) => {
-  const common = (a, b) => {
-    let [size, i, j] = [0, 0, 0];
-    let row = [];
-    for (let x = 0; x < a.length; x++) {
-      const next = [];
-      for (let y = 0; y < b.length; y++) {
-        if (a[x] !== b[y]) continue;
-        const length = (next[y] = (row[y - 1] ?? 0) + 1);
-        if (length > size) [size, i, j] = [length, x + 1, y + 1];
-      }
-      row = next;
+/** How many characters two texts have in common blocks, the longest first. */
+const common = (a, b) => {
+  for (let size = Math.min(a.length, b.length); size; size--)
+    for (let i = 0; i + size <= a.length; i++) {
+      const j = b.indexOf(a.slice(i, i + size));
+      if (j >= 0) return common(a.slice(0, i), b.slice(0, j)) + size + common(a.slice(i + size), b.slice(j + size));
     }
-    return size && common(a.slice(0, i - size), b.slice(0, j - size)) + size + common(a.slice(i), b.slice(j));
-  };
-  const total = a.length + b.length;
-  return total ? (2 * common(a, b)) / total : 1;
+  return 0;
 };
+/** How alike two texts are, from 0 to 1. */
+const likeness = (a, b) => (a + b ? (2 * common(a, b)) / (a.length + b.length) : 1);
 const plain = (name) => name.replace(/[_-]/g, "").toLowerCase();
 const similar = (name, names) => {
   let [best, nearest, found] = [0.75, "", null];
@@ -123,8 +113,8 @@ const similar = (name, names) => {
 const suggest = (v, known) => {
   const texts = known.filter((one) => typeof one === "string");
   const longest = Math.max(0, ...texts.map((one) => one.length));
-  const near = typeof v !== "string" || v.length > 2 * longest ? null : similar(v, texts);
-  return near === null ? "" : `; did you mean ${quote(near)}?`;
+  const near = typeof v === "string" && v.length <= 2 * longest ? similar(v, texts) : null;
+  return near !== null ? `; did you mean ${quote(near)}?` : "";
 };
 const OTHER_NAMES = {
   __proto__: null,
@@ -136,7 +126,7 @@ const OTHER_NAMES = {
 const hint = (missing, present) => {
   const names = present.slice(0, 1000);
   const near = names.find((name) => OTHER_NAMES[missing]?.includes(name)) ?? similar(missing, names);
-  return near == null ? "" : `; ${show(near)} is not known here, did you mean ${quote(missing)}?`;
+  return near ? `; ${tell(near)} is not known here, did you mean ${quote(missing)}?` : "";
 };
 
 // --- checkers of scalars ----------------------------------------------------------------------------------------------
@@ -151,27 +141,24 @@ const TYPES = {
   object: ["an object", isObject],
   string: ["a string", (v) => typeof v === "string"],
 };
-const mismatch = (v, c, ...types) =>
-  finding(c, `${types.map((one) => TYPES[one][0]).join(" or ") || "another value"} is expected, not ${tell(v)}`, "type");
+const mismatch = (v, c, types) =>
+  add(c, `${types.map((one) => TYPES[one][0]).join(" or ") || "another value"} is expected, not ${tell(v)}`, "type");
 
 export const any = () => {};
 export const never = (v, c) => add(c, "nothing is allowed here", "false");
-export const type = (...types) => (v, c) => {
-  if (!types.some((one) => TYPES[one][1](v))) c.findings.push(mismatch(v, c, ...types));
-};
-const scalar = (name) => {
-  const [, holds] = TYPES[name];
+export const type = (...types) => {
+  const [holds, ...others] = types.map((one) => TYPES[one][1]);
   return (v, c) => {
-    if (!holds(v)) c.findings.push(mismatch(v, c, name));
+    if (!holds(v) && !others.some((one) => one(v))) mismatch(v, c, types);
   };
 };
-export const string = /* @__PURE__ */ scalar("string");
-export const boolean = /* @__PURE__ */ scalar("boolean");
-export const number = /* @__PURE__ */ scalar("number");
-export const integer = /* @__PURE__ */ scalar("integer");
-export const nil = /* @__PURE__ */ scalar("null");
-export const object = /* @__PURE__ */ scalar("object");
-export const array = /* @__PURE__ */ scalar("array");
+export const string = /* @__PURE__ */ type("string");
+export const boolean = /* @__PURE__ */ type("boolean");
+export const number = /* @__PURE__ */ type("number");
+export const integer = /* @__PURE__ */ type("integer");
+export const nil = /* @__PURE__ */ type("null");
+export const object = /* @__PURE__ */ type("object");
+export const array = /* @__PURE__ */ type("array");
 export const nullable = (f) => (v, c) => {
   if (v !== null) f(v, c);
 };
@@ -189,24 +176,23 @@ export const constant = (f, value) => (v, c) => {
 export const literal = (f, ...values) => (v, c) => {
   if (values.some((one) => equal(one, v))) return;
   f(v, c);
-  c.findings.push(oneOf(v, c, values));
+  oneOf(v, c, values);
 };
 const equal = (a, b) => a === b || (typeof a === "object" ? key(a) === key(b) : typeof a === "bigint" && Number(a) === b);
-const oneOf = (v, c, values) => finding(c, `${tell(v)} is not one of ${listed(values)}${suggest(v, values)}`, "enum", { values });
+const oneOf = (v, c, values) => add(c, `${tell(v)} is not one of ${listed(values)}${suggest(v, values)}`, "enum", { values });
 
 /** Text that equal values share. */
 const key = (v) =>
   JSON.stringify(v, (_, one) => (isObject(one) ? Object.fromEntries(Object.keys(one).sort().map((name) => [name, one[name]])) : one));
 
+/** An array without the items that are left out, and what is wrong with these. */
+const remaining = (v, c) => (c.leftOut?.of === v ? c.leftOut : { rest: v });
 /** A limit of values of one kind: whether it holds, and what is wrong otherwise. A limit that JavaScript writes otherwise is a text. */
 const limit = (rule, kind, holds, sentence) => (n) => (v, c) => {
-  if (TYPES[kind][1](v) && !holds(v, +n, c)) add(c, sentence.replace("#", n), rule);
+  const { rest, below } = remaining(v, c);
+  if (TYPES[kind][1](v) && !holds(rest, +n)) add(c, sentence.replace("#", n), rule, { below });
 };
-const points = (text) => {
-  let count = 0;
-  for (const _ of text) count++;
-  return count;
-};
+const points = (text) => [...text].length;
 const size = (v) => Object.keys(v).length;
 /** Whether a number is a multiple of another one, as their texts say. */
 const multiple = (v, n) => {
@@ -220,14 +206,14 @@ const decimal = (v) => {
   const [whole, fraction = ""] = text.split(".");
   return [BigInt(whole + fraction), Number(exponent) - fraction.length];
 };
-export const minLength = /* @__PURE__ */ limit("minLength", "string", (v, n) => v.length >= n && points(v) >= n, "the string's length must be # or more");
-export const maxLength = /* @__PURE__ */ limit("maxLength", "string", (v, n) => v.length <= n || points(v) <= n, "the string's length may be # at most");
+export const minLength = /* @__PURE__ */ limit("minLength", "string", (v, n) => v.length >= 2 * n || points(v) >= n, "the string's length must be # or more");
+export const maxLength = /* @__PURE__ */ limit("maxLength", "string", (v, n) => v.length <= n || (v.length <= 2 * n && points(v) <= n), "the string's length may be # at most");
 export const minimum = /* @__PURE__ */ limit("minimum", "number", (v, n) => v >= n, "the number must be # or more");
 export const maximum = /* @__PURE__ */ limit("maximum", "number", (v, n) => v <= n, "the number may be # at most");
 export const exclusiveMinimum = /* @__PURE__ */ limit("exclusiveMinimum", "number", (v, n) => v > n, "the number must be more than #");
 export const exclusiveMaximum = /* @__PURE__ */ limit("exclusiveMaximum", "number", (v, n) => v < n, "the number must be less than #");
 export const multipleOf = /* @__PURE__ */ limit("multipleOf", "number", multiple, "the number must be a multiple of #");
-export const minItems = /* @__PURE__ */ limit("minItems", "array", (v, n, { leftOut }) => v.length - (leftOut?.of === v ? leftOut.count : 0) >= n, "the array's length must be # or more");
+export const minItems = /* @__PURE__ */ limit("minItems", "array", (v, n) => v.length >= n, "the array's length must be # or more");
 export const maxItems = /* @__PURE__ */ limit("maxItems", "array", (v, n) => v.length <= n, "the array's length may be # at most");
 export const uniqueItems = /* @__PURE__ */ limit("uniqueItems", "array", (v) => new Set(v.map(key)).size === v.length, "the items of the array must be unique");
 export const minProperties = /* @__PURE__ */ limit("minProperties", "object", (v, n) => size(v) >= n, "the number of fields must be # or more");
@@ -246,24 +232,26 @@ export const pattern = (expression, text) => (v, c) => {
   if (typeof v === "string" && expression && !expression.test(v))
     add(c, text ? `${tell(v)} does not match the pattern ${tell(text)}` : `an absolute path is expected, not ${tell(v)}`, "pattern");
 };
-const unsatisfied = (c, keyword) => add(c, `the value does not satisfy the keyword '${keyword}'`, keyword);
+const unsatisfied = (c, keyword, more) => add(c, `the value does not satisfy the keyword '${keyword}'`, keyword, more);
 
 // --- checkers of objects and arrays -----------------------------------------------------------------------------------
 
 const MISSING = "required";
-/** An object with declared fields, of which the first `count` and `others` must be there. A field is a checker, or `[checker, how]`: `how` is the
- *  sum of 1 it is left out where it is wrong, 2 its null is left out, 4 an array is empty instead, 8 its items are left out; `usual` is that
- *  of the fields after the first ones. `isPart`: what is no object is fine.
+/** An object with declared fields, of which the first `count` and those of `required` must be there. A field is a checker, or `[checker, how]`:
+ *  `how` is the sum of 1 it is left out where it is wrong, 2 its null is left out, 4 an array is empty instead, 8 its items are left out; `usual`
+ *  is that of the fields after the first ones. `others` judges what is no object.
  */
-export const record = (fields, count = 0, usual = 0, others = [], isPart) => {
-  let rows; // laid out when they are first needed, as an import has no need of them
+export const record = (fields, count = 0, usual = 0, required = [], others = object) => {
+  const rows = [...Object.keys(fields), ...required.filter((name) => !has(fields, name))].map((name, index) => {
+    const own = has(fields, name) ? fields[name] : any; // a function has no items
+    return { name, f: own[0] ?? own, how: own[1] ?? (index < count ? 0 : usual), isRequired: index < count || required.includes(name) };
+  });
   return (v, c) => {
-    if (!isObject(v)) return isPart || object(v, c);
-    rows ??= rowsOf(fields, count, usual, others);
+    if (!isObject(v)) return others(v, c);
     const start = c.findings.length;
     for (const row of rows) {
       const { name } = row;
-      const one = row.isInherited && !has(v, name) ? undefined : v[name];
+      const one = has(v, name) ? v[name] : undefined;
       const from = c.findings.length;
       c.drops = row.how & 8;
       if (one !== undefined) inside(row.f, one, c, name);
@@ -273,28 +261,23 @@ export const record = (fields, count = 0, usual = 0, others = [], isPart) => {
       }
       if (c.findings.length > from) leaveOut(c, row, from, one);
     }
-    if (c.findings.length > start + 1) arrange(v, c, start);
-    evaluate(v, c, fields);
+    arrange(v, c, start);
   };
 };
-const rowsOf = (fields, count, usual, others) =>
-  [...new Set([...Object.keys(fields), ...others])].map((name, index) => {
-    const [f, how] = [has(fields, name) ? fields[name] : any, index < count ? 0 : usual].flat();
-    return { name, f, how, isRequired: index < count || others.includes(name), isInherited: name in {} };
-  });
 /** Tells of an object first, then of its members in their order. */
 const arrange = (v, c, from) => {
+  if (c.findings.length <= from + 1 || !isObject(v)) return;
   const ranks = new Map(Object.keys(v).map((name, index) => [name, index]));
   const rank = ({ path }) => ranks.get(path[c.path.length]) ?? -1;
   for (const one of c.findings.splice(from).sort((a, b) => rank(a) - rank(b))) c.findings.push(one);
 };
 /** Leaves a field out that something is wrong with, if that may be. */
 const leaveOut = (c, { name, f, how, isRequired }, from, one) => {
-  const problem = c.lenient && (how & 1 || (how & 2 && one === null)) ? c.findings.slice(from).find(isProblem) : undefined;
+  const problem = c.lenient && (how & 1 || (how & 2 && one === null)) && firstProblem(c, from);
   if (!problem) return;
   if (!isRequired) drop(c, from, name, one, problem);
   else if (how & 4 && fits(f, [], c)) drop(c, from, name, one, problem, []);
-  else if (one !== undefined) problem.soft = name;
+  else if (one !== undefined) problem.isSoft = true;
 };
 
 /** The members of an object beyond those that are declared: by pattern, and all others, if anything is said of them. */
@@ -308,9 +291,7 @@ export const members = (rest, names = [], patterns = []) => {
       const others = matching.length || known.has(name) || !rest ? [] : [[, rest]];
       if (others.length && rest === never) extra.push(name);
       else for (const [, f] of [...matching, ...others]) inside(f, v[name], c, name);
-      if (matching.length) evaluate(v, c, { [name]: 0 });
     }
-    if (rest) evaluate(v, c, v);
     if (extra.length) refuse(c, extra, "additionalProperties");
   };
 };
@@ -322,48 +303,34 @@ export const names = (f) => (v, c) => {
       if (problem) add(c, `the name ${tell(name)} is not allowed here: ${problem.sentence}`, "propertyNames");
     }
 };
-/** What an object needs that has a field: other fields, or a schema. */
+/** The fields that an object needs beside each of some others. */
 export const dependents = (needs) => (v, c) => {
-  if (isObject(v))
-    for (const [name, need] of needs)
-      if (has(v, name)) {
-        if (typeof need === "function") need(v, c);
-        else
-          for (const one of need)
-            if (!has(v, one)) add(c, `the field ${quote(one)} is required beside ${tell(name)}`, MISSING);
-      }
+  for (const [name, required] of isObject(v) ? needs : [])
+    for (const one of has(v, name) ? required : [])
+      if (!has(v, one)) add(c, `the field ${quote(one)} is required beside ${tell(name)}`, MISSING);
 };
 
-/** A list: one checker for each of the `first` items, one for the others, if they have one. */
-export const items = (f, first = []) => (v, c) => {
-  if (!Array.isArray(v)) return;
+/** A list: one checker for each of the `first` items, one for the others, if they have one. `others` judges what is no array. */
+export const items = (f, first = [], others = array) => (v, c) => {
+  if (!Array.isArray(v)) return others(v, c);
   const drops = c.lenient && c.drops;
-  let count = 0;
+  const below = [];
   c.drops = 0;
   for (let i = 0; i < (f ? v : first).length && i < v.length; i++) {
     const from = c.findings.length;
-    inside(i < first.length ? first[i] : f, v[i], c, i);
-    const problem = drops && c.findings.length > from ? c.findings.slice(from).find(isProblem) : undefined;
+    inside(first[i] ?? f, v[i], c, i);
+    const problem = drops && firstProblem(c, from);
     if (!problem) continue;
     drop(c, from, i, v[i], problem);
-    count++;
+    below[i] = problem;
   }
-  c.leftOut = count ? { of: v, count } : undefined;
-  evaluate(v, c, f ? v : first);
-};
-/** An array that is a list of one kind of items. */
-export const list = (f) => {
-  const check = items(f);
-  return (v, c) => {
-    array(v, c);
-    check(v, c);
-  };
+  if (below.length) c.leftOut = { of: v, rest: v.filter((_, i) => !below[i]), below: below.flat() };
 };
 export const contains = (f, least, most) => (v, c) => {
   if (!Array.isArray(v)) return;
-  const found = Object.keys(v).filter((one) => fits(f, v[one], c));
-  for (const one of found) evaluate(v, c, { [one]: 0 });
-  if (found.length < least || found.length > most) unsatisfied(c, "contains");
+  const { rest, below } = remaining(v, c);
+  const found = rest.filter((one) => fits(f, one, c)).length;
+  if (found < least || found > most) unsatisfied(c, "contains", { below });
 };
 
 // --- checkers of several schemas --------------------------------------------------------------------------------------
@@ -371,36 +338,29 @@ export const contains = (f, least, most) => (v, c) => {
 export const all = (...checkers) => (v, c) => {
   const from = c.findings.length;
   for (const f of checkers) f(v, c);
-  if (c.findings.length > from + 1 && isObject(v)) arrange(v, c, from);
+  arrange(v, c, from);
 };
 /** None of some schemas. */
 export const not = (...checkers) => (v, c) => {
   if (checkers.some((f) => fits(f, v, c, true))) add(c, "this is one of the values that are excluded here", "not");
 };
-export const when = (test, then, otherwise) => (v, c) => {
-  const { findings, evaluated } = attempt(test, v, c, true);
-  evaluate(v, c, !findings.length && evaluated?.keys);
-  (findings.length ? otherwise : then)(v, c);
+export const when = (test, then, otherwise) => (v, c) => (fits(test, v, c, true) ? then : otherwise)(v, c);
+/** The keys of a value that a schema evaluates: itself, or by one of its `parts` that takes the value, each a checker and what it evaluates. */
+const evaluate = (v, c, given) => {
+  const { names = [], patterns = [], contains, isAll, parts = [] } = typeof given === "function" ? given() : given;
+  const isOwn = (key) => isAll || names.includes(key) || patterns.some((one) => one?.test(key)) || (contains && fits(contains, v[key], c));
+  return [...Object.keys(v).filter(isOwn), ...parts.flatMap(([f, says]) => (fits(f, v, c) ? evaluate(v, c, says) : []))];
 };
-/** What counts for the members of an object, or the items of an array, of which nothing else speaks: neither the schema itself, nor one of the
- *  `parts` that it consists of. Of items it is reported where nothing else is wrong.
+/** What counts for the members of an object, or the items of an array, of which nothing else speaks. Of items it is reported where nothing else
+ *  is wrong.
  */
-export const unevaluated = (itself, parts, f, rule) => (v, c) => {
+export const unevaluated = (others, says, f, rule) => (v, c) => {
   const isOfItems = rule === "unevaluatedItems";
   const from = c.findings.length;
-  const around = c.evaluated;
-  const keys = { __proto__: null };
-  for (const part of [itself, ...parts]) {
-    const before = c.findings.length;
-    c.evaluated = { of: v, keys: { __proto__: null } };
-    part(v, c);
-    if (part === itself || c.findings.length === before) Object.assign(keys, c.evaluated.keys);
-  }
-  c.evaluated = around;
-  evaluate(v, c, keys);
+  others(v, c);
   if (isOfItems ? c.findings.length > from || !Array.isArray(v) : !isObject(v)) return;
-  const extra = Object.keys(v).filter((one) => !(one in keys));
-  evaluate(v, c, v);
+  const known = new Set(evaluate(v, c, says));
+  const extra = Object.keys(v).filter((one) => !known.has(one));
   if (isOfItems) {
     if (!extra.every((one) => fits(f, v[one], c))) unsatisfied(c, rule);
   } else if (f !== never) for (const one of extra) inside(f, v[one], c, one);
@@ -412,89 +372,100 @@ export const keyed = (keys) => (v, c, say) => {
   const [inside, ...more] = Object.keys(keys).filter((i) => has(v, keys[i]));
   if (more.length) return false;
   if (inside) return say(inside), true;
-  const there = Object.keys(v).slice(0, 3).map(show).join(", ") || "nothing";
-  add(c, `the object must have one field of ${Object.values(keys).map(show).join(", ")}; it has ${there}`, MISSING);
+  const there = Object.keys(v).slice(0, 3).map(tell).join(", ") || "nothing";
+  add(c, `the object must have one field of ${Object.values(keys).map(tell).join(", ")}; it has ${there}`, MISSING);
   return true;
 };
 
 /** One of several schemas, or but one where it `isExclusive`; `nil` is never what a value is compared with. How they are distinguished:
  *  `field` and `tags` (of each branch, one or a list), `isLoose` (more than one branch may take an object with a known tag),
- *  `untagged` (branches that take objects without the field), `byKey` (what tells by fields of one branch each), `types` (of each branch;
- *  of one without, `object`), `fallback` (one more branch, of receivers, for unknown tags), `unknown` (receivers get an `Unknown` for a tag that is not known and not
- *  one of these; `null`: for none).
+ *  `untagged` (branches that take objects without the field), `byKey` (what tells by fields of one branch each), `types` (of each branch, one or a list;
+ *  of one without, `object`). `known`: the value becomes an `Unknown` if its tag is neither one of `tags` nor one of these.
  */
-export const union = (strict, { isExclusive, field, tags = [], isLoose, untagged = [], byKey, types = [], fallback, unknown = [] } = {}) => {
-  const received = fallback ? [...strict, fallback] : strict;
-  let owners; // tag → the branches that it leads to
-  let others; // the branches that no tag leads to
-  const layOut = () => {
-    owners = new Map();
-    others = [];
-    for (const [i, f] of received.entries()) {
-      const own = [tags[i] ?? []].flat();
-      for (const tag of own) owners.set(tag, [...(owners.get(tag) ?? []), i]);
-      if (!own.length && f !== nil) others.push(i);
-    }
-  };
+export const union = (branches, { isExclusive, field, tags = [], isLoose, untagged = [], byKey, types = [], known } = {}) => {
+  const real = [...branches.keys()].filter((i) => branches[i] !== nil);
+  const others = []; // the branches that no tag leads to
+  const owners = new Map(); // tag → the branches that it leads to
+  for (const i of real) {
+    const own = [tags[i] ?? []].flat();
+    for (const tag of own) owners.set(tag, [...(owners.get(tag) ?? []), i]);
+    if (!own.length) others.push(i);
+  }
   const check = (v, c) => {
-    if (isObject(v) && v[field] === UNKNOWN) v = rawOf(v);
-    const branches = c.strict ? strict : received;
     const isTold = field !== undefined && isObject(v);
-    const hasTag = isTold && has(v, field);
-    if (isTold && !owners) layOut();
-    const found = hasTag ? owners.get(v[field]) : undefined;
+    if (isTold && v[field] === UNKNOWN) v = rawOf(v);
+    const given = isTold && has(v, field) ? v[field] : undefined;
+    const found = owners.get(given);
     if (found && !isLoose) return branches[found[0]](v, c);
-    if (isTold && !c.strict && !found && typeof v[field] === "string" && unknown !== null && !unknown.includes(v[field]))
+    if (known && !found && typeof given === "string" && !known.includes(given))
       c.edits.push({ path: [...c.path], make: (raw) => unknownOf(field, raw) });
-    const whole = [...branches.keys()];
-    const candidates = hasTag ? [...(found ?? []), ...others].filter((i) => i < branches.length) : isTold ? untagged : whole;
+    const candidates = given !== undefined ? [...(found ?? []), ...others] : isTold ? untagged : [...branches.keys()];
     const trials = [];
     const trial = (i) => (trials[i] ??= attempt(branches[i], v, c));
     let fit;
     for (const i of candidates) {
-      const tried = trial(i);
-      if (tried.findings.length) continue;
+      if (trial(i).findings.length) continue;
       if (fit && isExclusive) return add(c, "more than one of the alternatives fits, and only one may", "oneOf");
-      fit ??= tried;
-      evaluate(v, c, tried.evaluated?.keys);
-      if (!isExclusive && !c.evaluated) break;
+      fit ??= trial(i);
+      if (!isExclusive) break;
     }
     if (fit) {
       for (const one of fit.edits) c.edits.push(one);
       return;
     }
     // a branch judges twice only where leniency tells more, as each twice doubles with the depth
-    const say = (i, judgement = c) => {
-      if (judgement.lenient) branches[i](v, judgement);
-      else for (const one of trial(i).findings) judgement.findings.push({ ...one });
+    const say = (i) => {
+      if (c.lenient) branches[i](v, c);
+      else for (const one of trial(i).findings) c.findings.push({ ...one });
     };
-    const closest = (indices, judgement = c) => nearest(v, judgement, say, trial, indices, types);
+    const here = (i) => trial(i).findings.filter((one) => isHere(one, c));
+    /** The problems by the branch that comes nearest, and what reports them; one, at the value itself, if it is of no type or constant of theirs. */
+    const closest = (indices) => {
+      let [least, best, isWrong, isOther] = [Infinity];
+      for (const i of indices) {
+        const rules = here(i).map((one) => one.rule);
+        const breaks = (rule) => rules.includes(rule);
+        const other = breaks("const") || breaks("enum");
+        const wrong = breaks("type") || (other && typeof v !== "string");
+        const lacks = rules.filter((one) => one === MISSING).length;
+        const rank = ((4 * wrong + 2 * other + breaks("not")) * MOST + lacks) * MOST + Math.min(trial(i).findings.length, MOST);
+        if (rank < least) [least, best, isWrong, isOther] = [rank, i, wrong, other];
+      }
+      const report = () => {
+        const from = c.findings.length;
+        if (isWrong) return mismatch(v, c, [...new Set(indices.flatMap((i) => types[i] ?? "object"))].sort());
+        if (isOther) oneOf(v, c, indices.flatMap((i) => here(i).find((one) => one.values)?.values ?? []).filter((one) => one !== null));
+        else say(best);
+        const first = c.findings[from];
+        for (const one of indices.length < 2 ? [] : new Set([first?.problem ?? first, firstProblem(c, from)]))
+          if (one && !one.sentence.endsWith(" alternatives)")) one.sentence += ` (the nearest of ${indices.length} alternatives)`;
+      };
+      return { problems: isWrong || isOther ? [{ path: c.path }] : trial(best).findings, report };
+    };
     /** What the branch makes of the value that is meant: it says what is wrong, or leaves it out. */
     const explain = () => {
-      const real = whole.filter((i) => branches[i] !== nil);
-      if (real.length < 2) return real.length ? say(real[0]) : nil(v, c);
-      if (field === undefined) return (isObject(v) && byKey?.(v, c, say)) || closest(real);
+      if (real.length < 2) return say(real[0] ?? 0);
+      if (field === undefined) return (isObject(v) && byKey?.(v, c, say)) || closest(real).report();
       if (!isTold) return object(v, c);
-      if (found) return found.length === 1 ? say(found[0]) : closest(found);
-      const given = v[field];
+      if (found) return found.length === 1 ? say(found[0]) : closest(found).report();
       if (candidates.length) {
-        const said = attempt((_, inner) => closest(candidates, inner), v, c).findings;
-        const count = (problems) => problems.filter(({ path }) => path.length !== c.path.length + 1 || path.at(-1) !== field).length;
+        const { problems, report } = closest(candidates);
+        const count = (all) => all.filter(({ path }) => path.length !== c.path.length + 1 || path.at(-1) !== field).length;
         const wrong = [...owners.values()].flatMap((one) => (one.length === 1 ? [count(trial(one[0]).findings)] : []));
-        const isStray = said.some((one) => one.rule === "not" && isHere(one, c)) || Math.min(...wrong) < count(said);
-        if (!isStray || typeof given !== "string") return closest(candidates);
+        const isStray = problems.some((one) => one.rule === "not" && isHere(one, c)) || Math.min(...wrong) < count(problems);
+        if (!isStray || typeof given !== "string") return report();
       }
-      const known = [...owners.keys()];
-      if (!hasTag) return add(c, `the field ${quote(field)} is required, one of ${listed(known)}${hint(field, Object.keys(v))}`, MISSING);
-      const sentence = `${tell(given)} is not a known value of ${quote(field)}, which are ${listed(known)}${suggest(given, known)}`;
+      const all = [...owners.keys()];
+      if (given === undefined) return add(c, `the field ${quote(field)} is required, one of ${listed(all)}${hint(field, Object.keys(v))}`, MISSING);
+      const sentence = `${tell(given)} is not a known value of ${quote(field)}, which are ${listed(all)}${suggest(given, all)}`;
       add(c, sentence, "tag", { path: [...c.path, field] });
     };
     const from = c.findings.length;
     explain();
     // a field that the branch needs may be left out where another branch does without it
-    const soft = c.findings.slice(from).find((one) => one.soft !== undefined && one.path.length === c.path.length + 1);
+    const soft = c.findings.slice(from).find((one) => one.isSoft && one.path.length === c.path.length + 1);
     if (!soft) return;
-    const { soft: name } = soft;
+    const name = soft.path.at(-1);
     const { [name]: value, ...rest } = v;
     if (attempt(check, rest, c).findings.some((one) => one.missing === name && isHere(one, c))) return;
     drop(c, from, name, value, soft);
@@ -503,34 +474,13 @@ export const union = (strict, { isExclusive, field, tags = [], isLoose, untagged
   return check;
 };
 const isHere = ({ path }, c) => path.length === c.path.length;
-
-/** Tells what the branch that comes nearest says of a value, as one of several; one problem, if the value is of none of their types. */
-const nearest = (v, c, say, trial, indices, types) => {
-  const here = (i) => trial(i).findings.filter((one) => isHere(one, c));
-  let least = Infinity;
-  let best;
-  for (const i of indices) {
-    const rules = here(i).map((one) => one.rule);
-    const isOther = rules.includes("const") || rules.includes("enum");
-    const isWrong = rules.includes("type") || (isOther && typeof v !== "string");
-    const lacks = rules.filter((one) => one === MISSING).length;
-    const rank = ((4 * isWrong + 2 * isOther + rules.includes("not")) * MOST + lacks) * MOST + Math.min(trial(i).findings.length, MOST);
-    if (rank < least) [least, best] = [rank, { i, isWrong, isOther }];
-  }
-  const from = c.findings.length;
-  if (best.isWrong) return c.findings.push(mismatch(v, c, ...[...new Set(indices.flatMap((i) => types[i] ?? "object"))].sort()));
-  const values = () => indices.flatMap((i) => here(i).find((one) => one.values)?.values ?? []).filter((one) => one !== null);
-  if (best.isOther) c.findings.push(oneOf(v, c, values()));
-  else say(best.i, c);
-  const first = c.findings[from];
-  for (const one of new Set([first?.problem ?? first, c.findings.slice(from).find(isProblem)]))
-    if (one && indices.length > 1 && !one.sentence.endsWith(" alternatives)")) one.sentence += ` (the nearest of ${indices.length} alternatives)`;
-};
+/** A union whose receivers keep variants with tags that are not `known`, by one more branch if there is a `fallback`. */
+export const tolerant = (branches, ways, fallback, known = []) =>
+  open(union(branches, ways), union(fallback ? [...branches, fallback] : branches, { ...ways, known }));
 
 // --- text -------------------------------------------------------------------------------------------------------------
 
 const RAW = new WeakMap(); // object or array → key → a number and its text, where JavaScript writes another; with the keys that come `twice`
-let hasRaw = false;
 /** Numbers that a double may not hold, -0, which is not written, halves of surrogate pairs, and escapes that may hide a colon. */
 const SUSPICIOUS = /\d{16}|\d\.\d{8}|\d{8}\.|\d[eE]|\\u(?:[dD]|00[23])|(?:^|[:,[\s])-0(?!\.?0*[1-9])/;
 const colons = (text) => text.match(/"[ \t\n\r]*:/g)?.length;
@@ -562,8 +512,9 @@ const slowly = (text) => {
     word = text.slice(at, tokens.lastIndex);
   };
   const expect = (isThere, what) => {
+    if (isThere) return;
     const lines = text.slice(0, at).split("\n");
-    if (!isThere) throw new SyntaxError(`${what} is expected at line ${lines.length}, column ${lines.at(-1).length + 1}`);
+    throw new SyntaxError(`${what} is expected at line ${lines.length}, column ${lines.at(-1).length + 1}`);
   };
   const scalar = () => {
     let found;
@@ -604,13 +555,12 @@ const slowly = (text) => {
     }
     const found = end === "]" ? [...members.values()] : Object.fromEntries(members); // of any name
     RAW.set(found, words);
-    hasRaw ||= words.size > 0;
     return found;
   };
+  const sentence = (key) => `the key ${tell(key)} occurs more than once in one object, and readers differ in which value they take`;
   const repeated = (v, path) => {
-    const sentence = (key) => `the key ${show(key)} occurs more than once in one object, and readers differ in which value they take`;
     const own = Array.from(RAW.get(v)?.twice ?? [], (key) => ({ path: [...path, key], sentence: sentence(key), rule: "duplicate-key" }));
-    return isObject(v) || Array.isArray(v) ? own.concat(Object.keys(v).flatMap((name) => repeated(v[name], [...path, name]))) : own;
+    return typeof v === "string" ? own : own.concat(Object.keys(v ?? []).flatMap((name) => repeated(v[name], [...path, name])));
   };
   next();
   const found = value(new Map());
@@ -620,58 +570,47 @@ const slowly = (text) => {
 };
 /** Whether an object stands for an unknown variant without writing itself: a copy. */
 const isCopy = (v) => isObject(v) && typeof v.toJSON !== "function" && Object.values(v).includes(UNKNOWN);
-/** Whether a value holds what JSON writes otherwise. Throws where it writes nothing like it. */
-const isSpecial = (v) => {
-  if (typeof v === "number" ? !Number.isFinite(v) : isCopy(v) && !isObject(rawOf(v))) throw new TypeError("this is not JSON");
-  if (typeof v !== "object" || v === null) return false;
-  let found = isCopy(v);
-  for (const name in v) if (isSpecial(v[name])) found = true;
-  return found;
-};
 export const encode = (value) => {
-  if (!isSpecial(value) && !hasRaw) return JSON.stringify(value);
   const mark = `#${Math.random()}:`;
+  let isMarked = false;
   const written = JSON.stringify(value, function (name, one) {
+    const found = isCopy(one) ? rawOf(one) : one;
+    if (typeof one === "number" ? !Number.isFinite(one) : found !== one && !isObject(found)) throw new TypeError("this is not JSON");
     const [number, text] = (typeof one === "number" && RAW.get(this)?.get(name)) || [];
-    if (text && Object.is(number, one)) return mark + text;
-    return isCopy(one) ? rawOf(one) : one;
+    if (!text || !Object.is(number, one)) return found;
+    isMarked = true;
+    return mark + text;
   });
-  return written?.replace(new RegExp(`"${mark}([^"]*)"`, "g"), "$1");
+  return isMarked ? written.replace(new RegExp(`"${mark}([^"]*)"`, "g"), "$1") : written;
 };
 
 // --- values and messages ----------------------------------------------------------------------------------------------
 
-/** A copy of a value in which something else stands at some paths: what `make` makes of what is there, nothing for `undefined`. */
-const edited = (value, edits) => {
-  if (!edits.length) return value;
-  const root = [value];
-  const copies = new Set();
-  for (const { path, make } of edits.sort((a, b) => b.path.length - a.path.length)) {
-    let [owner, key] = [root, 0];
-    for (const step of path) {
-      let inner = owner[key];
-      if (!copies.has(inner)) {
-        const whole = isCopy(inner) ? rawOf(inner) : inner;
-        owner[key] = inner = Array.isArray(whole) ? [...whole] : { ...whole }; // of its own, whatever its name
-        copies.add(inner);
-        RAW.set(inner, RAW.get(whole));
-      }
-      [owner, key] = [inner, step];
-    }
-    const one = make(owner[key]);
-    if (one === undefined) delete owner[key];
-    else owner[key] = one;
+/** A copy of a value in which something else stands at some paths: what `make` makes of what is there, nothing for `undefined`. The texts of
+ *  long numbers move with their items.
+ */
+const edited = (value, edits, depth = 0) => {
+  const inner = new Map(); // key → the edits of what it leads to
+  for (const one of edits) {
+    const key = String(one.path[depth]);
+    if (one.path.length > depth) inner.set(key, inner.get(key) ?? []).get(key).push(one);
   }
-  for (const one of copies) if (Array.isArray(one)) close(one);
-  return root[0];
-};
-/** Takes the holes out of an array; the texts of long numbers move with their items. */
-const close = (items) => {
-  const places = Object.keys(items);
-  const words = RAW.get(items);
-  for (const [index, place] of places.entries()) items[index] = items[place];
-  items.length = places.length;
-  RAW.set(items, new Map(places.map((place, index) => [String(index), words?.get(place)])));
+  let found = value;
+  if (inner.size) {
+    const whole = isCopy(value) ? rawOf(value) : value;
+    const [members, words] = [new Map(), new Map()];
+    for (const key of new Set([...Object.keys(whole), ...inner.keys()])) {
+      const one = inner.has(key) ? edited(whole[key], inner.get(key), depth + 1) : whole[key];
+      const place = Array.isArray(whole) ? String(members.size) : key;
+      if (one === undefined) continue;
+      members.set(place, one);
+      words.set(place, RAW.get(whole)?.get(key));
+    }
+    found = Array.isArray(whole) ? [...members.values()] : Object.fromEntries(members); // of any name
+    RAW.set(found, words);
+  }
+  for (const { path, make } of edits) if (path.length === depth) found = make(found);
+  return found;
 };
 /** Problems as they are reported: each once, a hundred at most. That a value is excluded is reported where nothing else is wrong with it. */
 const listProblems = (findings) => {
@@ -680,10 +619,9 @@ const listProblems = (findings) => {
   for (const { path, sentence, rule } of findings.sort((a, b) => isNot(a) - isNot(b))) {
     const pointer = pointerOf(path);
     if (rule === "not" && [...found.values()].some((one) => `${one.pointer}/`.startsWith(`${pointer}/`))) continue;
+    if (found.size === MOST && !found.has(pointer + sentence))
+      return [...found.values(), { pointer: "", sentence: `there are more problems than these ${MOST}`, rule: "more" }];
     found.set(pointer + sentence, { pointer, sentence, rule });
-    if (found.size <= MOST) continue;
-    found.set(pointer + sentence, { pointer: "", sentence: `there are more problems than these ${MOST}`, rule: "more" });
-    break;
   }
   return [...found.values()];
 };
@@ -699,14 +637,9 @@ const fail = (code, problems, v, twice = []) => {
 const settle = ({ findings, edits }, code, v, { onDrop } = {}) => {
   if (!findings.length) return edits;
   const problems = findings.filter(isProblem);
-  if (problems.length) {
-    const items = new Map(); // array → what is wrong with items that were left out
-    const at = (path) => items.get(String(path)) ?? items.set(String(path), []).get(String(path));
-    for (const { make, path, problem } of findings) if (make && Number.isInteger(path.at(-1))) at(path.slice(0, -1)).push(problem);
-    fail(code, listProblems(problems.flatMap((one) => [one, ...at(one.path)])), v);
-  }
+  if (problems.length) fail(code, listProblems(problems.flatMap((one) => [one, ...(one.below ?? [])])), v);
   for (const { path, value, problem } of onDrop ? findings : [])
-    onDrop({ pointer: pointerOf(path), value, problem: { pointer: pointerOf(problem.path), sentence: problem.sentence } });
+    onDrop({ pointer: pointerOf(path), value, problem: listProblems([problem])[0] });
   return [...edits, ...findings];
 };
 
@@ -752,12 +685,13 @@ export const protocol = (methods, { sides, id, error, each = (value, f) => f(val
     if (!is(id, v)) fault(c, `an id must be ${is(id, null) ? "an integer, a string or null" : "an integer or a string"}, not ${tell(v)}`, ["id"]);
   };
   const stray = (c, name, isRequest, sender) => {
-    const [own, others] = isRequest ? [rows[1], rows[0]] : rows;
+    const own = rows[+isRequest];
+    const others = rows[+!isRequest];
     const sentence = own.has(name)
       ? `${quote(name)} is handled by the ${own.get(name)[0]}, so the ${sender} does not send it`
       : others.has(name)
         ? `${quote(name)} is a ${isRequest ? "notification, not a request: remove" : "request, not a notification: add"} 'id'`
-        : `the method ${show(name)} is not known${suggest(name, [...(own.size ? own : others).keys()])}`;
+        : `the method ${tell(name)} is not known${suggest(name, [...(own.size ? own : others).keys()])}`;
     fault(c, sentence, ["method"], "method");
   };
   /** What judges what a message carries: `[checker, member, code, empty]`; nothing where its envelope leaves that open. */
@@ -775,7 +709,7 @@ export const protocol = (methods, { sides, id, error, each = (value, f) => f(val
       if (isError || hasResult) fault(c, "a message with 'method' holds neither 'result' nor 'error'");
       const [side, params, , , empty = newObject] = rows[+hasId].get(v.method) ?? [];
       if (side ? side === sender : !v.method.startsWith("_")) return stray(c, v.method, hasId, sender);
-      return params ? [params, "params", -32602, empty] : [versioned ? plainParams : any, "params", -32600, () => {}];
+      return params ? [params, "params", -32602, empty] : [versioned ? plainParams : any, "params", -32600, any];
     }
     if (has(v, "method")) return fault(c, `the method must be a string, not ${tell(v.method)}`, ["method"]);
     if (!isError && !hasResult)
@@ -800,9 +734,7 @@ export const protocol = (methods, { sides, id, error, each = (value, f) => f(val
     const given = isEmpty ? empty() : came;
     if (given === undefined) return;
     inside(() => run(f, given, c), given, c, name);
-    const toJSON = function () {
-      return Object.keys(this).length ? this : came;
-    };
+    const toJSON = () => (Object.keys(given).length ? given : came);
     if (isEmpty && given !== null) c.edits.push({ path: [...c.path, name], make: () => writes(given, toJSON) });
   };
   return {

@@ -1,4 +1,4 @@
-"""What the monitor keeps is bounded: tables that share a budget of memory, short keys for long ids, and the limits."""
+"""Bounded memory of the monitor: tables that share a budget, short keys for long ids, and the limits."""
 
 from __future__ import annotations
 
@@ -12,43 +12,43 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 MAX_KEY: Final = 256
-"""Characters of an id or a name that are kept; of a longer one its beginning and a digest are."""
+"""The maximum number of characters of an id or a name; a longer one is stored as its beginning and a digest."""
 
 MAX_PATH: Final = 4096
-"""Characters of a path that are kept."""
+"""The maximum number of characters of a stored path."""
 
 MAX_POINTER: Final = 4096
-"""Characters of the place that a breach reports."""
+"""The maximum number of characters of the pointer of a breach."""
 
 MAX_REQUESTS: Final = 4096
 MAX_SESSIONS: Final = 4096
 MAX_PARTS: Final = 1024
-"""Ids of terminals, tool calls, options and the like that are kept for one session."""
+"""The maximum number of stored ids of terminals, tool calls, options and the like for one session."""
 
 MAX_MARKS: Final = 1024
-"""Things that are reported once, and remembered."""
+"""The maximum number of remembered things that are reported once."""
 
 MAX_OPTION_VALUES: Final = 16 * MAX_PARTS
-"""Values of all options of one session that are kept."""
+"""The maximum number of stored values of all options of one session."""
 
 MAX_BREACHES: Final = 1000
-"""Breaches of one line that are reported, where nothing else is asked for."""
+"""The default for the maximum number of reported breaches of one line."""
 
 MAX_VALUES: Final = 500_000
-"""Values of one message that is read, where nothing else is asked for."""
+"""The default for the maximum number of values of a message that is read."""
 
 MAX_FORM: Final = 65536
-"""Characters of the schema of a form that are kept."""
+"""The maximum number of characters of the stored schema of a form."""
 
 MAX_BYTES: Final = 16 << 20
-"""Bytes, about, that are kept of one connection, all tables together."""
+"""The approximate maximum number of bytes of all tables of one connection."""
 
 ENTRY: Final = 300
-"""Bytes, about, that an entry of a table takes beside its key and its value."""
+"""The approximate number of bytes of a table entry beside its key and value."""
 
 
 class MemoryBudget:
-    """What tables share: bytes up to `MAX_BYTES`. Over it, the entry written longest ago is evicted, in whichever table it is."""
+    """A memory budget that tables share: up to `MAX_BYTES`. Beyond it, the oldest written entry of any table is evicted."""
 
     __slots__ = ("_tables", "_writes", "used")
 
@@ -58,26 +58,26 @@ class MemoryBudget:
         self._writes = 0
 
     def add(self, table: BoundedTable[Any, Any]) -> None:
-        """Let a table use a part of it."""
+        """Let a table share the budget."""
         self._tables.append(table)
 
     def count_write(self) -> int:
-        """The number of one more entry that is written."""
+        """Count a written entry, and return its sequence number."""
         self._writes += 1
         return self._writes
 
     def enforce(self) -> None:
-        """Evict the oldest entries until the rest has room."""
+        """Evict the oldest entries until the rest fits."""
         while self.used > MAX_BYTES:
             oldest = min((table for table in self._tables if len(table)), key=lambda table: table.oldest)
             oldest.evict()
 
 
 class BoundedTable(Generic[K, V]):
-    """A table of the entries written last, as far as there is room for them. `evicted`: some were dropped.
+    """A table of the most recently written entries. `evicted`: some were dropped.
 
-    `size` tells about how many bytes a value takes when it is written, `on_evict` is called when one is dropped. Tables with one `budget`
-    share it; without, a table is a part of an entry of another one, whose size it is counted in.
+    `size` returns the approximate number of bytes of a written value; `on_evict` is called when an entry is dropped. Tables with the
+    same `budget` share it. A table without one is part of an entry of another table, whose size includes it.
     """
 
     __slots__ = ("_budget", "_entries", "_on_evict", "_size", "capacity", "evicted", "used")
@@ -99,7 +99,7 @@ class BoundedTable(Generic[K, V]):
 
     @property
     def oldest(self) -> int:
-        """The number of the entry written longest ago, which there must be."""
+        """The sequence number of the oldest written entry; the table must not be empty."""
         return next(iter(self._entries.values()))[2]
 
     @property
@@ -123,31 +123,31 @@ class BoundedTable(Generic[K, V]):
             self._budget.used += size
 
     def evict(self) -> None:
-        """Drop the entry written longest ago."""
+        """Drop the oldest written entry."""
         self._count(-self._entries.popitem(last=False)[1][1])
         self.evicted = True
         self._on_evict()
 
     def get(self, key: K) -> V | None:
-        """The entry of a key, if it is still there."""
-        found = self._entries.get(key)
-        return None if found is None else found[0]
+        """The value of a key, if it is still stored."""
+        entry = self._entries.get(key)
+        return None if entry is None else entry[0]
 
     def pop(self, key: K) -> V | None:
-        """Take an entry out."""
-        found = self._entries.pop(key, None)
-        if found is None:
+        """Remove an entry, and return its value."""
+        entry = self._entries.pop(key, None)
+        if entry is None:
             return None
-        self._count(-found[1])
-        return found[0]
+        self._count(-entry[1])
+        return entry[0]
 
     def values(self) -> Iterator[V]:
-        """The entries, oldest first."""
+        """The values, oldest first."""
         for value, _, _ in self._entries.values():
             yield value
 
     def clear(self) -> None:
-        """Drop everything."""
+        """Drop all entries."""
         self.evicted = self.evicted or bool(self._entries)
         self._entries.clear()
         self._count(-self.used)
@@ -157,7 +157,9 @@ class BoundedTable(Generic[K, V]):
 
 
 def key(value: object) -> str | None:
-    """A short key for an id: text and numbers apart; `None` for what is no id. A brief text has the key of the whole one."""
+    """A short key of an id, distinct for strings and numbers; `None` if the value cannot be an id. A shortened text has the key of its
+    original.
+    """
     if isinstance(value, str):
         return f"s{brief(value)}"
     if isinstance(value, int | float) and not isinstance(value, bool):
@@ -166,7 +168,7 @@ def key(value: object) -> str | None:
 
 
 def brief(value: str, longest: int = MAX_KEY) -> str:
-    """A text, or of a long one its beginning and its digest."""
+    """A text; a long one as its beginning and its digest."""
     if len(value) < longest:
         return value
     digest = hashlib.sha256(value.encode("utf-8", "surrogatepass")).hexdigest()
@@ -174,5 +176,5 @@ def brief(value: str, longest: int = MAX_KEY) -> str:
 
 
 def size_of(*texts: str | None) -> int:
-    """About how many bytes these texts take."""
+    """The approximate number of bytes of these texts."""
     return sum(16 + getsizeof(value) for value in texts if value is not None)

@@ -1,4 +1,4 @@
-"""What the monitor reports: a rule that a message breaks, and how repeats of one are folded."""
+"""What the monitor reports: breaches of rules, and how repeats are folded."""
 
 from __future__ import annotations
 
@@ -14,24 +14,23 @@ from .requirements import Requirement
 T = TypeVar("T")
 
 CITED: Final = 3
-"""Requirements that a line of text names."""
+"""The maximum number of requirements in a line of text."""
 
 LEVELS: Final[tuple[Level, ...]] = ("must", "should", "note")
-"""From the highest to the lowest."""
+"""From highest to lowest."""
 
 FIRST: Final = 10
-"""Repeats that are reported one by one."""
+"""The number of repeats that are reported one by one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Breach:
-    """A rule that a message breaks.
+    """A breach of a rule.
 
-    `index` counts the lines of both directions, `pointer` is a JSON Pointer into the line (into the batch, for one; of one with
-    over 4,096 characters the beginning and a digest), `earlier` the
-    index of the message that makes this one a breach. `count` is for how many of its kind it stands, itself the last. `requirements`
-    are numbers and ids of the table of requirements; none where only the schema or JSON-RPC says it. `level`: `must` and `should` are
-    breaches, a `note` is not.
+    `index` counts the lines of both directions. `pointer` is a JSON Pointer into the line (for a batch, into the batch), shortened to
+    its beginning and a digest beyond 4,096 characters. `earlier` is the index of the message that makes this one a breach. `count` is
+    the number of breaches that it stands for, itself the last. `requirements` are numbers and ids of the table of requirements; none if
+    only the schema or JSON-RPC demands it. `level`: `must` and `should` are breaches, a `note` is not.
     """
 
     rule: str
@@ -47,7 +46,7 @@ class Breach:
 
     @property
     def mark(self) -> Hashable:
-        """What repeats of it have in common: all but the message and places in arrays."""
+        """What its repeats share: everything but the message and array indices."""
         place = tuple("*" if step.isdigit() else step for step in pointer_steps(self.pointer))
         return (self.rule, self.level, self.sender, self.method, place, self.sentence)
 
@@ -61,39 +60,39 @@ class Breach:
 
 
 def cited(requirements: Sequence[Requirement]) -> str:
-    """The requirements behind a breach in a line of text: the first few, which are the nearest, and how many more there are."""
+    """The requirements behind a breach in a line of text: the first few, nearest first, and the number of the others."""
     more = len(requirements) - CITED
     names = ", ".join(map(str, requirements[:CITED]))
     return f"requirement {names}" if more <= 0 else f"requirement {names} and {more} more"
 
 
 class Folding(Generic[T]):
-    """Folds repeats of what has the same mark: the first ten are reported, then one at every power of ten, and one at the end for the
-    rest. Of more marks than are kept the rest is not folded.
+    """The folding of repeats with the same mark: the first ten are reported, then one at each power of ten, and one at the end for the
+    rest. Repeats of marks beyond `MAX_MARKS` are not folded.
 
-    >>> folding = Folding[str]()
-    >>> [folding.take("a", "a") for _ in range(12)]
-    [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0]
-    >>> list(folding.rest())
-    [('a', 2)]
+        >>> folding = Folding[str]()
+        >>> [folding.take("a", "a") for _ in range(12)]
+        [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0]
+        >>> list(folding.rest())
+        [('a', 2)]
     """
 
     def __init__(self) -> None:
         self._seen: dict[Hashable, tuple[int, int, T]] = {}
 
     def take(self, mark: Hashable, thing: T) -> int:
-        """For how many a thing stands if it is reported now; 0 where it is to be left out."""
-        total, reported, _ = self._seen.get(mark, (0, 0, thing))
+        """The number of repeats that a thing stands for if it is reported now; 0 if it is to be omitted."""
+        total, reported_total, _ = self._seen.get(mark, (0, 0, thing))
         if not total and len(self._seen) >= MAX_MARKS:
             return 1
         total += 1
         is_due = total <= FIRST or str(total).strip("0") == "1"
-        self._seen[mark] = (total, total if is_due else reported, thing)
-        return total - reported if is_due else 0
+        self._seen[mark] = (total, total if is_due else reported_total, thing)
+        return total - reported_total if is_due else 0
 
     def rest(self) -> Iterator[tuple[T, int]]:
-        """The last of each that was left out, and for how many it stands."""
-        for total, reported, thing in self._seen.values():
-            if total > reported:
-                yield thing, total - reported
+        """The last omitted repeat of each mark, with the number of repeats that it stands for."""
+        for total, reported_total, thing in self._seen.values():
+            if total > reported_total:
+                yield thing, total - reported_total
         self._seen.clear()

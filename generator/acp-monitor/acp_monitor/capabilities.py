@@ -18,7 +18,7 @@ _CONDITIONAL: Final = frozenset(
         *("tool_call/cancel", "terminal/cancel"),
     }
 )
-"""Methods that a peer has only if it offered something for them: an authentication method, modes, options, work that can be stopped."""
+"""Methods that a peer only has if it offered something for them: an authentication method, modes, options, cancellable work."""
 
 _LOGIN: Final = frozenset({"auth/login", "auth/logout"})
 """Methods that an agent of version 2 has once it offers an authentication method."""

@@ -1,4 +1,4 @@
-"""Chunks of a message that differ from an earlier one in their text alone: no rule looks at it, so what held of one holds of the next."""
+"""Message chunks that differ from an earlier one only in their text. No rule looks at the text, so the verdict is the same."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ if TYPE_CHECKING:
 
 MAX_PREFIXES: Final = 64
 MAX_PREFIX: Final = 512
-"""So many beginnings of lines are kept, and none that is longer."""
+"""The maximum number and length of stored prefixes of lines."""
 
 _TEXT: Final = ("params", "update", "content", "text")
 
 
 class ChunkCache:
-    """Beginnings of lines up to their text, and how these lines end.
+    """Prefixes of lines up to their text, with the suffix of each line.
 
-    They are of chunks that broke no rule and changed nothing; they are dropped as soon as anything changes on the connection. In two
-    lines that begin and end alike, and whose last texts have no quote in them, everything but that text is the same.
+    Only chunks that broke no rule and changed nothing are stored; they are dropped as soon as anything changes on the connection. If two
+    lines have the same prefix and suffix and no quote in their last text, they differ in that text only.
     """
 
     def __init__(self) -> None:
         self._known: dict[bytes, tuple[str, bytes]] = {}
 
     def has(self, sender: str, line: bytes) -> bool:
-        """Whether a line is such a chunk again, with text that is well formed."""
+        """Whether a line is a stored chunk with another valid text."""
         last = line.rfind(b'"')
         begin = line.rfind(b'"', 0, last)
-        found = self._known.get(line[:begin])
-        if found is None or found[0] != sender or line[last:] != found[1]:
+        chunk = self._known.get(line[:begin])
+        if chunk is None or chunk[0] != sender or line[last:] != chunk[1]:
             return False
         try:
             from_json(line[begin : last + 1])
@@ -45,7 +45,7 @@ class ChunkCache:
         return True
 
     def add(self, sender: str, line: bytes, value: Any, judges: Iterable[Strict]) -> None:
-        """Keep a chunk that broke no rule and changed nothing."""
+        """Store a chunk that broke no rule and changed nothing."""
         last = line.rfind(b'"')
         begin = line.rfind(b'"', 0, last)
         if begin > MAX_PREFIX or not _ends_with_text(value) or not all(map(_takes_any_text, judges)):
@@ -55,13 +55,13 @@ class ChunkCache:
         self._known[line[:begin]] = sender, line[last:]
 
     def clear(self) -> None:
-        """Something has changed."""
+        """Drop all chunks, because something has changed."""
         if self._known:
             self._known = {}
 
 
 def _ends_with_text(value: Any) -> bool:
-    """Whether the last text of a message is the one of a chunk."""
+    """Whether the text of a chunk is the last text of the message."""
     is_chunk = text(value, "params", "update", "sessionUpdate") in CHUNKS
     if not is_chunk or text(value, "params", "update", "content", "type") != "text":
         return False
@@ -73,7 +73,7 @@ def _ends_with_text(value: Any) -> bool:
 
 
 def _takes_any_text(strict: Strict) -> bool:
-    """Whether the schema asks nothing of the text of a chunk but that it is one."""
+    """Whether the schema demands nothing of the text of a chunk but its type."""
     if strict.contract.name not in ACP:
         return False
     content = strict.schema["$defs"].get("TextContent", {})

@@ -1,4 +1,4 @@
-"""What the monitor knows of a connection. It is bounded: what is evicted makes the rules that need it silent, not wrong; it is reported."""
+"""The state of a connection. It is bounded: rules that need an evicted entry stay silent and are not wrong; evictions are reported."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 
 READY: Final = "notifications/initialized"
-"""By which a client of MCP says that it has read the answer to `initialize`."""
+"""The notification by which a client of MCP says that it has read the answer to `initialize`."""
 
 
 class Connection:
-    """Everything known of one connection.
+    """Everything known about one connection.
 
-    `strict` judges by the version in force; `None` where the peers agreed on one that is not among `protocols`. With `is_fixed` they
-    judge whatever the peers agree on. `is_named`: `initialize` named one of `protocols`; where it did not, any of them may be spoken, and
-    `strict` is the first. `whole`: every message since the beginning was seen; where not, rules that rest on the absence
-    of an earlier message are silent.
+    `strict` validates by the version in force; `None` if the peers negotiated one that is not in `protocols`. With `is_fixed`, the
+    given protocols validate whatever the peers negotiate. `is_named`: `initialize` named one of `protocols`; otherwise any of them may
+    be spoken, and `strict` is the first. `is_complete`: every message since the start was seen; otherwise rules that rely on the
+    absence of an earlier message are silent.
     """
 
     def __init__(self, protocols: Mapping[Any, Strict], *, is_fixed: bool = False) -> None:
@@ -93,29 +93,29 @@ class Connection:
         return self.strict.contract.version if self.strict is not None else None
 
     def is_unknown(self, version: object) -> bool:
-        """Whether this is a version as protocols have them, and none of those that are known."""
+        """Whether a value has the form of a version, but is none of the known ones."""
         return is_unknown(version, self.protocols)
 
     @property
     def others(self) -> tuple[Strict, ...]:
-        """What may judge as well as `strict`, since nobody has named a version."""
+        """The validators beside `strict` that may apply, as long as no version is named."""
         if self.is_named or self.strict is None:
             return ()
         return tuple(strict for strict in self.protocols.values() if strict is not self.strict)
 
     def speaking(self, version: object) -> Strict | None:
-        """What judges once a handshake names a version: the one in force, where it names none or where that is fixed."""
+        """The validator after a handshake names a version; unchanged if it names none or the protocol is fixed."""
         return spoken(version, self.protocols, self.strict, is_fixed=self.is_fixed)
 
     def speak(self, version: object, *, is_agreed: bool) -> None:
-        """A handshake names a version, or fails to: one peer asks for it, or both agree on it."""
-        found = self.speaking(version)
-        self.strict = found if is_agreed else found or self.strict
+        """Record that a handshake named a version, or failed to: requested by one peer, or agreed by both."""
+        validator = self.speaking(version)
+        self.strict = validator if is_agreed else validator or self.strict
         self.is_named = is_named(version, self.protocols)
 
     @cached_property
     def has_handshake(self) -> bool:
-        """Whether `initialize` agrees on a version, as in ACP and MCP. Of a method of that name elsewhere their documents say nothing."""
+        """Whether `initialize` negotiates a version, as in ACP and MCP. For a method of that name in other protocols nothing is assumed."""
         return any(map(_negotiates, self.protocols.values()))
 
     def other(self, side: str) -> str:
@@ -123,23 +123,23 @@ class Connection:
         return self.sides[1] if side == self.sides[0] else self.sides[0]
 
     def advertises(self, capability: str) -> bool | None:
-        """Whether a capability was advertised; `None` while its side has not said, or said it in a malformed way."""
+        """Whether a capability was advertised; `None` if its side has sent no capabilities yet, or this one malformed."""
         side, _, path = capability.partition(":")
-        found = self.advertised.get(side)
-        return None if found is None or path in self.unclear.get(side, ()) else path in found
+        paths = self.advertised.get(side)
+        return None if paths is None or path in self.unclear.get(side, ()) else path in paths
 
     def has_read(self, side: str, index: int | None) -> bool:
-        """Whether a side had read a message of the other when it sent its last one: each side reads in order."""
+        """Whether a side had read a message of the other when it sent its own last one: each side reads in order."""
         return index is not None and self.last_read[side] >= index
 
     def open_requests(self, side: str, method: str, session: str | None) -> list[Pending]:
-        """The requests of a side with this method in this session that wait for their answers."""
-        wanted = key(session)
-        found = (request for request in self.pending[side].values() if request.method == method)
-        return [request for request in found if key(request.session) == wanted]
+        """The open requests of a side with this method in this session."""
+        session_key = key(session)
+        requests = (request for request in self.pending[side].values() if request.method == method)
+        return [request for request in requests if key(request.session) == session_key]
 
     def awaits_refusal(self, side: str) -> bool:
-        """Whether a side sent something that an error without an id may refuse: what is no message, or a malformed request."""
+        """Whether a side sent something that an error without an id may refuse: a line that is no message, or a malformed request."""
         return bool(self.strays[side]) or not all(request.well_formed for request in self.pending[side].values())
 
     def session(self, name: str | None) -> Session | None:
@@ -147,31 +147,35 @@ class Connection:
         return None if name is None else self.sessions.get(key(name) or "")
 
     def directory(self, name: str | None) -> tuple[str, int] | None:
-        """The working directory that a session was opened with, or is listed with, and by which message."""
-        session, listed = self.session(name), self.listings.get(key(name) or "")
+        """The working directory that a session was opened or listed with, and the index of that message."""
+        session, listing = self.session(name), self.listings.get(key(name) or "")
         if session is not None and session.open_answer is not None and session.cwd is not None:
             return session.cwd, session.open_request
-        return None if listed is None or listed.cwd is None else (listed.cwd, listed.index)
+        return None if listing is None or listing.cwd is None else (listing.cwd, listing.index)
 
     def roots_in_force(self, name: str | None) -> tuple[str, ...] | None:
-        """The roots of a session that are in force for this client on this connection; `None` where they are not known."""
-        session, listed = self.session(name), self.listings.get(key(name) or "")
-        known = () if listed is None or not listed.has_roots else listed.roots
+        """The roots of a session that are in force for this client on this connection; `None` if unknown."""
+        session, listing = self.session(name), self.listings.get(key(name) or "")
+        listed_roots = () if listing is None or not listing.has_roots else listing.roots
         if session is None:
             is_whole = self.is_complete and not self.sessions.evicted and not self.listings.evicted
-            return known if (listed is not None and listed.has_roots) or is_whole else None
-        if session.roots is None or known is None:
+            return listed_roots if (listing is not None and listing.has_roots) or is_whole else None
+        if session.roots is None or listed_roots is None:
             return None
-        return distinct((*session.roots, *session.inherited_roots, *known)) if session.close_answer is None else known
+        return (
+            distinct((*session.roots, *session.inherited_roots, *listed_roots))
+            if session.close_answer is None
+            else listed_roots
+        )
 
     def lacks(self, table: BoundedTable[str, Any], name: object) -> bool:
-        """Whether a table has no such name for sure: all messages were seen, and nothing of the table was evicted."""
-        found = key(name)
+        """Whether a table certainly lacks a name: all messages were seen, and none of its entries was evicted."""
+        table_key = key(name)
         is_whole = self.is_complete and not table.evicted
-        return found is not None and is_whole and table.get(found) is None
+        return table_key is not None and is_whole and table.get(table_key) is None
 
     def is_opening(self) -> bool:
-        """Whether a request that makes a session waits for its answer, so that ids may come that nobody knows yet."""
+        """Whether a request that creates a session is open, so that unknown ids may arrive."""
         return any(
             request.method in ("session/new", "session/fork")
             for side in self.sides
@@ -179,13 +183,13 @@ class Connection:
         )
 
     def once(self, mark: str) -> bool:
-        """Whether this is the first time that this is asked."""
+        """Whether a mark is new; it is remembered."""
         is_first = self._reported.get(brief(mark)) is None
         self._reported[brief(mark)] = True
         return is_first
 
     def lose(self) -> None:
-        """Messages went by unseen: from here on nothing is concluded from what is not known."""
+        """Give up conclusions from what is not known, because messages were missed."""
         self.is_complete = False
         tables: list[BoundedTable[str, Any]] = [*self.pending.values(), *self.answers.values()]
         tables += [self.sessions, self.listings, self.deletions, self.questions, self.cursors, self.visits]
@@ -193,25 +197,25 @@ class Connection:
             table.clear()
 
     def report_eviction(self, what: str) -> None:
-        """Report that something of a message is not kept."""
+        """Report that a part of a message is not stored."""
         self.evictions.append(f"{what}: what depends on that is not judged")
 
 
 def _negotiates(strict: Strict) -> bool:
-    """Whether the params of `initialize` name a version, as those of ACP and MCP do."""
+    """Whether the params of `initialize` name a version, as in ACP and MCP."""
     route = strict.route("initialize", is_request=True)
     params: Any = route and route.params
     return bool(params) and types_of(strict).has_field(params, "protocolVersion")
 
 
 def known_capabilities(protocols: Iterable[Strict]) -> Mapping[str, frozenset[str]]:
-    """The paths of all capabilities that anything depends on, by the side that advertises."""
-    found: dict[str, set[str]] = {}
+    """The paths of all capabilities on which anything depends, by the side that advertises them."""
+    paths_by_side: dict[str, set[str]] = {}
     for strict in protocols:
         names = [method.capability for method in strict.contract.methods]
         names += [part.get(key) for part in objects_in(strict.schema) for key in ("x-capability", "x-required-with")]
         for name in names:
             if name is not None:
                 side, _, path = name.partition(":")
-                found.setdefault(side, set()).add(path)
-    return {side: frozenset(paths) for side, paths in found.items()}
+                paths_by_side.setdefault(side, set()).add(path)
+    return {side: frozenset(paths) for side, paths in paths_by_side.items()}

@@ -34,10 +34,10 @@ def config_option_inconsistent(event: Event, _connection: Connection) -> Iterato
     for path, option in _listed(event, "configOptions"):
         if text(option, "type") != "select":
             continue
-        named = [((*path, *place, "value"), text(value, "value")) for place, value in _choices(option)]
-        for place, value in _repeated(named):
+        choices = [((*path, *place, "value"), text(value, "value")) for place, value in _choices(option)]
+        for place, value in _repeated(choices):
             yield Finding(place, f"the value {shown(value)} occurs twice", words=("unique",))
-        values, current = [value for _, value in named], text(option, "currentValue")
+        values, current = [value for _, value in choices], text(option, "currentValue")
         if values and current is not None and current not in values:
             sentence = f"{shown(current)} is not one of the {len(values)} values"
             yield Finding((*path, "currentValue"), sentence, words=("currentValue",))
@@ -52,11 +52,11 @@ def config_option_inconsistent(event: Event, _connection: Connection) -> Iterato
 )
 def command_name_invalid(event: Event, _connection: Connection) -> Iterator[Finding]:
     """The name of a command has white space in it, or two commands of one list have the same name."""
-    named = [((*path, "name"), text(command, "name")) for path, command in _listed(event, "availableCommands")]
-    for path, name in named:
+    commands = [((*path, "name"), text(command, "name")) for path, command in _listed(event, "availableCommands")]
+    for path, name in commands:
         if name is not None and any(character.isspace() for character in name):
             yield Finding(path, f"the name {shown(name)} contains white space", words=("whitespace",))
-    for path, name in _repeated(named):
+    for path, name in _repeated(commands):
         yield Finding(path, f"the command {shown(name)} occurs twice", words=("unique",))
 
 
@@ -120,27 +120,27 @@ def icon_not_fetchable(event: Event, _connection: Connection) -> Iterator[Findin
 @rule("batch", protocols=V2)
 def terminal_updates_in_one_batch(event: Event, _connection: Connection) -> Iterator[Finding]:
     """A batch holds two pieces of output of one terminal. Receivers may read a batch in any order."""
-    seen: set[tuple[str | None, str]] = set()
+    terminals: set[tuple[str | None, str]] = set()
     for index, message in enumerate(event.value):
         update = reach(message, "params", "update")
         kind, name = text(update, "sessionUpdate"), text(update, "terminalId")
         if name is None or not (kind == OUTPUTS[0] or (kind == OUTPUTS[1] and "output" in update)):
             continue
         terminal = (key(text(message, "params", "sessionId")), name)
-        if terminal in seen:
+        if terminal in terminals:
             yield Finding((index,), f"the batch holds output of the terminal {shown(name)} before this")
-        seen.add(terminal)
+        terminals.add(terminal)
 
 
 def _listed(event: Event, field: str) -> Iterator[Place]:
-    """The members of a list that a result or an update holds, with their paths in the message."""
+    """Yield the members of a list in a result or an update, with their paths in the message."""
     inside = () if event.kind == "result" else ("update",)
     for index, item in enumerate(items(event.body, *inside, field)):
         yield event.below(*inside, field, index), item
 
 
 def _choices(option: Any) -> Iterator[Place]:
-    """The values of a choice, in groups or not."""
+    """Yield the values of a select option, grouped or not."""
     for index, choice in enumerate(items(option, "options")):
         if is_object(choice) and "groupId" in choice:
             for place, value in enumerate(items(choice, "options")):
@@ -150,22 +150,24 @@ def _choices(option: Any) -> Iterator[Place]:
 
 
 def _repeated_variables(event: Event, field: str, kind: str) -> Iterator[Finding]:
-    """The environment variables that one member of a list sets twice, where it is of a type."""
+    """Report environment variables that one member of a list sets twice, for members of a type."""
     for index, holder in enumerate(items(event.body, field)):
         variables = enumerate(items(holder, "env") if text(holder, "type") == kind else ())
-        named = ((event.below(field, index, "env", at, "name"), text(variable, "name")) for at, variable in variables)
-        for place, name in _repeated(named):
+        variable_names = (
+            (event.below(field, index, "env", at, "name"), text(variable, "name")) for at, variable in variables
+        )
+        for place, name in _repeated(variable_names):
             yield Finding(place, f"the variable {shown(name)} occurs twice")
 
 
-def _repeated(named: Iterable[tuple[Path, str | None]]) -> Iterator[tuple[Path, str]]:
-    """The places whose name stood at an earlier place."""
-    seen: set[str] = set()
-    for place, name in named:
-        if name is not None and name in seen:
+def _repeated(names: Iterable[tuple[Path, str | None]]) -> Iterator[tuple[Path, str]]:
+    """Yield the places whose name occurs at an earlier place."""
+    earlier_names: set[str] = set()
+    for place, name in names:
+        if name is not None and name in earlier_names:
             yield place, name
         if name is not None:
-            seen.add(name)
+            earlier_names.add(name)
 
 
 def _encoded(event: Event, path: Path, value: Any, word: str) -> Iterator[Finding]:
@@ -184,8 +186,8 @@ def _is_base64(value: str) -> bool:
 
 
 def _patched_paths(patch: str) -> Iterator[str]:
-    """The paths in the file headers of a patch as `git diff --patch` writes it. Lines of a hunk are counted, since a removed line may look
-    like one of a header.
+    """Yield the paths in the file headers of a patch as `git diff --patch` writes it. Lines of hunks are counted, since a removed line
+    can look like a header.
     """
     old = new = 0
     is_header = False

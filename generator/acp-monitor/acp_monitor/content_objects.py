@@ -1,4 +1,4 @@
-"""The objects in a call that the rules on content look at: what holds data, links or patches."""
+"""The objects of a call that the rules on content look at: data, links and patches."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .json_values import Path, Place, is_array, is_object, text
 
 WITH_CONTENT: Final = ("session/prompt", "session/update", "session/request_permission")
 ENCODED: Final = {"image": "data", "audio": "data", "resource": "blob"}
-"""Kinds of content that hold base64 text, with the field that does."""
+"""Kinds of content with base64 text, with the field that holds it."""
 
 OUTPUTS: Final = ("terminal_output_chunk", "terminal_update")
 """Updates that hold base64 text themselves."""
@@ -19,24 +19,24 @@ CONTENT_TYPES: Final = frozenset({*ENCODED, "resource_link", "diff", *OUTPUTS})
 """The types of objects, and the kinds of updates, that the rules on content look at."""
 
 _FREE: Final = frozenset({"_meta", "rawInput", "rawOutput"})
-"""Fields in which anything may stand."""
+"""Fields that may hold anything."""
 
 _MAX_DEPTH: Final = 16
 
 
 def content_of(event: Event) -> tuple[Place, ...]:
-    """The objects in a call that the rules on content look at, with their paths in the body."""
+    """The objects of a call that the rules on content look at, with their paths in the body."""
     if event.method not in WITH_CONTENT or event.kind not in ("request", "notification"):
         return ()
-    found = tuple(place for place in _objects(event.body) if text(place[1], "type") in CONTENT_TYPES)
+    objects = tuple(place for place in _objects(event.body) if text(place[1], "type") in CONTENT_TYPES)
     update = event.update
-    if event.update_kind in OUTPUTS and all(value is not update for _, value in found):
-        return (*found, (("update",), update))
-    return found
+    if event.update_kind in OUTPUTS and all(value is not update for _, value in objects):
+        return (*objects, (("update",), update))
+    return objects
 
 
 def _objects(value: Any, path: Path = ()) -> Iterator[Place]:
-    """Every object within a body, without what stands where anything may."""
+    """Yield every object of a body, without fields that may hold anything."""
     if len(path) > _MAX_DEPTH:
         return
     if is_object(value):

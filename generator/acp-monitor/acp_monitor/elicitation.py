@@ -81,8 +81,8 @@ def elicitation_content_unfit(event: Event, connection: Connection) -> Iterator[
 
 
 def _misfits(form: Any, content: Any) -> Iterator[tuple[Path, str]]:
-    """What of an accepted content a form does not allow, as paths and sentences. Patterns and formats are not looked at, nor fields of
-    a type that is not known.
+    """Yield what a form does not allow in accepted content, as paths and sentences. Patterns, formats and fields of unknown types are
+    not checked.
     """
     if not is_object(content):
         return
@@ -139,7 +139,7 @@ def _is_of(kind: str, value: Any) -> bool:
 
 
 def _choices(field: Any, plain: str, titled: str) -> list[str] | None:
-    """The values among which a field lets the user choose; `None` where it takes any."""
+    """The values that a field lets the user choose from; `None` if it takes any."""
     if is_array(reach(field, plain)):
         return [value for value in items(field, plain) if isinstance(value, str)]
     if is_array(reach(field, titled)):

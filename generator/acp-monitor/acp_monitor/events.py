@@ -1,4 +1,4 @@
-"""One message of a conversation as the rules see it, and what a rule says about it."""
+"""One message of a conversation as rules see it, and their findings."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
     from .undeclared import Undeclared, Use
 
 Kind: TypeAlias = Literal["unreadable", "batch", "malformed", "request", "notification", "result", "error", "end"]
-"""`unreadable` is text that is not JSON, `malformed` JSON that is no message, `end` the end of the conversation."""
+"""`unreadable` is text that is not JSON, `malformed` is JSON that is not a message, `end` is the end of the conversation."""
 
 Level: TypeAlias = Literal["must", "should", "note"]
-"""What the documents demand, what they advise, and what is merely worth knowing. A note is no breach."""
+"""What the documents demand, what they recommend, and what is merely worth knowing. A note is not a breach."""
 
 CROSSED: Final = "; the messages may have crossed"
-"""What is added where a peer need not have read a message yet when it sent its own."""
+"""The suffix of a sentence if a peer may not have read an earlier message when it sent its own."""
 
 
 class Finding(NamedTuple):
-    """What a rule found. `path` leads into the message, `earlier` is the message that makes this one a breach.
+    """What a rule found. `path` leads into the message, `earlier` is the index of the message that makes this one a breach.
 
-    `words` are what the breach is about, such as the last word of the path of a capability: requirements are looked up by them. `about`
-    is the request at fault, where it is not the message that was looked at; `level` is lower than the rule's where the order of
-    messages does not prove the breach.
+    `words` say what the breach is about, such as the last name in the path of a capability: requirements are looked up by them. `about`
+    is the request at fault, if it is not the message itself. `level` is lower than that of the rule if the order of messages does not
+    prove the breach.
     """
 
     path: Path
@@ -44,13 +44,11 @@ class Finding(NamedTuple):
 class Event:
     """One message. `body` holds its params, result or error; `request` is the request that it answers.
 
-    `at` is its place in a batch. `problems` is what the schema says against it, with pointers into the message itself; `uses` are
-    the places in the body that depend on capabilities, with paths into the line. `duplicates` are keys that an object of it gives twice.
-    `undeclared` are fields and values that its types do not name, with paths into the body; `content` are objects in it that hold
-    data, links or patches. `shape` is what it has in common with similar messages; if `is_plain`, none of these ever had `undeclared`,
-    `uses` or `content`.
-    `unjudged` says why the schema does not judge it, or not its body. `strict` is what judges it: of the handshake, the version that it
-    names.
+    `at` is its place in a batch. `problems` are the errors of the schema, with pointers into the message; `uses` are the places in the
+    body that depend on capabilities, with paths into the line. `duplicates` are duplicate keys. `undeclared` are fields and values that
+    its types do not declare, with paths into the body; `content` are objects in it with data, links or patches. `shape` is what it
+    shares with similar messages; with `is_plain`, none of those had `undeclared`, `uses` or `content`. `unjudged` says why the schema
+    does not validate it, or not its body. `strict` is its validator: for the handshake, that of the version it names.
     """
 
     index: int
@@ -84,8 +82,8 @@ class Event:
         """The definition of the body."""
         if self.route is None or self.kind == "error":
             return None
-        found = self.route.result if self.kind == "result" else self.route.params
-        return found if isinstance(found, str) else None
+        name = self.route.result if self.kind == "result" else self.route.params
+        return name if isinstance(name, str) else None
 
     @property
     def session(self) -> str | None:
@@ -95,17 +93,17 @@ class Event:
 
     @property
     def update(self) -> Any:
-        """The update of a session that it brings."""
+        """The session update in the body."""
         return self.body.get("update") if self.body.__class__ is dict else None
 
     @property
     def update_kind(self) -> str | None:
-        """The kind of that update."""
+        """The kind of the session update."""
         return text(self.update, "sessionUpdate")
 
     @property
     def error_code(self) -> int | None:
-        """The code of an error; `None` where it is no number."""
+        """The code of an error; `None` if it is not a number."""
         return integer(self.body, "code")
 
     def member(self, name: str) -> Path:

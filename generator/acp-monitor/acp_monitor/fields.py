@@ -15,16 +15,16 @@ from .rule import ACP, rule
 from .unstable import UNSTABLE_FIELDS
 
 MAX_FINDINGS: Final = 16
-"""Undeclared fields of one message that are reported, and as many values."""
+"""The maximum number of reported undeclared fields of one message, and of values."""
 
 _TAGS: Final = ("action", "mode", "operation", "outcome", "sessionUpdate", "state", "stopReason")
 """Fields that say more in a sentence than the name of their union."""
 
 _OTHER_RULES: Final = frozenset({"_meta", "additionalDirectories"})
-"""What every type has, and fields that have a rule of their own wherever they do not belong."""
+"""A field of every type, and fields with their own rule wherever they do not belong."""
 
 _DROPPED: Final = frozenset({"load", "list", "resume", "close"})
-"""Markers among the capabilities of sessions that version 2 has dropped, and that have a rule of their own."""
+"""Capability markers of sessions that version 2 has dropped, with their own rule."""
 
 
 @rule("request", "notification", "result", protocols=ACP, needs="undeclared")
@@ -41,13 +41,13 @@ def value_unknown(event: Event, _connection: Connection) -> Iterator[Finding]:
     the version may have it.
     """
     name = event.strict.contract.name if event.strict is not None else "the protocol"
-    reported: set[tuple[str, Any]] = set()
+    reported_values: set[tuple[str, Any]] = set()
     for path, types, kind in event.undeclared:
         value = reach(event.body, *path)
         of = types[0] if types and path[-1] not in _TAGS else str(path[-1])
-        if kind != "value" or (of, value) in reported or len(reported) == MAX_FINDINGS:
+        if kind != "value" or (of, value) in reported_values or len(reported_values) == MAX_FINDINGS:
             continue
-        reported.add((of, value))
+        reported_values.add((of, value))
         sentence = f"{name} does not define {shown(value)} for {of}; a custom value must begin with `_`"
         yield Finding(event.below(*path), sentence, words=(of,))
 

@@ -66,8 +66,8 @@ def version_differs(event: Event, connection: Connection) -> Iterator[Finding]:
     """The peers agreed on another version than the protocol that was named for the monitor. It judges by that one all the same."""
     version = reach(event.body, "protocolVersion")
     if connection.is_unknown(version) and connection.is_fixed:
-        known = " and ".join(map(shown, connection.protocols))
-        sentence = f"version {shown(version)} was negotiated; messages are judged by {known}"
+        protocol_names = " and ".join(map(shown, connection.protocols))
+        sentence = f"version {shown(version)} was negotiated; messages are judged by {protocol_names}"
         yield Finding(event.below("protocolVersion"), sentence)
 
 
@@ -86,9 +86,9 @@ def marker_without_meaning(event: Event, _connection: Connection) -> Iterator[Fi
 def version_above_requested(event: Event, _connection: Connection) -> Iterator[Finding]:
     """An agent of version 2 answers `initialize` with a higher version than the client asked for."""
     request = event.request
-    asked = None if request is None else request.version
-    if request is not None and asked is not None and asked < 2 == reach(event.body, "protocolVersion"):
-        sentence = f"the client asked for version {asked}, so the answer must be at most that version"
+    requested = None if request is None else request.version
+    if request is not None and requested is not None and requested < 2 == reach(event.body, "protocolVersion"):
+        sentence = f"the client asked for version {requested}, so the answer must be at most that version"
         yield Finding(event.below("protocolVersion"), sentence, request.index)
 
 
@@ -103,13 +103,16 @@ def logout_not_offered(event: Event, connection: Connection) -> Iterator[Finding
 @rule("request", methods=_LOGIN)
 def auth_method_not_offered(event: Event, connection: Connection) -> Iterator[Finding]:
     """A client logs in by a method that the agent did not offer, or by one of type `terminal`, which clients carry out themselves."""
-    wanted = text(event.body, "methodId")
-    if wanted is None or connection.auth_methods is None:
+    method_id = text(event.body, "methodId")
+    if method_id is None or connection.auth_methods is None:
         return
-    kind = connection.auth_methods.get(key(wanted) or "")
-    sentence, words = f"the agent offered no method {shown(wanted)}", () if connection.auth_methods else ("none",)
+    kind = connection.auth_methods.get(key(method_id) or "")
+    sentence, words = f"the agent offered no method {shown(method_id)}", () if connection.auth_methods else ("none",)
     if kind == "terminal":
-        sentence, words = f"the method {shown(wanted)} is of type 'terminal' and is never passed to the agent", (kind,)
+        sentence, words = (
+            f"the method {shown(method_id)} is of type 'terminal' and is never passed to the agent",
+            (kind,),
+        )
     if kind in (None, "terminal"):
         yield Finding(event.below("methodId"), sentence, connection.initialize_answer, words)
 
@@ -119,8 +122,12 @@ def auth_method_of_unknown_type(event: Event, connection: Connection) -> Iterato
     """A client logs in by a method of a type that the protocol does not have. Only a type says whether its methods are passed to the
     agent, so nobody can tell whether this one may be. Types that begin with `_` are the peers' own.
     """
-    wanted = text(event.body, "methodId")
-    kind = None if wanted is None or connection.auth_methods is None else connection.auth_methods.get(key(wanted) or "")
+    method_id = text(event.body, "methodId")
+    kind = (
+        None
+        if method_id is None or connection.auth_methods is None
+        else connection.auth_methods.get(key(method_id) or "")
+    )
     if kind is not None and kind not in ("agent", "terminal") and not kind.startswith("_"):
-        sentence = f"the method {shown(wanted)} is of the unknown type {shown(kind)}: whether the agent is asked for it is not known"
+        sentence = f"the method {shown(method_id)} is of the unknown type {shown(kind)}: whether the agent is asked for it is not known"
         yield Finding(event.below("methodId"), sentence, connection.initialize_answer)

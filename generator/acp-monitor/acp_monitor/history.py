@@ -50,9 +50,17 @@ def state_missing_on_resume(event: Event, connection: Connection) -> Iterator[Fi
 @rule("request", methods=("session/load", "session/resume"), protocols=ACP, level="note")
 def session_in_other_directory(event: Event, connection: Connection) -> Iterator[Finding]:
     """A client reopens a session in another working directory than it is known to have. An agent may refuse that."""
-    wanted, known = text(event.body, "cwd"), connection.directory(event.session)
-    if wanted is not None and known is not None and normalized(wanted) != normalized(known[0]):
-        yield Finding(event.below("cwd"), f"the working directory of the session is {shown(known[0])}", known[1])
+    directory, known_directory = text(event.body, "cwd"), connection.directory(event.session)
+    if (
+        directory is not None
+        and known_directory is not None
+        and normalized(directory) != normalized(known_directory[0])
+    ):
+        yield Finding(
+            event.below("cwd"),
+            f"the working directory of the session is {shown(known_directory[0])}",
+            known_directory[1],
+        )
 
 
 @rule("notification", methods=("session/update",), updates=HISTORY, protocols=ACP, needs="session")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from jsonrpc_bindings.strict import Violation
 
 _OWN_ANSWERS: Final = frozenset({-32601, -32800, -32000})
-"""Codes with which an extension is refused: no such method, cancelled, log in first."""
+"""Codes that may refuse an extension: no such method, cancelled, authentication required."""
 
 
 @rule("unreadable", needs="problems")
@@ -210,7 +210,7 @@ def request_unanswered(_event: Event, connection: Connection) -> Iterator[Findin
 
 
 def _unanswered(connection: Connection) -> Iterator[tuple[Pending, bool]]:
-    """The open requests, and whether the side that owes the answer has read the cancellation and answered another one since."""
+    """Yield the open requests, and whether the side that owes the answer has read the cancellation and answered another request since."""
     for side in connection.sides:
         for request in connection.pending[side].values():
             if not request.is_refused:
@@ -223,7 +223,7 @@ def _is_null_result(event: Event) -> bool:
 
 
 def _unknown_login(event: Event, finding: Finding) -> str | None:
-    """The type of an authentication method, where what is found is that the version does not have it."""
+    """The type of an authentication method, if the finding is that the version does not have it."""
     match finding.path[len(event.at) :]:
         case ("result", "authMethods", str(place), "type") if event.method == "initialize" and place.isdigit():
             return text(event.body, "authMethods", int(place), "type")
@@ -238,7 +238,7 @@ def _malformed(event: Event) -> Iterator[Finding]:
 
 
 def _fields(event: Event, problem: Violation) -> tuple[str, ...]:
-    """The fields of the body that are missing, or whose value is refused: the index of requirements has such keys."""
+    """The fields of the body that are missing or refused: keys of the index of requirements."""
     name, (part, *steps) = event.definition, pointer_steps(problem.pointer) or ("",)
     if part != event.part:
         return ()
@@ -252,5 +252,5 @@ def _fields(event: Event, problem: Violation) -> tuple[str, ...]:
 
 
 def _finding(event: Event, problem: Violation) -> Finding:
-    """What the schema says of a message, placed in the line that it came in."""
+    """An error of the schema as a finding, located in the line that it came in."""
     return Finding((*event.at, *pointer_steps(problem.pointer)), problem.sentence)

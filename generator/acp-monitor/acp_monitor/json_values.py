@@ -1,4 +1,4 @@
-"""Parsed JSON: what a value is, what stands at a path of it, and how a sentence shows it."""
+"""Parsed JSON: types of values, access by path, and values in sentences."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Final, TypeAlias, TypeGuard
 
 Path: TypeAlias = tuple["str | int", ...]
 Place: TypeAlias = tuple[Path, Any]
-"""A path below the body of a message, and the value that stands there."""
+"""A path below the body of a message, and the value there."""
 
 _WORDS: Final = {None: "null", True: "true", False: "false"}
 
@@ -28,7 +28,7 @@ def is_number(value: object) -> TypeGuard[int | float]:
 
 
 def reach(value: Any, *path: str | int) -> Any:
-    """What stands at a path of a JSON value; `None` where there is nothing."""
+    """The value at a path; `None` if there is none."""
     for step in path:
         if isinstance(step, str):
             if value.__class__ is not dict:  # not by a call: this runs some thirty times a message
@@ -40,21 +40,21 @@ def reach(value: Any, *path: str | int) -> Any:
 
 
 def text(value: Any, *path: str | int) -> str | None:
-    """The string at a path; `None` where there is none."""
-    found = reach(value, *path)
-    return found if isinstance(found, str) else None
+    """The string at a path; `None` if there is none."""
+    member = reach(value, *path)
+    return member if isinstance(member, str) else None
 
 
 def integer(value: Any, *path: str | int) -> int | None:
-    """The integer at a path; `None` where there is none."""
-    found = reach(value, *path)
-    return found if isinstance(found, int) and not isinstance(found, bool) else None
+    """The integer at a path; `None` if there is none."""
+    member = reach(value, *path)
+    return member if isinstance(member, int) and not isinstance(member, bool) else None
 
 
 def items(value: Any, *path: str | int) -> list[Any]:
-    """The array at a path; empty where there is none."""
-    found = reach(value, *path)
-    return found if is_array(found) else []
+    """The array at a path; empty if there is none."""
+    member = reach(value, *path)
+    return member if is_array(member) else []
 
 
 def json_pointer(path: Iterable[str | int]) -> str:

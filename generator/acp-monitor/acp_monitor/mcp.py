@@ -16,7 +16,7 @@ from .rule import MCP, rule
 
 _LOCAL: Final = ("", "localhost")
 _SEPARATORS: Final = ("/", "\\", "\0")
-"""What a segment of a path does not hold once it is decoded."""
+"""What a decoded segment of a path must not contain."""
 
 
 @rule("result", methods=("roots/list",))
@@ -101,7 +101,7 @@ def roots_refused_otherwise(event: Event, connection: Connection) -> Iterator[Fi
 
 
 def _uris(event: Event) -> Iterator[tuple[int, str, SplitResult | None]]:
-    """The file URIs of the roots: place, text and parts, `None` for what is no URI."""
+    """Yield the file URIs of the roots: index, text and parts; `None` if it is not a URI."""
     for index, root in enumerate(items(event.body, "roots")):
         uri = text(root, "uri")
         if uri is None or not uri.startswith("file://"):

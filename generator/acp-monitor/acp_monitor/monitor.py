@@ -1,4 +1,4 @@
-"""The monitor: finds what each message refers to, and asks the rules."""
+"""The monitor: it resolves what each message refers to, and runs the rules."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ _UPDATES: Final = frozenset(update for rule in RULES.values() for update in rule
 
 
 class Monitor:
-    """The monitor of one connection. `protocols` are the versions that it knows (`acp_bindings.v1.methods.STRICT`); without, those of
-    ACP in `acp_bindings`, for which jsonschema-rs must be installed. Raises `ImportError` where it is not.
+    """The monitor of one connection. `protocols` are the versions that it knows (`acp_bindings.v1.methods.STRICT`), by default those of
+    ACP in `acp_bindings`, which need jsonschema-rs. Raises `ImportError` if that is missing.
 
-    With `fixed` they judge whatever version the peers agree on; without, what is of a version that is not known is not judged. Until
-    `initialize` names one of several versions, all of them judge, and what they judge differently is not judged. Where a
-    message holds what only the unstable channel of its version has, a note says so; `unstable` gives these channels when one is needed.
-    A line that holds more `values` than these is not read: it counts as missed, like those of `lose`. Where a line breaks more than
-    `limit`, a last breach with the rule `more`, of the highest level among those left out, counts them.
+    With `fixed` they validate whatever version the peers negotiate; otherwise messages of an unknown version are not validated. Until
+    `initialize` names one of several versions, all of them validate, and messages on which they disagree are not judged. If a message
+    contains something that only the unstable channel of its version has, a note says so; `unstable` returns these channels on demand. A
+    line with more `values` than these is not read and counts as missed, as in `lose`. If a line has more than `limit` breaches, a last
+    one with the rule `more` and the highest level of the omitted ones counts them.
     """
 
     def __init__(
@@ -53,8 +53,10 @@ class Monitor:
         values: int = MAX_VALUES,
         limit: int = MAX_BREACHES,
     ) -> None:
-        known: Mapping[Any, Strict] = {strict.contract.version: strict for strict in protocols or _installed()}
-        self._connection: Final = Connection(known, is_fixed=fixed)
+        protocols_by_version: Mapping[Any, Strict] = {
+            strict.contract.version: strict for strict in protocols or _installed()
+        }
+        self._connection: Final = Connection(protocols_by_version, is_fixed=fixed)
         self._selected: dict[tuple[Kind, str, str | None, Any], tuple[Rule, ...]] = {}
         nothing: Callable[[], Iterable[Strict]] = tuple
         self._unstable: Final = UnstableChannels(unstable or (_installed_channels if protocols is None else nothing))
@@ -73,19 +75,19 @@ class Monitor:
 
     @property
     def unjudged(self) -> str:
-        """Why the line last observed was not judged, or not all of it; empty where it was. `finish` sums these up."""
+        """Why the last line was not judged, or not completely; empty if it was. `finish` sums these up."""
         return "; ".join(self._reasons)
 
     @property
     def version(self) -> int | str | None:
-        """The protocol version in force; `None` where it is one that the monitor does not know."""
+        """The protocol version in force; `None` if the monitor does not know it."""
         return self._connection.version
 
     def observe(self, sender: str, line: Any, *, index: int | None = None) -> tuple[Breach, ...]:
-        """Observe one line that `sender` sent, as UTF-8 text or parsed JSON, and return what it breaks.
+        """Observe one line of `sender`, as UTF-8 text or parsed JSON, and return its breaches.
 
-        `index` is what the line is called in breaches, such as its number in a file; without, lines are counted from 0. Never raises for
-        what stands in a line; `ValueError` for a sender that the protocol does not have.
+        `index` is the number of the line in breaches, such as its number in a file; by default, lines are counted from 0. Never
+        raises for the content of a line; raises `ValueError` for an unknown sender.
         """
         if sender not in self._connection.sides:
             raise ValueError(f"the sender is one of {self._connection.sides}, not {sender!r}")
@@ -96,29 +98,29 @@ class Monitor:
             self._connection.last_notification[sender] = index
             return ()
         self._is_idle = False
-        found, value = self._read(index, sender, line)
+        breaches, value = self._read(index, sender, line)
         if not self._is_idle:
             self._chunks.clear()
-        elif line.__class__ is bytes and not found and not self._reasons and self._connection.strict is not None:
+        elif line.__class__ is bytes and not breaches and not self._reasons and self._connection.strict is not None:
             self._chunks.add(sender, line, value, (self._connection.strict, *self._connection.others))
-        return found
+        return breaches
 
     def lose(self, sentence: str = "some messages were missed") -> tuple[Breach, ...]:
-        """Say that messages were missed: what is known of open requests and sessions is given up. Returns a note of it."""
+        """Report that messages were missed: knowledge about open requests and sessions is given up. Returns a note."""
         self._connection.lose()
         self._chunks.clear()
         self._reasons = [sentence]
         return (_remark("messages-missed", self._index, self._connection.sides[0], sentence),)
 
     def finish(self) -> tuple[Breach, ...]:
-        """Say that the conversation has ended, and return what is left open, and notes of what was not judged."""
-        left = self._judge(self._event("end", self._index, self._connection.sides[0], None))
-        return (*left, *starmap(_not_judged, self._unjudged.items()))
+        """Report the end of the conversation, and return the breaches of open requests and notes about what was not judged."""
+        breaches = self._judge(self._event("end", self._index, self._connection.sides[0], None))
+        return (*breaches, *starmap(_not_judged, self._unjudged.items()))
 
     # --- reading ---
 
     def _read(self, index: int, sender: str, line: Any) -> tuple[tuple[Breach, ...], Any]:
-        """What a line breaks, and the value that it holds."""
+        """The breaches of a line, and its value."""
         reader = self._connection.strict or next(iter(self._connection.protocols.values()))
         value, problems = reader.read(line, values=self._values)
         if any(problem.rule == "size" for problem in problems):
@@ -134,13 +136,13 @@ class Monitor:
             return self._limited(self._batch(index, sender, value, problems)), None
         return self._limited(self._message(index, sender, value, (), problems)), value
 
-    def _limited(self, found: Iterator[Breach]) -> tuple[Breach, ...]:
-        """As many breaches as are reported, and one for all others. What the line changes is recorded to its end."""
-        first = tuple(islice(found, self._limit))
+    def _limited(self, breaches: Iterator[Breach]) -> tuple[Breach, ...]:
+        """The breaches up to the limit, and one for all others. State changes are recorded for the whole line."""
+        first = tuple(islice(breaches, self._limit))
         count = 0
         level: Level = LEVELS[-1]
         last: Breach | None = None
-        for last in found:
+        for last in breaches:
             count += 1
             level = LEVELS[min(LEVELS.index(level), LEVELS.index(last.level))]
         if last is None:
@@ -183,7 +185,7 @@ class Monitor:
     def _event(
         self, kind: Kind, index: int, sender: str, value: Any, at: Path = (), problems: tuple[Any, ...] = ()
     ) -> Event:
-        """A message with all that it refers to, judged by the schema."""
+        """A message with everything that it refers to, validated by the schema."""
         connection = self._connection
         event = Event(index, sender, connection.other(sender), kind, value, at=at, problems=problems)
         if kind in ("unreadable", "batch", "end"):
@@ -212,7 +214,7 @@ class Monitor:
         return event
 
     def _validate(self, event: Event, strict: Strict, others: Sequence[Strict], *, is_foreign: bool) -> None:
-        """Judge a message by the schema. What another version that may be spoken judges differently is not judged."""
+        """Validate a message. Where another possible version disagrees, the message is not judged."""
         is_request, value, method = event.kind != "notification", event.value, event.method or None
         event.route = strict.route(event.method, is_request=is_request)
         if event.route is None and event.method and event.kind != "error":
@@ -233,7 +235,7 @@ class Monitor:
             self._look(event, strict, event.definition)
 
     def _look(self, event: Event, strict: Strict, definition: str) -> None:
-        """Find what of a message depends on capabilities, and what its types do not declare."""
+        """Find what depends on capabilities in a message, and what its types do not declare."""
         if strict.contract.name not in ACP:
             return
         types = types_of(strict)
@@ -244,11 +246,11 @@ class Monitor:
         on_limit = partial(self._count, PARTLY, event.index, event.sender)
         uses: list[Use] = []
         undeclared: list[Undeclared] = []
-        for found in self._found(event, strict, definition, on_limit):
-            if isinstance(found, Use):
-                uses.append(found._replace(path=event.below(*found.path)))
+        for place in self._found(event, strict, definition, on_limit):
+            if isinstance(place, Use):
+                uses.append(place._replace(path=event.below(*place.path)))
             elif len(undeclared) <= MAX_PARTS:
-                undeclared.append(found)
+                undeclared.append(place)
         if len(undeclared) > MAX_PARTS:
             on_limit()
         event.uses, event.undeclared = tuple(uses), tuple(undeclared[:MAX_PARTS])
@@ -256,8 +258,10 @@ class Monitor:
     def _found(
         self, event: Event, strict: Strict, definition: str, on_limit: Callable[[], None]
     ) -> Iterator[Undeclared | Use]:
-        """What the types of a message do not declare, and what depends on capabilities; `on_limit` is called where not all of it was
-        looked at. The request of the handshake is in all versions at once, as a client may offer several.
+        """Yield what the types of a message do not declare and what depends on capabilities; `on_limit` is called if not all of it was
+        searched.
+
+        The request of the handshake belongs to all versions at once, since a client may offer several.
         """
         others: list[set[Path]] = []
         if event.method == "initialize" and event.kind == "request":
@@ -269,18 +273,18 @@ class Monitor:
                 if other is not strict and params is not None:
                     others.append({one.path for one in types_of(other).undeclared(params, event.body)})
         concerns = partial(self._concerns, event)
-        for found in types_of(strict).look(definition, event.body, on_limit, event.shape, concerns):
-            prefixes = {found.path[:length] for length in range(1, len(found.path) + 1)}
+        for place in types_of(strict).look(definition, event.body, on_limit, event.shape, concerns):
+            prefixes = {place.path[:length] for length in range(1, len(place.path) + 1)}
             if all(prefixes & paths for paths in others):
-                yield found
+                yield place
 
     def _concerns(self, event: Event, capability: str, is_absent: bool) -> bool:
-        """Whether a rule may say something of a use: of a capability that is not advertised, or of a field that one demands."""
+        """Whether a rule may report a use: of a capability that is not advertised, or of a field that an advertised one requires."""
         side = event.sender if is_absent else event.receiver
         return capability.startswith(f"{side}:") and self._connection.advertises(capability) is is_absent
 
     def _remember_shape(self, event: Event) -> None:
-        """Keep the shape of a message about which nothing is to be said: most are like an earlier one."""
+        """Remember the shape of a message without findings: most messages are like an earlier one."""
         if event.shape is None or event.is_plain or event.undeclared or event.uses or event.content:
             return
         if event.strict is None or event.method == "initialize":  # which is in all versions at once
@@ -299,32 +303,32 @@ class Monitor:
                     yield _breach(rule, event, finding, self._connection)
 
     def _aspects(self, event: Event) -> set[Aspect]:
-        """What there is of a message that rules look at."""
-        found: set[Aspect] = {"all"}
+        """The aspects of a message that rules look at."""
+        aspects: set[Aspect] = {"all"}
         if event.problems:
-            found.add("problems")
+            aspects.add("problems")
         if event.undeclared:
-            found.add("undeclared")
+            aspects.add("undeclared")
         if event.uses:
-            found.add("uses")
+            aspects.add("uses")
         if event.content:
-            found.add("content")
+            aspects.add("content")
         if event.duplicates:
-            found.add("duplicates")
+            aspects.add("duplicates")
         if event.at:
-            found.add("batch")
+            aspects.add("batch")
         if event.kind in ("request", "notification"):
             if event.route is not None and event.route.capability is not None:
-                found.add("capability")
+                aspects.add("capability")
             if self._connection.initialize_answer is None:
-                found.add("handshake")
+                aspects.add("handshake")
             session = self._connection.session(event.session)
             if session is None or not session.is_settled:
-                found.add("session")
-        return found
+                aspects.add("session")
+        return aspects
 
     def _rules(self, event: Event) -> tuple[Rule, ...]:
-        """The rules that may look at a message. Names that peers make up do not fill the table."""
+        """The rules for a message, cached. Names that peers invent do not fill the cache."""
         kind = event.kind
         method = event.method if event.method in _METHODS else ""
         update = event.update_kind if kind == "notification" else None
@@ -332,19 +336,19 @@ class Monitor:
         strict = event.strict or self._connection.strict
         version = None if strict is None else strict.contract.version
         mark = (kind, method, update, version)
-        selected = self._selected.get(mark)
-        if selected is None:
-            selected = self._selected[mark] = tuple(
+        rules = self._selected.get(mark)
+        if rules is None:
+            rules = self._selected[mark] = tuple(
                 rule
                 for rule in RULES.values()
                 if kind in rule.kinds and rule.applies(version)
                 if kind == "end" or not rule.methods or method in rule.methods
                 if kind != "notification" or not rule.updates or update in rule.updates
             )
-        return selected
+        return rules
 
     def _is_reported(self, event: Event, breach: Breach) -> bool:
-        """Whether a note about a field or a value says what one about the unstable channel has said already, and more exactly."""
+        """Whether a note about a field or value repeats, less exactly, one about the unstable channel."""
         if breach.rule not in ("field-unknown", "value-unknown") or breach.level != "note":
             return False
         steps = pointer_steps(breach.pointer)
@@ -354,7 +358,7 @@ class Monitor:
     # --- what is not judged ---
 
     def _note_unjudged(self, event: Event) -> None:
-        """Count what is not judged. An answer whose request was not seen is either a breach, or lost with what was missed before."""
+        """Count what is not judged. A response whose request was not seen is either a breach, or missed earlier."""
         if event.unjudged:
             self._count(event.unjudged, event.index, event.sender)
         elif event.kind == "result" and event.request is None and ORPHAN not in self._reasons:
@@ -384,7 +388,7 @@ def _kind(value: Any) -> Kind:
 
 
 def _at(value: Any, steps: Sequence[str]) -> Any:
-    """What stands at the steps of a pointer."""
+    """The value at the steps of a pointer."""
     for step in steps:
         value = reach(value, int(step) if is_array(value) and step.isdigit() else step)
     return value
@@ -414,10 +418,10 @@ def _only_unstable(event: Event, finding: Finding) -> Breach:
     )
 
 
-def _not_judged(reason: str, found: _Unjudged) -> Breach:
-    messages = "1 message was" if found.count == 1 else f"{found.count} messages were"
+def _not_judged(reason: str, unjudged: _Unjudged) -> Breach:
+    messages = "1 message was" if unjudged.count == 1 else f"{unjudged.count} messages were"
     sentence = f"{messages} not judged, or only in part, from this one on: {reason}"
-    return _remark("not-judged", found.index, found.sender, sentence)
+    return _remark("not-judged", unjudged.index, unjudged.sender, sentence)
 
 
 def _remark(name: str, index: int, sender: str, sentence: str) -> Breach:
@@ -433,7 +437,7 @@ def _installed_channels() -> tuple[Strict, ...]:
 
 
 def _installed() -> tuple[Strict, ...]:
-    """ACP in the versions of the installed bindings."""
+    """The versions of ACP in the installed bindings."""
     from acp_bindings.v1.methods import STRICT as V1
     from acp_bindings.v2.methods import STRICT as V2
 

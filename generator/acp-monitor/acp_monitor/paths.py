@@ -14,17 +14,17 @@ RootFault: TypeAlias = Literal["null", "no array", "no string", "empty", "relati
 
 MAX_ROOTS: Final = 1024
 MAX_CHARACTERS: Final = 65536
-"""Characters of all roots of one session together that are kept."""
+"""The maximum number of characters of all stored roots of one session."""
 
 
 def root_list(value: Any) -> tuple[str, ...] | None:
-    """The additional directories in a message; none where the field is absent, `None` where it is malformed or very long."""
+    """The additional directories in a message; empty if the field is absent, `None` if it is malformed or very long."""
     roots = _strings(value)
     return None if roots is None or _is_too_long(roots) else tuple(roots)
 
 
 def has_too_many_roots(value: Any) -> bool:
-    """Whether the additional directories in a message are more than are kept."""
+    """Whether a message has more additional directories than are stored."""
     roots = _strings(value)
     return roots is not None and _is_too_long(roots)
 
@@ -39,7 +39,7 @@ def _is_too_long(roots: Sequence[str]) -> bool:
 
 
 def is_about_roots(pointer: str) -> bool:
-    """Whether a place in a message lies in the field `additionalDirectories`. The capability of that name is another thing."""
+    """Whether a place in a message is in the field `additionalDirectories`; false for the capability of that name."""
     steps = pointer_steps(pointer)
     if "additionalDirectories" not in steps:
         return False
@@ -48,7 +48,7 @@ def is_about_roots(pointer: str) -> bool:
 
 
 def root_fault(pointer: str, message: Any) -> RootFault | None:
-    """What is wrong with roots where the schema refuses a message at this place; `None` for any other place."""
+    """What is wrong with roots that the schema refuses at this place; `None` for any other place."""
     if not is_about_roots(pointer):
         return None
     value: Any = message
@@ -62,19 +62,19 @@ def root_fault(pointer: str, message: Any) -> RootFault | None:
 
 
 def roots_of_other_platform(value: Any) -> tuple[int, ...]:
-    """Which additional directories are paths of another platform than `cwd`, or where there is none, than the first of them."""
+    """The indices of additional directories whose platform differs from that of `cwd`, or without one from that of the first."""
     own = _platform(text(value, "cwd"))
-    found: list[int] = []
+    indices: list[int] = []
     for index, root in enumerate(root_list(value) or ()):
         platform = _platform(root)
         own = platform if own is None else own
         if platform is not None and platform != own:
-            found.append(index)
-    return tuple(found)
+            indices.append(index)
+    return tuple(indices)
 
 
 def _platform(path: str | None) -> str | None:
-    """Whose an absolute path is; `None` where it may be either, or is none."""
+    """The platform of an absolute path; `None` if it may be either, or the path is not absolute."""
     if path is None or path.startswith("//"):
         return None
     if path.startswith("/"):
@@ -84,20 +84,20 @@ def _platform(path: str | None) -> str | None:
 
 
 def normalized(path: str) -> str:
-    """A path in one spelling: `.` and `..` resolved by the text, no separator twice or at the end, Windows without case."""
+    """A path in a canonical spelling: `.` and `..` resolved lexically, no repeated or trailing separator, Windows paths in lower case."""
     if path.startswith("/"):
         return "/" + posixpath.normpath(path).lstrip("/")
     return ntpath.normcase(ntpath.normpath(path))
 
 
 def distinct(paths: Iterable[str], without: str | None = None) -> tuple[str, ...]:
-    """Normalized paths in order, each once, less one (requirements 16 to 18)."""
-    excluded = None if without is None else normalized(without)
-    return tuple(path for path in dict.fromkeys(map(normalized, paths)) if path != excluded)
+    """Normalized paths in order, each once, except `without` (requirements 16 to 18)."""
+    normalized_exclusion = None if without is None else normalized(without)
+    return tuple(path for path in dict.fromkeys(map(normalized, paths)) if path != normalized_exclusion)
 
 
 def is_inside(path: str, roots: Sequence[str]) -> bool:
-    """Whether the text of a path lies in one of the roots, or is one."""
+    """Whether a path is lexically inside one of the roots, or is one."""
     target = normalized(path)
     for root in map(normalized, roots):
         separator = "/" if root.startswith("/") else "\\"

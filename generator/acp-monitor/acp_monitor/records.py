@@ -1,4 +1,4 @@
-"""What is kept of one request, one session, one terminal, and of what a side offers."""
+"""Records of a request, a session and a terminal, and of what a side offers."""
 
 from __future__ import annotations
 
@@ -13,22 +13,21 @@ from .json_values import is_object, items, text
 from .paths import RootFault
 
 Options: TypeAlias = "dict[str, bytes | None]"
-"""Configuration options: by id the digests of their values, `None` where any value goes."""
+"""Configuration options: digests of their values by id, `None` if any value is valid."""
 
 _DIGEST: Final = 8
 
 
 @dataclass(slots=True)
 class Pending:
-    """A request that waits for its answer, with what is needed to judge that.
+    """An open request, with what its answer is judged by.
 
-    `roots` are its additional directories, `None` where they were malformed; `has_roots`: the field was there. `options` are the
-    ids that a permission request offers. `withdrawal` is the `$/cancel_request` for it, `cancellation` the message that cancelled its turn,
-    `close_request` the request that closes its session and `close_answer` the answer to that.
-    `source_roots` are those in force for the source of a fork, `None` where they are not known. `refusal` is an error
-    without an id that may have refused it; `is_refused`, that it can have refused nothing else.
-    `has_unknown_subject`: it asks permission for a kind of subject that is not known. `version` is what `initialize` asks for.
-    `limit`: how many lines of a file it asks for, or how many bytes of output its terminal keeps.
+    `roots` are its additional directories, `None` if malformed; `has_roots`: the field was present. `options` are the ids that a
+    permission request offers. `withdrawal` is the `$/cancel_request` for it, `cancellation` the message that cancelled its turn,
+    `close_request` the request that closes its session, `close_answer` the answer to that. `source_roots` are those in force for the
+    source of a fork, `None` if unknown. `refusal` is an error without an id that may have refused it; `is_refused`: it can have refused
+    nothing else. `has_unknown_subject`: it asks permission for an unknown kind of subject. `version` is the one that `initialize`
+    requests. `limit` is the number of requested lines of a file, or the number of bytes of output that a terminal stores.
     """
 
     sender: str
@@ -56,13 +55,13 @@ class Pending:
 
     @property
     def first_cancellation(self) -> int | None:
-        """The first message that cancelled it, in whichever way."""
+        """The first message that cancelled it in any way."""
         return min(
             (at for at in (self.withdrawal, self.cancellation, self.close_answer) if at is not None), default=None
         )
 
     def size(self) -> int:
-        """About how many bytes it takes."""
+        """The approximate number of bytes that it takes."""
         texts = (*(self.roots or ()), *(self.source_roots or ()), *(self.options or ()))
         numbers = getsizeof(self.version) + getsizeof(self.limit)
         return 600 + numbers + size_of(self.method, self.session, self.cwd, self.path, *texts)
@@ -70,7 +69,7 @@ class Pending:
 
 @dataclass(slots=True)
 class Terminal:
-    """A terminal of the client; `released` is the message that gave it up, `limit` the bytes of output that it keeps."""
+    """A terminal of the client; `released` is the message that released it, `limit` the number of bytes of output that it stores."""
 
     created: int
     released: int | None = None
@@ -79,18 +78,16 @@ class Terminal:
 
 @dataclass(slots=True)
 class Session:
-    """A session of this connection. Indices are those of messages; `None` where there was none yet.
+    """A session of this connection. Indices are those of messages; `None` if there was none yet.
 
-    `open_request` opened it, `open_answer` is its answer; `reopen_request` is a load or resume that waits for its answer. `replays`:
-    the last of these asked for the history; `was_open`: the session was open here before it.
-    `roots` is `None` where they are not known; `inherited_roots` are those that a fork may have taken over besides. `previous_options`
-    are those before the agent last changed them of its own accord: a client may not have read of it.
-    `state` is what the agent last reported, in the message `state_report`; `work` holds the messages and tool calls of the work in the
-    foreground. `cancellation` is the message that cancelled that work, `cancelled_end` the one that said so.
-    `user_messages` are those that the agent has sent, `unreported_prompts` the accepted prompts whose message it has not sent yet.
-    `known_work` holds the terminals and tool calls that updates have named, and whether their end was reported; `background` those
-    that the last state listed, with their names in words, or `None` while no state has listed such.
-    `stoppable` says what ever offered to be cancelled. `is_crowded`: it has more modes or options than are kept.
+    `open_request` opened it, `open_answer` is the answer; `reopen_request` is an open load or resume. `replays`: the last of these asked
+    for the history; `was_open`: the session was open here before it. `roots` is `None` if unknown; `inherited_roots` are those that a
+    fork may have inherited as well. `previous_options` are those before the agent's own last change, which a client may not have read.
+    `state` is the state last reported, in the message `state_report`; `work` holds the messages and tool calls of the foreground work.
+    `cancellation` is the message that cancelled that work, `cancelled_end` the one that reported it. `user_messages` are those that the
+    agent has sent, `unreported_prompts` the accepted prompts without such a message. `known_work` maps the terminals and tool calls that
+    updates have named to whether their end was reported; `background` maps those in the last state to their names in words, `None` until
+    a state lists any. `stoppable` says what ever offered to be cancelled. `is_crowded`: it has more modes or options than are stored.
     """
 
     open_request: int
@@ -129,12 +126,12 @@ class Session:
 
     @property
     def is_settled(self) -> bool:
-        """Whether it is open, and nothing about it is in question: not replayed, not being opened or closed, not cancelled."""
+        """Whether it is open and settled: not replayed, not being opened or closed, not cancelled."""
         is_open = self.reopen_request is None and self.close_request is None and self.close_answer is None
         return is_open and self.cancelled_end is None and not self.replays
 
     def size(self) -> int:
-        """About how many bytes it takes."""
+        """The approximate number of bytes that it takes."""
         tables = (
             self.terminals,
             self.stoppable,
@@ -145,14 +142,21 @@ class Session:
         )
         parts = sum(table.used for table in tables)
         options = size_of_options(self.options or {}) + size_of_options(self.previous_options or {})
-        listed = (*(self.background or {}), *(self.background or {}).values())
-        texts = (*listed, self.cwd, self.state, *(self.roots or ()), *self.inherited_roots, *(self.modes or ()))
+        background_texts = (*(self.background or {}), *(self.background or {}).values())
+        texts = (
+            *background_texts,
+            self.cwd,
+            self.state,
+            *(self.roots or ()),
+            *self.inherited_roots,
+            *(self.modes or ()),
+        )
         return 2000 + parts + options + size_of(*texts)
 
 
 @dataclass(slots=True)
 class Listed:
-    """A session as a list last showed it. `has_roots`: the list showed its roots, none included."""
+    """A session as a list last showed it. `has_roots`: the list included its roots, even if empty."""
 
     index: int
     roots: tuple[str, ...] | None
@@ -160,15 +164,15 @@ class Listed:
     cwd: str | None = None
 
     def size(self) -> int:
-        """About how many bytes it takes."""
+        """The approximate number of bytes that it takes."""
         return 200 + size_of(self.cwd, *(self.roots or ()))
 
 
 @dataclass(slots=True)
 class Question:
-    """An elicitation that waits for its answer.
+    """An open elicitation.
 
-    `visit` is the id of a web page, `form` the schema of a form, `length` that of its text; `None` for questions of another mode.
+    `visit` is the id of a web page, `form` the schema of a form, `length` that of its text; `None` in other modes.
     """
 
     index: int
@@ -178,7 +182,7 @@ class Question:
     length: int = 0
 
     def size(self) -> int:
-        """About how many bytes it takes."""
+        """The approximate number of bytes that it takes."""
         return 300 + 10 * self.length
 
 
@@ -188,33 +192,33 @@ def is_offer(value: object) -> bool:
 
 
 def offered_options(value: Any) -> Options | None:
-    """The configuration options in a message; `None` where they are more than are kept."""
-    found: Options = {}
-    offered, count = items(value, "configOptions"), 0
-    for option in offered:
+    """The configuration options in a message; `None` if there are more than are stored."""
+    digests: Options = {}
+    options, count = items(value, "configOptions"), 0
+    for option in options:
         name = text(option, "configId") or text(option, "id")
         if name is None:
             continue
         choices = [one for choice in items(option, "options") for one in items(choice, "options") or [choice]]
         values = {_digest(text(one, "value") or "") for one in choices}
         count += len(values)
-        if count > MAX_OPTION_VALUES or len(offered) > MAX_PARTS:
+        if count > MAX_OPTION_VALUES or len(options) > MAX_PARTS:
             return None
-        found[key(name) or ""] = b"".join(sorted(values)) if text(option, "type") == "select" else None
-    return found
+        digests[key(name) or ""] = b"".join(sorted(values)) if text(option, "type") == "select" else None
+    return digests
 
 
 def is_offered(value: str, digests: bytes) -> bool:
-    """Whether a value is among those of an option."""
-    wanted = _digest(value)
-    return any(digests.startswith(wanted, place) for place in range(0, len(digests), _DIGEST))
+    """Whether a value is one of those of an option."""
+    digest = _digest(value)
+    return any(digests.startswith(digest, place) for place in range(0, len(digests), _DIGEST))
 
 
 def size_of_options(options: Options) -> int:
-    """About how many bytes they take."""
+    """The approximate number of bytes that they take."""
     return sum(150 + len(values or b"") + size_of(name) for name, values in options.items())
 
 
 def _digest(value: str) -> bytes:
-    """What is kept of the value of an option."""
+    """The stored digest of the value of an option."""
     return hashlib.blake2b(value.encode("utf-8", "surrogatepass"), digest_size=_DIGEST).digest()

@@ -1,7 +1,7 @@
-"""The requirements behind each rule: the index that `tests/requirements_file.py` makes of `schema/requirements.json`.
+"""The requirements behind each rule: the index that `tests/requirements_file.py` makes from `schema/requirements.json`.
 
-For each protocol it has, for a key, the numbers and ids of requirements. A key is a rule (`roots-kept`), a rule and what a breach
-is about (`roots-kept:fork`), or a field that the schema checks (`NewSessionRequest/cwd`, `NewSessionRequest without cwd`).
+For each protocol, it maps a key to numbers and ids of requirements. A key is a rule (`roots-kept`), a rule and what a breach is about
+(`roots-kept:fork`), or a field that the schema checks (`NewSessionRequest/cwd`, `NewSessionRequest without cwd`).
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ from pathlib import Path
 from typing import TypeAlias
 
 Requirement: TypeAlias = "int | str"
-"""A requirement of the project's table: its number, or its document, section and place there."""
+"""A requirement of the project's table: its number, or its document, section and place."""
 
 
 @cache
 def _index() -> Mapping[str, Mapping[str, list[Requirement]]]:
-    found: dict[str, dict[str, list[Requirement]]]
-    found = json.loads(Path(__file__).with_name("requirements.json").read_bytes())
-    return found
+    index: dict[str, dict[str, list[Requirement]]]
+    index = json.loads(Path(__file__).with_name("requirements.json").read_bytes())
+    return index
 
 
 def requirements_behind(protocol: str, rule: str, words: Iterable[str]) -> tuple[Requirement, ...]:
-    """The requirements of a protocol behind a breach of a rule that is about these words, the nearest first."""
+    """The requirements of a protocol behind a breach of a rule about these words, nearest first."""
     index = _index().get(protocol.replace("/unstable/", "/"), {})  # a channel has the documents of its version
     keys = [key for word in words for key in (f"{rule}:{word}", word)]
     return tuple(dict.fromkeys(each for key in (*keys, rule) for each in index.get(key, ())))
 
 
 def requirements_of(rule: str) -> tuple[Requirement, ...]:
-    """All requirements behind a rule, whatever its breaches are about."""
+    """All requirements behind a rule."""
     keys = (ids for index in _index().values() for key, ids in index.items() if key.partition(":")[0] == rule)
     return tuple(dict.fromkeys(each for ids in keys for each in ids))

@@ -18,7 +18,7 @@ from .rule import ACP, rule
 _LIFECYCLE: Final = ("session/new", "session/load", "session/resume", "session/fork")
 _FIELD: Final = "additionalDirectories"
 _OTHER_CAUSES: Final = frozenset({-32602, -32601, -32000, -32800})
-"""Invalid params, or: no such method, log in first, cancelled."""
+"""Invalid params, or: no such method, authentication required, cancelled."""
 
 
 @rule("request", "result", protocols=ACP)
@@ -62,11 +62,11 @@ def malformed_roots_refused_otherwise(event: Event, _connection: Connection) -> 
 @rule("request", methods=_LIFECYCLE, level="should")
 def roots_repeated(event: Event, _connection: Connection) -> Iterator[Finding]:
     """A client sends the same root twice."""
-    seen: set[str] = set()
+    earlier_roots: set[str] = set()
     for index, root in enumerate(root_list(event.body) or ()):
-        if root in seen:
+        if root in earlier_roots:
             yield Finding(event.below(_FIELD, index), f"the root {shown(root)} occurs twice")
-        seen.add(root)
+        earlier_roots.add(root)
 
 
 @rule("request", methods=_LIFECYCLE, level="should")
@@ -85,9 +85,9 @@ def roots_not_resent(event: Event, connection: Connection) -> Iterator[Finding]:
     """
     if reach(event.body, _FIELD) is not None:
         return
-    session, listed = connection.session(event.session), connection.listings.get(key(event.session) or "")
-    roots, earlier = (listed.roots, listed.index) if listed is not None and listed.has_roots else (None, None)
-    if session is not None and session.roots and (listed is None or session.open_request > listed.index):
+    session, listing = connection.session(event.session), connection.listings.get(key(event.session) or "")
+    roots, earlier = (listing.roots, listing.index) if listing is not None and listing.has_roots else (None, None)
+    if session is not None and session.roots and (listing is None or session.open_request > listing.index):
         roots, earlier = session.roots, session.open_request
     if roots:
         yield Finding(event.below(), f"the session had {len(roots)} additional roots and will have none", earlier)
@@ -103,10 +103,10 @@ def list_result_outside_filter(event: Event, _connection: Connection) -> Iterato
     for index, info in enumerate(items(event.body, "sessions")):
         roots, cwd = root_list(info), text(info, "cwd")
         is_shown = reach(info, _FIELD) is not None and roots is not None
-        filtered = request.roots if request.has_roots and is_shown else None
-        if filtered is not None and [*map(normalized, roots or ())] != [*map(normalized, filtered)]:
-            words = ("roots", *both, *(() if filtered else ("no roots",)))
-            sentence = f"the roots are not {shown(list(filtered))}, for which the list was filtered"
+        filter_roots = request.roots if request.has_roots and is_shown else None
+        if filter_roots is not None and [*map(normalized, roots or ())] != [*map(normalized, filter_roots)]:
+            words = ("roots", *both, *(() if filter_roots else ("no roots",)))
+            sentence = f"the roots are not {shown(list(filter_roots))}, for which the list was filtered"
             yield Finding(event.below("sessions", index, _FIELD), sentence, request.index, words)
         if request.cwd is not None and cwd is not None and normalized(cwd) != normalized(request.cwd):
             sentence = f"the working directory is not {shown(request.cwd)}, for which the list was filtered"
@@ -119,19 +119,23 @@ def roots_kept(event: Event, connection: Connection) -> Iterator[Finding]:
     fork took them over. A fork that names none may take over those that are in force for its source on this connection.
     """
     for place, roots, supplied, request in _differing(event, connection):
-        kept = [root for root in roots if root not in supplied and root not in (request.source_roots or ())]
-        if kept:
+        extra_roots = [root for root in roots if root not in supplied and root not in (request.source_roots or ())]
+        if extra_roots:
             words = (request.method.removeprefix("session/"),)
-            yield Finding(place, f"{shown(kept[0])} was not supplied with {request.method!r}", request.index, words)
+            yield Finding(
+                place, f"{shown(extra_roots[0])} was not supplied with {request.method!r}", request.index, words
+            )
 
 
 @rule("result", methods=("session/list",))
 def roots_dropped(event: Event, connection: Connection) -> Iterator[Finding]:
     """A listed session lacks a root that the request which opened it supplied. Roots that cannot be granted fail the request."""
     for place, roots, supplied, request in _differing(event, connection):
-        dropped = [root for root in supplied if root not in roots]
-        if dropped:
-            yield Finding(place, f"{shown(dropped[0])} was supplied with {request.method!r} and is gone", request.index)
+        missing_roots = [root for root in supplied if root not in roots]
+        if missing_roots:
+            yield Finding(
+                place, f"{shown(missing_roots[0])} was supplied with {request.method!r} and is gone", request.index
+            )
 
 
 @rule("result", methods=("session/list",))
@@ -157,17 +161,17 @@ def roots_where_none_belong(event: Event, _connection: Connection) -> Iterator[F
 def _differing(
     event: Event, connection: Connection
 ) -> Iterator[tuple[Path, tuple[str, ...], tuple[str, ...], Pending]]:
-    """Of the listed sessions that are open here those whose roots differ from what was supplied: place, listed, supplied, opener."""
+    """Yield the listed open sessions whose roots differ from what was supplied: place, listed roots, supplied roots, opening request."""
     for index, info in enumerate(items(event.body, "sessions")):
         session = connection.session(text(info, "sessionId"))
-        listed = root_list(info) if reach(info, _FIELD) is not None else None
+        listed_roots = root_list(info) if reach(info, _FIELD) is not None else None
         if session is None or session.close_answer is not None or session.reopen_request is not None:
             continue
-        if session.roots is None or listed is None or event.request is None or session.open_answer is None:
+        if session.roots is None or listed_roots is None or event.request is None or session.open_answer is None:
             continue
         if event.request.index < session.open_answer:
             continue  # what is listed may be the state before
-        roots, supplied = distinct(listed, session.cwd), distinct(session.roots, session.cwd)
+        roots, supplied = distinct(listed_roots, session.cwd), distinct(session.roots, session.cwd)
         if roots != supplied:
             opener = Pending(connection.sides[0], session.origin, session.open_request)
             opener.source_roots = distinct(session.inherited_roots)

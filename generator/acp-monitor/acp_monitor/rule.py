@@ -1,4 +1,6 @@
-"""What a rule is, and the table of all of them. A rule is one small function: its id is its name, its docstring says what is broken."""
+"""The definition of a rule, and the table of all rules. A rule is one small function: its id is its name, its docstring says what is
+broken.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +16,10 @@ from .requirements import Requirement, requirements_of
 Aspect: TypeAlias = Literal[
     "all", "problems", "undeclared", "uses", "duplicates", "content", "batch", "capability", "handshake", "session"
 ]
-"""What of a message a rule looks at. `problems`: what the schema says against it; `undeclared`: fields and values that it does not name;
-`uses`: places that depend on capabilities; `duplicates`: keys that are given twice; `content`: objects that hold data, links or patches;
-`batch`: that the message stands in one; `capability`: one on which its method depends; `handshake`: that this was not answered yet;
-`session`: that none is known by the name in the message, or that the one is being opened or closed, was closed, replayed or cancelled.
+"""The aspect of a message that a rule looks at. `problems`: errors of the schema; `undeclared`: fields and values that it does not
+declare; `uses`: places that depend on capabilities; `duplicates`: duplicate keys; `content`: objects with data, links or patches;
+`batch`: the message is part of one; `capability`: its method depends on one; `handshake`: this is not answered yet; `session`: the named
+session is unknown, being opened or closed, closed, replayed or cancelled.
 """
 
 Check: TypeAlias = Callable[[Event, Connection], Iterator[Finding]]
@@ -32,9 +34,9 @@ MCP: Final = ("mcp/2025-06-18",)
 class Rule:
     """One rule of a conversation.
 
-    `level` is what the documents make of it. `kinds` and `methods` are the messages that it looks at; no methods means all; of updates
-    of a session only those of the kinds `updates`, if it names some. `protocols` are those that it is about; none means all that have
-    such messages. A rule is asked about messages that have the aspect `needs`.
+    `level` is that of the documents. `kinds` and `methods` are the messages that it looks at; no methods means all. `updates` limits it
+    to session updates of these kinds. `protocols` are those that it applies to; none means all that have such messages. A rule is run on
+    messages that have the aspect `needs`.
     """
 
     id: str
@@ -53,7 +55,9 @@ class Rule:
         return requirements_of(self.id)
 
     def applies(self, version: object) -> bool:
-        """Whether it is about a version. A version of another protocol than ACP meets all rules but those of one version of ACP."""
+        """Whether it applies to a version. A version of another protocol than ACP gets all rules except those of a single version of
+        ACP.
+        """
         if version in (1, 2):
             return not self.protocols or f"acp/v{version}" in self.protocols
         return self.protocols not in (V1, V2)
@@ -68,7 +72,7 @@ REMARKS: Final = {
     "not-judged": "Messages were not judged, or only in part. The sentence counts them and says why.",
     "only-unstable": "A message holds what only the unstable channel of its version defines.",
 }
-"""What a breach may be named that is no rule, and what that says."""
+"""Names of breaches that are not rules, and what they say."""
 
 
 def rule(
@@ -79,7 +83,7 @@ def rule(
     level: Level = "must",
     needs: Aspect = "all",
 ) -> Callable[[Check], Check]:
-    """Enter a function into the table."""
+    """Register a function in the table."""
 
     def enter(check: Check) -> Check:
         name = check.__name__.replace("_", "-")

@@ -1,4 +1,4 @@
-"""All rules by id: importing the modules of rules enters them into the table."""
+"""All rules by id: importing the modules of rules registers them."""
 
 from . import (
     capabilities,
@@ -30,6 +30,6 @@ SUBJECTS = (
     sessions,
     turns,
 )
-"""The modules of rules, one for each subject."""
+"""The modules of rules, one per subject."""
 
 __all__ = ["RULES", "SUBJECTS"]

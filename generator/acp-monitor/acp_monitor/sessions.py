@@ -15,7 +15,7 @@ from .records import Session, is_offered
 from .rule import ACP, V1, V2, rule
 
 _STORED: Final = frozenset({"session/load", "session/resume", "session/fork", "session/delete"})
-"""Methods that name a session which need not be open."""
+"""Methods that may name a session that is not open."""
 
 _TERMINALS: Final = ("terminal/output", "terminal/wait_for_exit", "terminal/kill", "terminal/release")
 
@@ -75,12 +75,12 @@ def deleted_session_listed(event: Event, connection: Connection) -> Iterator[Fin
 @rule("request", methods=("session/request_permission",))
 def permission_options_repeated(event: Event, _connection: Connection) -> Iterator[Finding]:
     """Two options of one permission request have the same `optionId`, so the answer would not tell which was chosen."""
-    seen: set[str] = set()
+    earlier_ids: set[str] = set()
     for index, option in enumerate(items(event.body, "options")):
         name = text(option, "optionId")
-        if name is not None and name in seen:
+        if name is not None and name in earlier_ids:
             yield Finding(event.below("options", index, "optionId"), f"the option {shown(name)} occurs twice")
-        seen.add(name or "")
+        earlier_ids.add(name or "")
 
 
 @rule("request", methods=("session/request_permission",), protocols=V2)
@@ -107,21 +107,21 @@ def unknown_subject_refused(event: Event, _connection: Connection) -> Iterator[F
 @rule("result", methods=("session/request_permission",))
 def permission_outcome_not_offered(event: Event, _connection: Connection) -> Iterator[Finding]:
     """A client answers a permission request with an option that was not among those offered. It counts as a refusal."""
-    chosen = text(event.body, "outcome", "optionId")
-    if text(event.body, "outcome", "outcome") != "selected" or chosen is None or event.request is None:
+    option_id = text(event.body, "outcome", "optionId")
+    if text(event.body, "outcome", "outcome") != "selected" or option_id is None or event.request is None:
         return
-    offered = event.request.options
-    if offered is not None and key(chosen) not in offered:
-        sentence = f"the option {shown(chosen)} was not among the {len(offered)} that were offered"
+    offered_ids = event.request.options
+    if offered_ids is not None and key(option_id) not in offered_ids:
+        sentence = f"the option {shown(option_id)} was not among the {len(offered_ids)} that were offered"
         yield Finding(event.below("outcome", "optionId"), sentence, event.request.index)
 
 
 @rule("request", methods=("session/set_mode",))
 def mode_not_offered(event: Event, connection: Connection) -> Iterator[Finding]:
     """A client sets a mode that the session does not have."""
-    session, wanted = _settable(event, connection), text(event.body, "modeId")
-    if session is not None and session.modes is not None and wanted is not None and key(wanted) not in session.modes:
-        has = f"no mode {shown(wanted)} among its {len(session.modes)}" if session.modes else "no modes"
+    session, mode_id = _settable(event, connection), text(event.body, "modeId")
+    if session is not None and session.modes is not None and mode_id is not None and key(mode_id) not in session.modes:
+        has = f"no mode {shown(mode_id)} among its {len(session.modes)}" if session.modes else "no modes"
         sentence = f"the session offers {has}"
         yield Finding(event.below("modeId"), sentence, session.open_request)
 
@@ -131,15 +131,15 @@ def config_option_not_offered(event: Event, connection: Connection) -> Iterator[
     """A client sets a configuration option that the session does not have, or gives it a value that it does not offer. What the
     agent's last update withdrew still counts as offered: the client may not have read it yet.
     """
-    session, wanted = _settable(event, connection), text(event.body, "configId")
-    if session is None or session.options is None or wanted is None:
+    session, option_id = _settable(event, connection), text(event.body, "configId")
+    if session is None or session.options is None or option_id is None:
         return
-    name, value = key(wanted) or "", text(event.body, "value")
+    name, value = key(option_id) or "", text(event.body, "value")
     offers = [options[name] for options in (session.options, session.previous_options or {}) if name in options]
     if not offers:
-        yield Finding(event.below("configId"), f"the session has no option {shown(wanted)}", session.open_request)
+        yield Finding(event.below("configId"), f"the session has no option {shown(option_id)}", session.open_request)
     elif value is not None and all(values is not None and not is_offered(value, values) for values in offers):
-        sentence = f"the option {shown(wanted)} does not offer {shown(value)}"
+        sentence = f"the option {shown(option_id)} does not offer {shown(value)}"
         yield Finding(event.below("value"), sentence, session.open_request, words=("value",))
 
 
@@ -149,11 +149,11 @@ def terminal_not_open(event: Event, connection: Connection) -> Iterator[Finding]
     session, name = connection.session(event.session), text(event.body, "terminalId")
     if session is None or name is None or session.terminals.evicted or not connection.is_complete:
         return
-    known = session.terminals.get(key(name) or "")
-    if known is None:
+    terminal = session.terminals.get(key(name) or "")
+    if terminal is None:
         yield Finding(event.below("terminalId"), f"the terminal {shown(name)} was not created in this session")
-    elif known.released is not None:
-        yield Finding(event.below("terminalId"), f"the terminal {shown(name)} was released", known.released)
+    elif terminal.released is not None:
+        yield Finding(event.below("terminalId"), f"the terminal {shown(name)} was released", terminal.released)
 
 
 @rule(
@@ -201,6 +201,6 @@ def cancel_not_offered(event: Event, connection: Connection) -> Iterator[Finding
 
 
 def _settable(event: Event, connection: Connection) -> Session | None:
-    """The session whose modes and options are all known."""
+    """The session, if all its modes and options are known."""
     session = connection.session(event.session)
     return None if session is None or session.is_crowded or session.reopen_request is not None else session

@@ -1,4 +1,4 @@
-"""How a connection changes with a message: recorded after the rules have judged it."""
+"""State transitions of a connection: each message is recorded after the rules have judged it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _WITH_ROOTS: Final = ("session/new", "session/load", "session/resume", "session/
 
 
 def record(connection: Connection, event: Event) -> None:
-    """Record a message, after the rules have judged it."""
+    """Record a message after the rules have judged it."""
     connection.evictions = []
     if event.sender == connection.sides[0]:
         _record_progress(connection, event)
@@ -49,7 +49,7 @@ def record(connection: Connection, event: Event) -> None:
 
 
 def changes_nothing(connection: Connection, event: Event) -> bool:
-    """Whether recording a message changes nothing but which notification of its sender was the last."""
+    """Whether recording a message would only change which notification of its sender was the last."""
     if event.kind != "notification" or event.method != "session/update" or event.sender == connection.sides[0]:
         return False
     session, update = connection.session(event.session), event.update
@@ -63,7 +63,7 @@ def changes_nothing(connection: Connection, event: Event) -> bool:
 
 
 def _record_progress(connection: Connection, event: Event) -> None:
-    """Record that the client says it is ready, or goes on after the handshake was answered."""
+    """Record that the client is ready, or continues after the handshake."""
     if event.kind == "request" and event.method != "initialize" and connection.first_request is None:
         connection.first_request = event.index
     if event.method == READY:
@@ -123,7 +123,7 @@ def _record_request(connection: Connection, event: Event) -> None:
 
 
 def _describe(connection: Connection, event: Event, request: Pending, session: Session | None) -> None:
-    """Note what of a request its answer will be judged by."""
+    """Record the parts of a request by which its answer will be judged."""
     faults: set[RootFault | None] = {root_fault(problem.pointer, event.value) for problem in event.problems}
     match event.method:
         case method if method in _WITH_ROOTS:
@@ -152,7 +152,7 @@ def _describe(connection: Connection, event: Event, request: Pending, session: S
 
 
 def _has_unknown_subject(connection: Connection, event: Event) -> bool:
-    """Whether a permission is asked for a kind of subject that the schema does not have."""
+    """Whether permission is asked for a kind of subject that the schema does not have."""
     subject = text(event.body, "subject", "type")
     if subject is None or connection.version == 1:
         return False
@@ -160,7 +160,7 @@ def _has_unknown_subject(connection: Connection, event: Event) -> bool:
 
 
 def _question(connection: Connection, event: Event) -> Question:
-    """What an elicitation asks; an id of a visit is known from here on."""
+    """Describe what an elicitation asks, and record the id of its visit."""
     question = Question(event.index, (text(event.body, "mode") or "")[:16])
     visit, form = text(event.body, "elicitationId"), reach(event.body, "requestedSchema")
     if question.mode == "url" and visit is not None:
@@ -184,9 +184,9 @@ def _record_notification(connection: Connection, event: Event) -> None:
         connection.strays[event.sender] += 1
     match event.method:
         case "$/cancel_request":
-            found = connection.pending[event.sender].get(key(reach(event.body, "requestId")) or "")
-            if found is not None and found.withdrawal is None:
-                found.withdrawal = event.index
+            request = connection.pending[event.sender].get(key(reach(event.body, "requestId")) or "")
+            if request is not None and request.withdrawal is None:
+                request.withdrawal = event.index
         case "session/cancel":
             _record_cancel(connection, event)
         case "notifications/roots/list_changed":
@@ -238,12 +238,17 @@ def _record_update(connection: Connection, event: Event) -> None:
 
 
 def _used(session: Session) -> int:
-    listed = session.background or {}
-    return session.work.used + session.user_messages.used + session.known_work.used + size_of(*listed, *listed.values())
+    background = session.background or {}
+    return (
+        session.work.used
+        + session.user_messages.used
+        + session.known_work.used
+        + size_of(*background, *background.values())
+    )
 
 
 def _record_work(session: Session, event: Event, update: Any) -> None:
-    """Record what an update of version 2 says of messages, tool calls, terminals and the state."""
+    """Record what an update of version 2 says about messages, tool calls, terminals and the state."""
     kind, name = event.update_kind, update_key(update)
     call, terminal = text(update, "toolCallId"), text(update, "terminalId")
     if call is not None and kind in TOOL_CALLS:
@@ -272,10 +277,10 @@ def _know_terminal(session: Session, name: str | None, *, has_ended: bool = Fals
 
 def _record_state(session: Session, event: Event, update: Any) -> None:
     if reach(update, "background") is not None:
-        listed = [(background_key(one), one) for one in items(update, "background")[:MAX_PARTS]]
-        session.background = {mark: background_name(one) for mark, one in listed if mark is not None}
-    named = text(update, "state")
-    state = None if named is None else brief(named)
+        entries = [(background_key(one), one) for one in items(update, "background")[:MAX_PARTS]]
+        session.background = {mark: background_name(one) for mark, one in entries if mark is not None}
+    state_name = text(update, "state")
+    state = None if state_name is None else brief(state_name)
     if state in BUSY and session.state not in BUSY:
         session.work.clear()
         session.cancelled_end = session.cancellation = None
@@ -347,7 +352,7 @@ def _record_prompt(connection: Connection, event: Event, request: Pending, sessi
 
 
 def _record_refusal(connection: Connection, event: Event) -> None:
-    """Record an error without an id: it answers a line that could not be read, or one of the open requests."""
+    """Record an error without an id: it answers an unreadable line, or one of the open requests."""
     strays, waiting = connection.strays[event.receiver], list(connection.pending[event.receiver].values())
     connection.strays[event.receiver] = max(strays - 1, 0)
     for request in waiting:
@@ -376,8 +381,8 @@ def _record_capabilities(connection: Connection, event: Event) -> None:
     paths = connection.capabilities.get(event.sender, frozenset())
     wrong = {problem.pointer for problem in event.problems}
     unclear = frozenset(path for path in paths if json_pointer((event.part, *path.split("."))) in wrong)
-    offered = frozenset(path for path in paths - unclear if is_offer(reach(event.body, *path.split("."))))
-    connection.advertised[event.sender], connection.unclear[event.sender] = offered, unclear
+    advertised_paths = frozenset(path for path in paths - unclear if is_offer(reach(event.body, *path.split("."))))
+    connection.advertised[event.sender], connection.unclear[event.sender] = advertised_paths, unclear
     connection.advertised_at[event.sender] = event.index
 
 
@@ -436,14 +441,14 @@ def _record_list(connection: Connection, event: Event) -> None:
         if name is not None:
             has_roots = reach(info, "additionalDirectories") is not None
             before, cwd = connection.listings.get(key(name) or ""), _path(connection, info, "cwd")
-            listed = Listed(event.index, _roots(connection, info), has_roots, cwd)
+            listing = Listed(event.index, _roots(connection, info), has_roots, cwd)
             if before is not None and before.has_roots and not has_roots:
-                listed = Listed(before.index, before.roots, True, cwd)
-            connection.listings[key(name) or ""] = listed
+                listing = Listed(before.index, before.roots, True, cwd)
+            connection.listings[key(name) or ""] = listing
 
 
 def _record_roots(connection: Connection, event: Event) -> None:
-    """Record the roots that a client of MCP shows, and whether they are others than before."""
+    """Record the roots that a client of MCP reports, and whether they have changed."""
     uris = sorted({text(root, "uri") or "" for root in items(event.body, "roots")})
     digest = hashlib.sha256("\0".join(uris).encode("utf-8", "surrogatepass")).digest()
     if connection.shown_roots is not None and connection.shown_roots[1] != digest and connection.root_change is None:
@@ -474,7 +479,7 @@ def _roots(connection: Connection, body: Any) -> tuple[str, ...] | None:
 
 
 def _ids(connection: Connection, names: list[str | None]) -> frozenset[str] | None:
-    """The keys of what is offered; `None` where there are more than are kept."""
+    """The keys of what is offered; `None` if there are more than are stored."""
     if len(names) > MAX_PARTS:
         connection.report_eviction("more is offered than is kept")
         return None
@@ -482,12 +487,12 @@ def _ids(connection: Connection, names: list[str | None]) -> frozenset[str] | No
 
 
 def _options(connection: Connection, body: Any) -> Options | None:
-    found = offered_options(body)
-    if found is None:
+    options = offered_options(body)
+    if options is None:
         connection.report_eviction("there are more options or values of options than are kept")
-    return found
+    return options
 
 
 def _offer_options(connection: Connection, session: Session, body: Any) -> None:
-    found = _options(connection, body)
-    session.options, session.is_crowded = found or {}, session.is_crowded or found is None
+    options = _options(connection, body)
+    session.options, session.is_crowded = options or {}, session.is_crowded or options is None

@@ -15,7 +15,7 @@ from .rule import ACP, V1, V2, rule
 from .updates import BUSY, MESSAGES, TOOL_CALLS, background_key, background_name, update_key
 
 _OTHER_CAUSES: Final = frozenset({-32800, -32700, -32600, -32601, -32602, -32000, -32002})
-"""Codes of errors that have nothing to do with a turn that was stopped."""
+"""Codes of errors that are unrelated to a cancelled turn."""
 
 _UPDATE: Final = ("session/update",)
 _STATE: Final = ("state_update",)
@@ -187,10 +187,10 @@ def background_not_announced(event: Event, connection: Connection) -> Iterator[F
         return
     if not connection.is_complete or session.known_work.evicted:
         return
-    for place, listed in enumerate(items(event.update, "background")):
-        mark = background_key(listed)
+    for place, entry in enumerate(items(event.update, "background")):
+        mark = background_key(entry)
         if mark is not None and session.known_work.get(mark) is None:
-            sentence = f"{background_name(listed)} is listed as background work, and no earlier update named it"
+            sentence = f"{background_name(entry)} is listed as background work, and no earlier update named it"
             yield Finding(event.below("update", "background", place), sentence)
 
 
@@ -202,9 +202,9 @@ def background_end_not_reported(event: Event, connection: Connection) -> Iterato
         return
     if reach(event.update, "background") is None:
         return
-    listed = {background_key(one) for one in items(event.update, "background")}
+    current_keys = {background_key(one) for one in items(event.update, "background")}
     for mark, name in session.background.items():
-        if mark not in listed and session.known_work.get(mark) is not True:
+        if mark not in current_keys and session.known_work.get(mark) is not True:
             sentence = f"{name} is no longer listed, and its end was not reported"
             yield Finding(event.below("update", "background"), sentence, session.state_report)
 
@@ -221,7 +221,7 @@ def background_left_out(event: Event, connection: Connection) -> Iterator[Findin
 
 
 def _unreported(session: Session | None) -> tuple[int, ...]:
-    """The prompts whose user message was not reported, as far as all of them are known."""
+    """The prompts whose user message was not reported; empty if not all are known."""
     if session is None or session.unreported_prompts.evicted or session.user_messages.evicted:
         return ()
     return tuple(session.unreported_prompts.values())
@@ -232,7 +232,7 @@ def _is_idle(event: Event, connection: Connection) -> bool:
 
 
 def _unless_crossed(event: Event, connection: Connection, finding: Finding) -> Finding:
-    """A note where the sender need not have read the earlier message of the other side that it does not respect."""
+    """Lower a finding to a note if the sender may not have read the earlier message."""
     if connection.has_read(event.sender, finding.earlier):
         return finding
     return finding._replace(sentence=finding.sentence + CROSSED, level="note")

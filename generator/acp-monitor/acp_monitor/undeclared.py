@@ -1,4 +1,4 @@
-"""What a message has that its types do not declare, though the schema leaves it open, and what of it depends on capabilities."""
+"""Fields and values of a message that its types do not declare though the schema is open, and places that depend on capabilities."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from jsonrpc_bindings.strict import Strict
 
 MAX_PLACES: Final = 200_000
-"""Places of one message that are looked at."""
+"""The maximum number of searched places of one message."""
 
 MAX_SHAPES: Final = 4_096
-"""Shapes of messages that are remembered."""
+"""The maximum number of remembered shapes."""
 
 MAX_SHAPED: Final = 10_000
-"""Places of a message that has a shape: less than `MAX_PLACES`, so that all of such a message is looked at."""
+"""The maximum number of places of a message with a shape; less than `MAX_PLACES`, so that such a message is searched completely."""
 
 _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
     "object": (dict,),
@@ -34,8 +34,8 @@ _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
 }
 
 UndeclaredKind: TypeAlias = Literal["field", "value", "open field", "closed value"]
-"""`field`: the type of its object does not have it; `value`: a text that is none of those that its type names, and no extension.
-`open field`: its object may have any, or is a variant that is not known. `closed value`: the schema refuses all other values.
+"""`field`: the type of its object does not declare it; `value`: a text that its type does not name, and that is no extension. `open
+field`: its object may have any field, or is an unknown variant. `closed value`: the schema refuses all other values.
 """
 
 
@@ -48,7 +48,7 @@ class Undeclared(NamedTuple):
 
 
 class Use(NamedTuple):
-    """A place in a message that depends on a capability. `kind` says how: it is there, or (`absent`) it is required and is not."""
+    """A place in a message that depends on a capability. `kind` says how: it is present, or (`absent`) it is required and missing."""
 
     path: Path
     capability: str
@@ -60,11 +60,11 @@ Found: TypeAlias = Undeclared | Use
 
 
 class _TooLarge(Exception):
-    """A message has too many places to have a shape."""
+    """A message with too many places to have a shape."""
 
 
 class _Place(NamedTuple):
-    """A value with its path, and the schemas that speak of it."""
+    """A value with its path, and the schemas that apply to it."""
 
     path: Path
     value: Any
@@ -73,8 +73,9 @@ class _Place(NamedTuple):
 
 @dataclass(slots=True)
 class _Node:
-    """A schema with what it refers to and all that it adds up, unions apart. `own` are the only values that it has, if it names some.
-    `is_open`: there may be any other fields. `capability` gates this field or variant, `required_with` makes fields required.
+    """A schema merged with its references and parts, without unions. `own` are the only values that it allows, if it names some.
+
+    `is_open`: any other field is allowed. `capability` gates this field or variant, `required_with` makes fields required.
     """
 
     names: list[str] = field(default_factory=list[str])
@@ -92,13 +93,15 @@ class _Node:
 
     @property
     def is_free(self) -> bool:
-        """Whether nothing is said about which fields there are."""
+        """Whether it says nothing about which fields are allowed."""
         return self.is_open or not (self.fields or self.unions)
 
 
 class Types:
-    """The fields and values that the types in one bundled schema declare. It remembers as many `shapes` of messages in which nothing is
-    found. `words` are texts that shapes distinguish beside the constants of the schema; `plain` is for shapes of which the caller
+    """The fields and values that the types of one bundled schema declare. It remembers up to `shapes` shapes of messages without
+    findings.
+
+    `words` are texts that shapes distinguish in addition to the constants of the schema; `plain` is for shapes about which the caller
     knows more.
     """
 
@@ -117,7 +120,7 @@ class Types:
         self._left = 0
 
     def shape(self, definition: str, value: Any) -> int | None:
-        """What an instance of a definition has in common with others like it; `None` where it is too large to tell."""
+        """The shape of an instance of a definition, which similar instances share; `None` if it is too large."""
         if not self._room:
             return None
         self._left = MAX_SHAPED
@@ -127,16 +130,16 @@ class Types:
             return None
 
     def add_plain(self, shape: int | None) -> None:
-        """Keep a shape in `plain`, as far as there is room."""
+        """Add a shape to `plain`, if there is room."""
         if shape is not None and len(self.plain) < self._room:
             self.plain.add(shape)
 
     def undeclared(
         self, definition: str, value: Any, on_limit: Callable[[], None] = lambda: None, shape: int | None = None
     ) -> Iterator[Undeclared]:
-        """The fields in an instance of a definition that its types do not declare, and values that they do not name; see `look`."""
-        found = self.look(definition, value, on_limit, shape, lambda capability, is_absent: False)
-        return (one for one in found if isinstance(one, Undeclared))
+        """The fields of an instance that its types do not declare, and the values that they do not name; see `look`."""
+        places = self.look(definition, value, on_limit, shape, lambda capability, is_absent: False)
+        return (one for one in places if isinstance(one, Undeclared))
 
     def look(
         self,
@@ -146,37 +149,39 @@ class Types:
         shape: int | None,
         concerns: Callable[[str, bool], bool],
     ) -> Iterator[Found]:
-        """What is undeclared in an instance of a definition, and what depends on capabilities, with paths from the instance. `on_limit`
-        is called where more is left than is looked at. `shape` is that of the instance, where the caller has asked for it. Where nothing
-        is undeclared, uses may be left out of a capability that `concerns` nobody; it is also asked about one that demands a field.
+        """Yield what is undeclared in an instance of a definition and what depends on capabilities, with paths from the instance.
+
+        `on_limit` is called if the instance is not searched completely. `shape` is that of the instance, if the caller has it. If
+        nothing is undeclared, uses of capabilities for which `concerns` is false may be omitted; it is also asked about capabilities
+        that require a field.
         """
         shape = self.shape(definition, value) if shape is None else shape
-        known = None if shape is None else self._known.get(shape)
-        if known is not None and not any(starmap(concerns, known)):
+        gates_of_shape = None if shape is None else self._known.get(shape)
+        if gates_of_shape is not None and not any(starmap(concerns, gates_of_shape)):
             return
         is_declared = True
         gates: set[tuple[str, bool]] = set()
-        for found in self._walk(definition, value, on_limit):
-            if isinstance(found, Use):
-                gates.add((found.capability, found.kind == "absent"))
-            elif isinstance(found, Undeclared):
+        for place in self._walk(definition, value, on_limit):
+            if isinstance(place, Use):
+                gates.add((place.capability, place.kind == "absent"))
+            elif isinstance(place, Undeclared):
                 is_declared = False
-            if not isinstance(found, _Place):
-                yield found
+            if not isinstance(place, _Place):
+                yield place
         if is_declared and shape is not None and len(self._known) < self._room:
             self._known[shape] = frozenset(gates)
 
     def is_gated(self, shape: int) -> bool:
-        """Whether something of a shape in which nothing is undeclared depends on capabilities."""
+        """Whether a shape without undeclared parts depends on capabilities."""
         return bool(self._known.get(shape))
 
     def declared(self, definition: str, value: Any) -> set[Path]:
-        """The places of an instance of a definition that its types declare, with a value that they name where they name any."""
+        """The places of an instance that its types declare, with a declared value if they name values."""
         places: set[Path] = set()
         undeclared: set[Path] = set()
-        for found in self._walk(definition, value, lambda: None):
-            if not isinstance(found, Use):
-                (undeclared if isinstance(found, Undeclared) else places).add(found.path)
+        for place in self._walk(definition, value, lambda: None):
+            if not isinstance(place, Use):
+                (undeclared if isinstance(place, Undeclared) else places).add(place.path)
         return places - undeclared
 
     def has_field(self, definition: str, name: str) -> bool:
@@ -191,8 +196,10 @@ class Types:
         return any(name in node.fields for node in nodes.values())
 
     def _shape(self, value: Any) -> Hashable:
-        """All of a value that `undeclared` depends on, so that a message like one without findings is not looked at again: this is most of
-        the time that the monitor takes. Texts and numbers that are no constant of the schema are distinguished by type and mark alone.
+        """Everything in a value on which `undeclared` depends, so that similar messages without findings are not searched again.
+
+        That search is most of the monitor's time. Texts and numbers that are no constants of the schema are distinguished by type and
+        leading underscore only.
         """
         kind = value.__class__
         if kind is dict or kind is list:
@@ -209,38 +216,38 @@ class Types:
         return (kind, value if value in self._constants else None)
 
     def _walk(self, definition: str, value: Any, on_limit: Callable[[], None]) -> Iterator[_Place | Found]:
-        """Every place of an instance that its types declare, what they do not, and what depends on capabilities."""
+        """Yield every declared place of an instance, what is undeclared, and what depends on capabilities."""
         visited = 0
         stack: list[Iterator[_Place | Found]] = [iter([_Place((), value, [self._roots[definition]])])]
         while stack:
-            found = next(stack[-1], None)
-            if found is None:
+            item = next(stack[-1], None)
+            if item is None:
                 stack.pop()
                 continue
-            if isinstance(found, _Place):
+            if isinstance(item, _Place):
                 if visited == MAX_PLACES:
                     on_limit()
                     return
                 visited += 1
-                stack.append(self._inside(found))
-            yield found
+                stack.append(self._inside(item))
+            yield item
 
     def _inside(self, place: _Place) -> Iterator[_Place | Found]:
-        """What is found at a place, and the places right below it, one after the other: few are held at a time."""
-        path, found, schemas = place
-        nodes = list(self._fitting(found, schemas))
+        """Yield the findings at a place and the places directly below it, lazily."""
+        path, value, schemas = place
+        nodes = list(self._fitting(value, schemas))
         yield from dict.fromkeys(self._uses(place, nodes))
-        if is_array(found):
+        if is_array(value):
             below = [schema for node in nodes for schema in node.items]
-            yield from (_Place((*path, index), item, below) for index, item in enumerate(found) if below)
-        elif isinstance(found, str):
-            yield from (Undeclared(path, names, kind) for names, kind in self._undeclared_text(found, nodes))
-        elif is_object(found):
+            yield from (_Place((*path, index), item, below) for index, item in enumerate(value) if below)
+        elif isinstance(value, str):
+            yield from (Undeclared(path, names, kind) for names, kind in self._undeclared_text(value, nodes))
+        elif is_object(value):
             is_free = any(node.is_free for node in nodes)
             has_fields = any(node.fields or node.unions for node in nodes)
-            for tag, (types, kind) in self._undeclared_tags(found, nodes).items():
+            for tag, (types, kind) in self._undeclared_tags(value, nodes).items():
                 yield Undeclared((*path, tag), types, kind)
-            for name, member in found.items():
+            for name, member in value.items():
                 below = [schema for node in nodes for schema in node.fields.get(name, node.values)]
                 if below:
                     yield _Place((*path, name), member, below)
@@ -251,26 +258,26 @@ class Types:
                         yield Undeclared((*path, name), _names(nodes), "open field")
 
     def _uses(self, place: _Place, nodes: Iterable[_Node]) -> Iterator[Use]:
-        """What depends on capabilities at a place: its field, its variant or value, and fields that come with a capability."""
-        path, found, schemas = place
+        """Yield the uses of capabilities at a place: its field, its variant or value, and fields that come with a capability."""
+        path, value, schemas = place
         fields = [self._node(schema) for schema in schemas]
         for node in nodes:
             if node.capability is None:
                 pass
             elif any(node is one for one in fields):
                 yield Use(path, node.capability, "field", str(path[-1]))
-            elif is_object(found):
+            elif is_object(value):
                 constants = (row for one in self._variants(node) for row in one.constants.items())
-                tags = (name for name, values in constants if found.get(name) in values)
-                yield from (Use((*path, tag), node.capability, "variant", str(found[tag])) for tag in islice(tags, 1))
-            elif found in node.own:
-                yield Use(path, node.capability, "value", str(found))
+                tags = (name for name, values in constants if value.get(name) in values)
+                yield from (Use((*path, tag), node.capability, "variant", str(value[tag])) for tag in islice(tags, 1))
+            elif value in node.own:
+                yield Use(path, node.capability, "value", str(value))
             for name, capability in node.required_with.items():
-                if is_object(found) and name not in found:
+                if is_object(value) and name not in value:
                     yield Use(path, capability, "absent", name)
 
     def _fitting(self, value: Any, schemas: Iterable[Any]) -> Iterator[_Node]:
-        """The schemas that describe a value: of each union the variants that it is by its constants, or may be by its type."""
+        """Yield the schemas that describe a value: of each union, the variants that match by constants, or may match by type."""
         for schema in schemas:
             node = self._node(schema)
             yield node
@@ -284,14 +291,14 @@ class Types:
                         yield from self._fitting(value, [branch])
 
     def _undeclared_text(self, text: str, nodes: list[_Node]) -> Iterator[tuple[tuple[str, ...], UndeclaredKind]]:
-        """The types that name some texts and not this one, which has not the mark of extensions."""
+        """Yield the types that name some texts but not this one, unless it has the prefix of extensions."""
         if text.startswith("_") or any(text in node.own for node in nodes):
             return
         closed: list[tuple[str, ...]] = []
         for node in nodes:
             branches = [self._node(branch) for union in node.unions for branch in union]
-            named = [value for branch in (node, *branches) for value in branch.own]
-            if str in map(type, named) and text not in named:
+            constants = [value for branch in (node, *branches) for value in branch.own]
+            if str in map(type, constants) and text not in constants:
                 if any(not one.own and one.types is not None and str in one.types for one in branches):
                     yield tuple(node.names), "value"
                 else:
@@ -302,30 +309,28 @@ class Types:
     def _undeclared_tags(
         self, value: Mapping[str, Any], nodes: Iterable[_Node]
     ) -> dict[str, tuple[tuple[str, ...], UndeclaredKind]]:
-        """The tags of an object whose text is that of no variant, and has no mark of extensions; with the definitions of the union."""
-        found: dict[str, tuple[tuple[str, ...], UndeclaredKind]] = {}
-        named: set[tuple[str, str]] = set()
+        """The tags of an object whose text belongs to no variant and has no prefix of extensions, with the definitions of the union."""
+        tags: dict[str, tuple[tuple[str, ...], UndeclaredKind]] = {}
+        matched_tags: set[tuple[str, str]] = set()
         for node in nodes:
             for union in node.unions:
                 for tag, (texts, is_open) in self._tags(union).items():
                     text = value.get(tag)
-                    is_new = tag not in found or (is_open and found[tag][1] == "closed value")
+                    is_new = tag not in tags or (is_open and tags[tag][1] == "closed value")
                     if isinstance(text, str) and text in texts:
-                        named.add((tag, text))
+                        matched_tags.add((tag, text))
                     elif isinstance(text, str) and not text.startswith("_") and is_new:
-                        found[tag] = (tuple(node.names), "value" if is_open else "closed value")
+                        tags[tag] = (tuple(node.names), "value" if is_open else "closed value")
         return {
             tag: (types, kind)
-            for tag, (types, kind) in found.items()
-            if kind == "value" or (tag, value[tag]) not in named
+            for tag, (types, kind) in tags.items()
+            if kind == "value" or (tag, value[tag]) not in matched_tags
         }
 
     def _tags(self, union: list[Any]) -> Mapping[str, tuple[frozenset[str], bool]]:
-        """The fields that tell the variants of a union apart, those of inner unions included, with their texts, and whether the union is
-        open to others.
-        """
-        found = self._union_tags.get(id(union))
-        if found is None:
+        """The fields that discriminate the variants of a union, inner unions included, with their texts, and whether the union is open."""
+        tags_of_union = self._union_tags.get(id(union))
+        if tags_of_union is None:
             variants = [one for branch in union for one in self._variants(self._node(branch))]
             tags: dict[str, tuple[frozenset[str], bool]] = {}
             for name in dict.fromkeys(name for one in variants for name in one.constants):
@@ -335,11 +340,11 @@ class Types:
                     tags[name] = frozenset(texts), False
                 elif all(others) and any(self._is_text(each) for each in others if each is not None):
                     tags[name] = frozenset(texts), True
-            found = self._union_tags[id(union)] = tags
-        return found
+            tags_of_union = self._union_tags[id(union)] = tags
+        return tags_of_union
 
     def _variants(self, node: _Node) -> Iterator[_Node]:
-        """A variant of a union, or those of the unions that it is."""
+        """Yield a variant of a union, or those of the unions that it consists of."""
         if node.constants or not node.unions:
             yield node
             return
@@ -350,7 +355,7 @@ class Types:
         return all((types := self._node(schema).types) is None or str in types for schema in schemas)
 
     def _agreement(self, value: Any, schema: Any) -> int | None:
-        """How many constants of a variant a value has; `None` where it has another or is of another type."""
+        """The number of constants of a variant that a value has; `None` if it contradicts one or has another type."""
         node = self._node(schema)
         if node.types is not None and type(value) not in node.types:
             return None
@@ -376,16 +381,16 @@ class Types:
             self._nodes[id(schema)] = node  # the schema is kept, so that no other has its id
         return node
 
-    def _add(self, schema: Any, node: _Node, seen: frozenset[str]) -> None:
+    def _add(self, schema: Any, node: _Node, visited: frozenset[str]) -> None:
         if not is_object(schema):
             return
         reference = schema.get("$ref")
-        if isinstance(reference, str) and reference not in seen:
+        if isinstance(reference, str) and reference not in visited:
             name = reference.removeprefix("#/$defs/")
             node.names.append(name)
-            self._add(self._definitions.get(name), node, seen | {reference})
+            self._add(self._definitions.get(name), node, visited | {reference})
         for part in schema.get("allOf", ()):
-            self._add(part, node, seen)
+            self._add(part, node, visited)
         node.unions.extend(schema[key] for key in ("anyOf", "oneOf") if key in schema)
         for name, member in schema.get("properties", {}).items():
             node.fields.setdefault(name, []).append(member)
@@ -404,31 +409,31 @@ class Types:
         node.is_open = node.is_open or more is True or "patternProperties" in schema
         types = schema.get("type")
         if types is not None:
-            named = [types] if isinstance(types, str) else types
-            own = {each for name in named for each in _TYPES.get(name, ())}
+            type_names = [types] if isinstance(types, str) else types
+            own = {each for name in type_names for each in _TYPES.get(name, ())}
             node.types = own if node.types is None else node.types & own
 
 
 @lru_cache(32)
 def types_of(strict: Strict) -> Types:
-    """The types of a protocol, which its monitors share: to read them takes as long as to judge a hundred messages."""
+    """The types of a protocol, shared by its monitors: building them takes as long as judging a hundred messages."""
     return Types(strict.schema, words=CONTENT_TYPES)
 
 
 def _names(nodes: Iterable[_Node]) -> tuple[str, ...]:
-    """What describes an object, the variant of a union before the union."""
+    """The definitions that describe an object, the variant of a union before the union."""
     return tuple(dict.fromkeys(name for node in reversed(list(nodes)) for name in node.names))
 
 
 def _constants(schema: Any) -> Iterator[Any]:
-    """Every value that a schema names."""
+    """Yield every constant of a schema."""
     for node in objects_in(schema):
         yield from node.get("enum", ())
         yield node.get("const")
 
 
 def objects_in(schema: Any) -> Iterator[dict[str, Any]]:
-    """Every object of a schema that is a schema itself."""
+    """Yield every subschema that is an object."""
     waiting = [schema]
     while waiting:
         node = waiting.pop()

@@ -1,7 +1,7 @@
-"""What a message holds that its protocol does not have, and the unstable channel of that protocol has: methods, fields and variants.
-And what upstream's unstable schemas have, or had, beyond those of this project: names alone.
+"""Content of a message that its protocol does not have, but the protocol's unstable channel does: methods, fields and variants.
 
-`tests/monitor/test_upstream.py` holds the names against upstream's newest files.
+Also the names in upstream's unstable schemas, past or present, beyond those of this project. `tests/monitor/test_upstream.py` compares
+the names with upstream's newest files.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from jsonrpc_bindings.strict import Strict
 
 MAX_NOTES: Final = 1024
-"""Notes of one connection. Each says something that was not said before."""
+"""The maximum number of notes of one connection; no note is repeated."""
 
 
 class UnstableChannels:
-    """The unstable channels of some protocols, which `read` gives when the first is needed. Says each thing once."""
+    """The unstable channels of some protocols, which `read` returns on demand. Each note is reported once."""
 
     def __init__(self, read: Callable[[], Iterable[Strict]]) -> None:
         self._read = read
@@ -29,7 +29,7 @@ class UnstableChannels:
         self._reported: set[tuple[str, str, str | None]] = set()
 
     def look(self, event: Event, strict: Strict | None) -> Iterator[Finding]:
-        """What of a message the channel of its version has beyond what judges it."""
+        """Yield the parts of a message that only the unstable channel of its version has."""
         if strict is None or event.kind not in ("request", "notification", "result"):
             return
         if event.route is None:
@@ -109,7 +109,7 @@ UNSTABLE_FIELDS: Final[Mapping[str, Mapping[str, frozenset[str]]]] = {
         "IdleStateUpdate": frozenset({"usage"}),
     },
 }
-"""By protocol and definition the fields."""
+"""Fields by protocol and definition."""
 
 _METHODS: Final = frozenset(
     {
@@ -125,4 +125,4 @@ UNSTABLE_METHODS: Final[Mapping[str, frozenset[str]]] = {
     "acp/v1": _METHODS | {"session/elicitation", "session/elicitation/complete", "session/set_model", "session/stop"},
     "acp/v2": _METHODS,
 }
-"""By protocol the methods."""
+"""Methods by protocol."""

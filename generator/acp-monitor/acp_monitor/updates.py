@@ -1,4 +1,4 @@
-"""What the updates of a session are about: messages, tool calls, and work in the background."""
+"""The subjects of session updates: messages, tool calls and background work."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ TOOL_CALLS: Final = frozenset({"tool_call", "tool_call_update", "tool_call_conte
 HISTORY: Final = MESSAGES | TOOL_CALLS | {"plan", "plan_update"}
 
 OPEN_STATUSES: Final = frozenset({"pending", "in_progress", "paused"})
-"""Statuses of tool calls that are not their end."""
+"""Statuses of tool calls that have not ended."""
 
 BUSY: Final = frozenset({"running", "requires_action"})
-"""States in which there is work in the foreground."""
+"""States with work in the foreground."""
 
 _BACKGROUND: Final = {"terminal": "terminalId", "tool_call": "toolCallId"}
-"""The fields that name work in the background, by its type."""
+"""The fields that identify background work, by its type."""
 
 
 def update_key(update: Any) -> str | None:
@@ -40,14 +40,14 @@ def update_key(update: Any) -> str | None:
     return None
 
 
-def background_key(listed: Any) -> str | None:
-    """The key of a terminal or tool call that a list of work in the background names; `None` for work of another kind."""
-    field = _BACKGROUND.get(text(listed, "type") or "")
-    name = text(listed, field) if field is not None else None
+def background_key(entry: Any) -> str | None:
+    """The key of a terminal or tool call in a list of background work; `None` for other kinds of work."""
+    field = _BACKGROUND.get(text(entry, "type") or "")
+    name = text(entry, field) if field is not None else None
     return None if name is None else f"{field} {key(name)}"
 
 
-def background_name(listed: Any) -> str:
+def background_name(entry: Any) -> str:
     """Such work in a sentence."""
-    kind = "terminal" if text(listed, "type") == "terminal" else "tool_call"
-    return f"the {kind.replace('_', ' ')} {shown(text(listed, _BACKGROUND[kind]))}"
+    kind = "terminal" if text(entry, "type") == "terminal" else "tool_call"
+    return f"the {kind.replace('_', ' ')} {shown(text(entry, _BACKGROUND[kind]))}"

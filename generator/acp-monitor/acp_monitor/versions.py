@@ -1,4 +1,4 @@
-"""Which version of a protocol judges: the one that `initialize` names, or that was named for the monitor."""
+"""The protocol version that validates messages: the one that `initialize` names, or the one given to the monitor."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ NO_SCHEMA: Final = (
 
 
 def is_unknown(version: object, protocols: Mapping[Any, object]) -> bool:
-    """Whether this is a version as these protocols have them, and none of theirs."""
-    named = _version(version)
-    return named is not None and named not in protocols and type(named) in map(type, protocols)
+    """Whether a value has the form of a version of these protocols, but is none of them."""
+    version_key = _version(version)
+    return version_key is not None and version_key not in protocols and type(version_key) in map(type, protocols)
 
 
 def is_named(version: object, protocols: Mapping[Any, object]) -> bool:

@@ -1,11 +1,11 @@
-"""Peers of v1 and v2 that talk to one another: `as_v2` makes an agent of v1 one of v2, `as_v1` an agent of v2 one of v1.
+"""Adapters between versions of the protocol: `as_v2` makes a v1 agent look like a v2 agent, `as_v1` a v2 agent like a v1 agent.
 
     async with as_v2(transport) as agent, peers.join(agent, client) as (calls, _):
         await calls.initialize(v2.InitializeRequest(protocol_version=2, info=me))
 
-An adapter stands between two connections: as the client of one version to the agent, as the agent of the other to the client. What the
-other version has no place for is a `Loss`: counted in `losses`, and passed to `on_loss`. When the agent ends, its turns end with an error,
-and the connection to the client is closed.
+An adapter stands between two connections: it is the client of the agent in one version, and the agent of the client in the other.
+Whatever the other version cannot express is a `Loss`: it is counted in `losses` and passed to `on_loss`. When the agent ends, its turns
+end with an error, and the connection to the client is closed.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ __all__ = ["CARRIER", "AgentAsV1", "AgentAsV2", "Kind", "Local", "Loss", "Losses
 async def as_v1(
     transport: Transport, *, on_loss: OnLoss = lambda loss: None, **options: Unpack[Options]
 ) -> AsyncGenerator[AgentAsV1]:
-    """The agent of v2 at the far end of a transport, as an agent of v1 to be connected to a client.
+    """Connect to the v2 agent at the far end of a transport; yield it as a v1 agent that a client can be connected to.
 
-    `options` are those of the connection to the agent. In v2 the answer to `session/prompt` says that the prompt was accepted; the answer
-    of v1 waits for the state `idle` that ends the work. An agent of v2 uses neither files nor terminals of the client; what its own
-    terminals show goes on as text. Work that no prompt began shows by its updates alone.
+    `options` are those of the connection to the agent. In v2 the response to `session/prompt` only says that the prompt was accepted;
+    the v1 response waits for the state `idle` that ends the work. A v2 agent uses neither files nor terminals of the client; the output
+    of its own terminals is passed on as text. Work that no prompt began is visible only by its updates.
     """
     codec = AgentAsV1(on_loss=on_loss)
     async with peers2.connect_agent(codec.v2_client, transport, **options) as agent, _with_agent(codec, agent):
@@ -52,10 +52,10 @@ async def as_v2(
     local: Local | None = None,
     **options: Unpack[Options],
 ) -> AsyncGenerator[AgentAsV2]:
-    """The agent of v1 at the far end of a transport, as an agent of v2 to be connected to a client.
+    """Connect to the v1 agent at the far end of a transport; yield it as a v2 agent that a client can be connected to.
 
-    `accept_timeout` is how many seconds the agent may be silent before its prompt counts as accepted. Files and terminals of the client,
-    which v2 does not have, are offered to the agent where `local` serves them on this machine. `options` are those of the connection to the
+    `accept_timeout` is how many seconds the agent may be silent before its prompt counts as accepted. Client files and terminals, which
+    v2 does not have, are advertised to the agent if `local` serves them on this machine. `options` are those of the connection to the
     agent.
     """
     codec = AgentAsV2(on_loss=on_loss, accept_timeout=accept_timeout, local=local)

@@ -1,4 +1,4 @@
-"""What the author of an agent writes: a class, the same for version 1 and version 2 of the protocol."""
+"""The base class for authors of agents: one class serves version 1 and version 2 of the protocol."""
 
 from __future__ import annotations
 
@@ -22,28 +22,30 @@ if TYPE_CHECKING:
     from .agent_core import AgentCore
 
 AUTH_REQUIRED: Final = -32000
-"""The user has to log in first."""
+"""The error code that says that the user has to log in first."""
 
 PROMPT_CAPABILITIES: Final = {"image": "image", "audio": "audio", "resource": "embeddedContext"}
-"""The capability for each type of content that not every agent takes."""
+"""The prompt capability that each optional content type requires."""
 
 
 class AuthRequired(RequestError):
-    """Raised by `on_new_session` and its like where the user has to log in first."""
+    """Raise this in `on_new_session` and similar hooks when the user has to log in first."""
 
     def __init__(self, message: str = "log in first") -> None:
         super().__init__(AUTH_REQUIRED, message)
 
 
 class Agent:
-    """An agent. Override `on_prompt`, and of the other methods those that are wanted. One object may serve any number of connections.
-    `RequestError` and `NotAdvertised` that a method raises answer the request; any other exception is logged, with the session's id, and
-    answered as an internal error.
+    """An agent. Override `on_prompt`, and any other hooks that you need. One object may serve any number of connections.
+
+    A `RequestError` or `NotAdvertised` that a hook raises becomes the error response; any other exception is logged with the session's
+    id, and the response is an internal error.
 
     `info`: name and version for clients. `auth_methods`: how users can log in; `on_authenticate` does it. `store` keeps the sessions.
-    `allowed_roots`: the directories that sessions may use, or a policy for them; all where it is not given. `additional_directories`:
-    whether a session may have more than one. `prompt_types`: the content that a prompt may have besides text and links: `image`, `audio`,
-    `resource`. `mcp_transports`: how the agent reaches `session.mcp_servers`, `stdio` and `http`; others are refused.
+    `allowed_roots`: the directories that sessions may use, or a policy for them; by default all. `additional_directories`: whether a
+    session may have more than one root. `prompt_types`: the content types that a prompt may have besides text and links: `image`,
+    `audio`, `resource`. `mcp_transports`: how the agent connects to `session.mcp_servers`, `stdio` and `http`; servers with other
+    transports are refused.
     """
 
     def __init__(
@@ -77,15 +79,15 @@ class Agent:
             raise ValueError("an agent with methods of authentication needs 'on_logout'")
 
     def overrides(self, name: str) -> bool:
-        """Whether a subclass has this method."""
+        """Whether a subclass overrides this method."""
         return getattr(type(self), name) is not getattr(Agent, name)
 
     def lock(self, session_id: str) -> asyncio.Lock:
-        """Holds back what opens and closes a session while another such request is at work."""
+        """The lock that serializes the requests that open or close this session."""
         return self._locks.setdefault(session_id, asyncio.Lock())
 
     def capabilities(self) -> v2.AgentCapabilities:
-        """What is advertised, in the terms of version 2."""
+        """The capabilities that the agent advertises, as in version 2."""
         prompt: dict[str, Any] = {name: {} for type_, name in PROMPT_CAPABILITIES.items() if type_ in self.prompt_types}
         mcp: dict[str, Any] = {name: {} for name in self.mcp_transports}
         session: dict[str, Any] = {"prompt": prompt, "mcp": mcp, "delete": {}, "fork": {}}
@@ -94,66 +96,74 @@ class Agent:
         return v2.decode_as(v2.AgentCapabilities, {"session": session})
 
     async def on_prompt(self, turn: Turn) -> str | None:
-        """Do the work of a turn, and return why it ended: `end_turn` (or nothing), `max_tokens`, `max_turn_requests` or `refusal`. It is
-        cancelled with the turn, which ends without it where it goes on.
+        """Do the work of a turn, and return its stop reason: `end_turn` (or `None`), `max_tokens`, `max_turn_requests` or `refusal`.
+
+        When the turn is cancelled, so is this coroutine; if it continues all the same, the turn ends without it.
         """
         raise NotImplementedError("override 'on_prompt'")
 
     async def on_cancel(self, session: Session) -> None:
-        """The client has cancelled the work of a session. The turn is cancelled already."""
+        """Called when the client cancels the work of a session. The turn is cancelled already."""
 
     async def on_cancel_tool_call(self, session: Session, tool_call_id: str) -> None:  # noqa: ARG002
-        """The user stops one tool call, in version 2. It must have offered that by an update with `capabilities`; end it by one with its
-        `status`.
+        """Stop one tool call, as the user asks (version 2 only).
+
+        The tool call must have advertised this by an update with `capabilities`; end it by an update with its `status`.
         """
         raise unserved("tool_call/cancel")
 
     async def on_new_session(self, session: Session) -> None:
-        """A session begins: offer modes, options and commands here. The client learns of it when this returns."""
+        """Called when a session begins: offer modes, options and commands here. The client gets the response when this returns."""
 
     async def on_load_session(self, session: Session) -> None:
-        """A session is opened again, and its history is replayed to the client."""
+        """Called when a session is opened again and its history is going to be replayed to the client."""
 
     async def on_resume_session(self, session: Session) -> None:
-        """A session is opened again by a client that knows its history."""
+        """Called when a session is opened again by a client that has its history."""
 
     async def on_fork_session(self, session: Session) -> None:
-        """A session begins that has the history of another, and a copy of its `data`."""
+        """Called when a session begins that has the history of another, and a copy of its `data`."""
 
     async def on_close_session(self, session: Session) -> None:
-        """A session is closed: by the client, with its connection, or since another connection opens it. Its turn has ended."""
+        """Called when a session is closed: by the client, with its connection, or because another connection opens it.
 
-    async def on_delete_session(self, connection: ClientConnection, session_id: str) -> None:
-        """A session is about to be closed, if it is open, and deleted from the store. Raise `RequestError` to keep it."""
+        Its turn has ended.
+        """
+
+    async def on_delete_session(self, session: Session) -> None:
+        """Called before a session is closed (if it is open) and deleted from the store. Raise `RequestError` to keep it.
+
+        Nothing can be sent for a session that is not open.
+        """
 
     async def on_set_mode(self, session: Session, mode_id: str) -> None:
-        """The user chooses a mode, which `session.set_modes` offers. The session is in it once this returns."""
+        """Called when the user chooses one of the modes of `session.set_modes`. The session is in that mode once this returns."""
 
     async def on_set_config_option(self, session: Session, config_id: str, value: str | bool) -> None:
-        """The user sets an option that `session.set_config_options` offers. It has the value once this returns."""
+        """Called when the user sets one of the options of `session.set_config_options`. It has the value once this returns."""
 
     async def on_authenticate(self, connection: ClientConnection, method_id: str) -> None:  # noqa: ARG002
-        """The user logs in by one of `auth_methods`: set `connection.user`."""
+        """Log the user in by one of `auth_methods`: set `connection.user`."""
         raise unserved("auth/login")
 
     async def on_logout(self, connection: ClientConnection) -> None:  # noqa: ARG002
-        """The user logs out: once this returns, `connection.user` is `None`."""
+        """Log the user out; once this returns, `connection.user` is `None`."""
         raise unserved("auth/logout")
 
     async def on_extension_request(self, connection: ClientConnection, method: str, params: Any) -> Any:  # noqa: ARG002
-        """Answer a request that the protocol does not have; its name begins with `_`, and params and result are plain JSON."""
+        """Return the result of an extension request. Its method begins with `_`; params and result are plain JSON."""
         raise unserved(method)
 
     async def on_extension_notification(self, connection: ClientConnection, method: str, params: Any) -> None:
-        """Take note of a notification that the protocol does not have."""
+        """Handle an extension notification. Its method begins with `_`."""
 
 
-def _policy(allowed: Iterable[str | os.PathLike[str]] | RootPolicy | None) -> RootPolicy:
-    if allowed is None:
+def _policy(allowed_roots: Iterable[str | os.PathLike[str]] | RootPolicy | None) -> RootPolicy:
+    if allowed_roots is None:
         return lambda path: None
-    if callable(allowed):
-        return allowed
-    folders = [os.path.realpath(one) for one in allowed]
+    if callable(allowed_roots):
+        return allowed_roots
+    folders = [os.path.realpath(one) for one in allowed_roots]
 
     def allow(path: str) -> str | None:
         real = os.path.realpath(path)

@@ -1,4 +1,4 @@
-"""The agent as its client has it: what it is, and the sessions that it opens."""
+"""An agent as its client sees it: its capabilities, and the sessions that it opens."""
 
 from __future__ import annotations
 
@@ -17,16 +17,18 @@ from .client_session import ClientSession
 from .errors import InvalidMessage
 
 MAX_PAGES: Final = 1000
-"""Pages of `session/list` that are asked for."""
+"""The maximum number of pages of `session/list` that are requested."""
 
 
 class AgentConnection:
-    """A connection to an agent that is initialized. `version` is the version of the protocol on the wire, 1 or 2; all else is in the terms
-    of v2, whichever is spoken.
+    """An initialized connection to an agent.
 
-    Paths are text or `Path`. A relative `cwd` counts from the directory of this process, relative additional directories from `cwd`.
-    Calls raise `PeerError` where the agent answers with an error, `NotAdvertised` before anything is sent where the agent does not offer
-    something, `InvalidMessage`, `ConnectionClosed`, and `ValueError` for what is wrong by itself, such as a directory that is not allowed.
+    `version` is the protocol version on the wire, 1 or 2; everything else has the types of v2, whichever is spoken.
+
+    Paths are `str` or `Path`. A relative `cwd` is resolved against the directory of this process, relative additional directories
+    against `cwd`. Calls raise `PeerError` if the agent responds with an error, `NotAdvertised` before anything is sent if the agent does
+    not advertise something, `InvalidMessage`, `ConnectionClosed`, and `ValueError` for invalid arguments, such as a directory that is
+    not allowed.
     """
 
     def __init__(self, core: ClientCore) -> None:
@@ -38,12 +40,12 @@ class AgentConnection:
 
     @property
     def info(self) -> v2.Implementation:
-        """The name and version of the agent's program."""
+        """The name and version of the agent."""
         return self._core.answer.info
 
     @property
     def capabilities(self) -> v2.AgentCapabilities:
-        """What the agent offers; `capabilities.session.additional_directories` says whether sessions can have several roots."""
+        """The capabilities of the agent; `capabilities.session.additional_directories` says whether sessions can have several roots."""
         return self._core.answer.capabilities
 
     @property
@@ -53,13 +55,13 @@ class AgentConnection:
 
     @property
     def auth_methods(self) -> Sequence[v2.AuthMethod]:
-        """How the user can log in."""
-        found = self._core.answer.auth_methods
-        return tuple(found) if isinstance(found, list) else ()
+        """The methods by which the user can log in."""
+        methods = self._core.answer.auth_methods
+        return tuple(methods) if isinstance(methods, list) else ()
 
     @property
     def sessions(self) -> Mapping[str, ClientSession]:
-        """The sessions that are open, by their ids."""
+        """The open sessions, by id."""
         return MappingProxyType(self._core.sessions)
 
     async def new_session(
@@ -69,8 +71,9 @@ class AgentConnection:
         additional_directories: Sequence[Folder] = (),
         mcp_servers: McpServers = (),
     ) -> ClientSession:
-        """Open a session that may use these directories, and no others. The agent connects to the MCP servers; a `dict` is one as
-        JSON of v2 has it.
+        """Open a session that may use these directories and no others.
+
+        The agent connects to the MCP servers; a `dict` is a server as v2 JSON.
         """
         return await self._core.create_session(cwd, additional_directories, mcp_servers)
 
@@ -82,8 +85,9 @@ class AgentConnection:
         additional_directories: Sequence[Folder] = (),
         mcp_servers: McpServers = (),
     ) -> ClientSession:
-        """Open a session that the agent has stored; its conversation is replayed. The directories given are all that the session
-        has from now on. Where the agent refuses, a session that is open stays as it was.
+        """Open a session that the agent has stored, and have its conversation replayed.
+
+        The directories passed here replace those that the session had. If the agent refuses, a session that is open stays as it was.
         """
         return await self._core.resume_session(session_id, cwd, additional_directories, mcp_servers, is_load=True)
 
@@ -95,7 +99,7 @@ class AgentConnection:
         additional_directories: Sequence[Folder] = (),
         mcp_servers: McpServers = (),
     ) -> ClientSession:
-        """As `load_session`, without a replay; what is known of the session stays."""
+        """Open a stored session like `load_session`, but without a replay; its transcript here is kept."""
         return await self._core.resume_session(session_id, cwd, additional_directories, mcp_servers, is_load=False)
 
     async def fork_session(
@@ -106,67 +110,77 @@ class AgentConnection:
         additional_directories: Sequence[Folder] = (),
         mcp_servers: McpServers = (),
     ) -> ClientSession:
-        """Open a new session with the context of another, which stays as it is. Directories are not inherited; the transcript begins as
-        that of the other session, where that is open.
+        """Open a new session with the context of another, which stays as it is.
+
+        Directories are not inherited. The transcript begins as a copy of that of the other session, if that is open.
         """
         return await self._core.create_session(cwd, additional_directories, mcp_servers, source_id=session_id)
 
     async def list_sessions(
         self, *, cwd: Folder | None = None, additional_directories: Sequence[Folder] | None = None
     ) -> list[v2.SessionInfo]:
-        """All sessions that the agent knows, with their directories, or those with these directories."""
+        """List all sessions of the agent with their directories, or only those with these directories."""
         refuse_text(additional_directories=additional_directories)
         fields: dict[str, Any] = {"cwd": None if cwd is None else str(Path.cwd() / cwd)}
         if additional_directories is not None:
-            offered = self._core.session_capabilities.additional_directories
-            self._core.require("session/list", offered, "capabilities.session.additionalDirectories")
+            capability = self._core.session_capabilities.additional_directories
+            self._core.require("session/list", capability, "capabilities.session.additionalDirectories")
             base = Path.cwd() / (cwd or "")
             fields["additional_directories"] = [str(base / path) for path in additional_directories]
-        found: list[v2.SessionInfo] = []
+        sessions: list[v2.SessionInfo] = []
         cursor: str | None = None
-        seen: set[str] = set()
+        visited_cursors: set[str] = set()
         for _ in range(MAX_PAGES):
             request = v2.ListSessionsRequest(cursor=cursor, **fields)
             page: v2.ListSessionsResponse = await self._core.request("session/list", request)
-            found += page.sessions
+            sessions += page.sessions
             cursor = page.next_cursor
             if cursor is None:
-                return found
-            if cursor in seen:
+                return sessions
+            if cursor in visited_cursors:
                 break
-            seen.add(cursor)
-        raise InvalidMessage("session/list", "/nextCursor", f"the pages do not end: {len(seen)} were read")
+            visited_cursors.add(cursor)
+        raise InvalidMessage("session/list", "/nextCursor", f"the pages do not end: {len(visited_cursors)} were read")
 
     async def delete_session(self, session_id: str) -> None:
-        """Have a stored session removed. An open one ends with it, even where the agent refuses."""
+        """Delete a stored session. If it is open, it ends, even if the agent refuses."""
         await self._core.delete_session(session_id)
 
     async def authenticate(self, method_id: str) -> None:
-        """Log the user in, by one of `auth_methods`. Raises `NotAdvertised` where there are none, `ValueError` for another."""
-        known = [method.method_id for method in self.auth_methods]
-        self._core.require("auth/login", bool(known), "authMethods")
-        if method_id not in known:
-            raise ValueError(f"the agent has no method of authentication {method_id!r}; it has {', '.join(known)}")
+        """Log the user in by one of `auth_methods`. Raises `NotAdvertised` if there are none, `ValueError` for any other method."""
+        method_ids = [method.method_id for method in self.auth_methods]
+        self._core.require("auth/login", bool(method_ids), "authMethods")
+        if method_id not in method_ids:
+            raise ValueError(f"the agent has no method of authentication {method_id!r}; it has {', '.join(method_ids)}")
         await self._core.request("auth/login", v2.LoginAuthRequest(method_id=method_id))
 
     async def logout(self) -> None:
-        """Log the user out. Raises `NotAdvertised` where the agent has no login, or one of v1 cannot forget it."""
+        """Log the user out. Raises `NotAdvertised` if the agent has no login, or is a v1 agent that cannot log out."""
         self._core.require("auth/logout", bool(self.auth_methods), "authMethods")
         self._core.require("logout", self._core.can_logout, "agentCapabilities.auth.logout")
         await self._core.request("auth/logout", v2.LogoutAuthRequest())
 
     async def extension_request(self, method: str, params: Any = None) -> Any:
-        """Send a request that the schema does not have; its name begins with `_`."""
+        """Send an extension request. Raises `ValueError` for a method that does not begin with `_`."""
+        _require_extension(method)
         return await self._core.request(method, params)
 
     async def extension_notification(self, method: str, params: Any = None) -> None:
-        """Send a notification that the schema does not have; its name begins with `_`."""
+        """Send an extension notification. Raises `ValueError` for a method that does not begin with `_`."""
+        _require_extension(method)
         await self._core.calls.notify(method, params)
 
     async def wait_closed(self) -> None:
-        """Wait until the agent has ended, or the connection was closed."""
+        """Wait until the agent has ended or the connection is closed."""
         await self._core.connection.ended()
 
     async def close(self) -> None:
-        """End the connection and all sessions; an agent that was started is ended too. The end of the `async with` block does it."""
+        """Close the connection and all sessions, and end an agent that was spawned. The end of the `async with` block does it too."""
         await self._core.connection.close()
+
+
+def _require_extension(method: str) -> None:
+    if not method.startswith("_"):
+        raise ValueError(
+            f"the name of an extension begins with '_': write '_{method}', or call the method of the protocol"
+        )

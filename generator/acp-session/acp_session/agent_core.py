@@ -1,10 +1,10 @@
-"""The agent's half of a connection, in the terms of version 2: the sessions that the connection holds, their lifecycle and their turns.
+"""The agent's side of a connection, in the types of version 2: its sessions, their lifecycle and their turns.
 
-An `AgentCore` serves a client of version 2 as it is, and one of version 1 behind the codec. A prompt is answered when it has its place in
-the conversation: at once, or after the turn before it. A lifecycle request that fails leaves everything as it was.
+An `AgentCore` serves a client of version 2 directly, and one of version 1 behind the codec. The response to a prompt is sent when the
+prompt has its place in the conversation: at once, or after the turn before it. A lifecycle request that fails changes nothing.
 
-Sources: the pages of v2 on session setup, session list, session delete, prompts, cancellation; the RFDs on `additionalDirectories` and on
-required session methods.
+Sources: the pages of v2 on session setup, session list, session delete, prompts, cancellation; the RFDs on `additionalDirectories` and
+on required session methods.
 """
 
 from __future__ import annotations
@@ -29,15 +29,16 @@ from .agent import Agent
 from .background import Background
 from .codec.relay import LocalCalls
 from .errors import answer_to_hook
+from .log import LOG
 from .modes import mode_option, with_value
 from .services import Local, LocalServices, Services
-from .session import LOG, ClientCapabilities, ClientConnection, Session
+from .session import ClientCapabilities, ClientConnection, Session
 from .store import StoredSession
 from .transcript import FINAL_STATUSES, MAX_OUTPUT
 from .turn import Turn
 
 PAGE_SIZE: Final = 100
-"""Sessions on a page of `session/list`."""
+"""The number of sessions on a page of `session/list`."""
 
 T = TypeVar("T")
 
@@ -64,7 +65,10 @@ class AgentCore(peers.Agent):
         self._is_used = False
 
     async def serve(self, method: str, params: Any) -> Any:
-        """See `Side`. A client of version 2 may repeat `initialize` until its first other request (schema of v2, `InitializeRequest`)."""
+        """Serve a request or notification, see `Side`.
+
+        A client of version 2 may repeat `initialize` until its first other request (schema of v2, `InitializeRequest`).
+        """
         if method != "initialize":
             self._is_used = True
         elif self._peer is not None and (self._is_used or self._remote is not None):
@@ -81,41 +85,41 @@ class AgentCore(peers.Agent):
             await session.show_terminal(v2.decode_as(v2.SessionUpdate, update), limit)
 
     def connect(self, client: peers.Client, services: Services) -> None:
-        """Serve this client, which a codec stands for, and use its files and terminals."""
+        """Serve this client, which a codec represents, and use its files and terminals."""
         calls: Any = LocalCalls(client)
         self._remote, self.services = peers.RemoteClient(calls), services
 
     @property
     def connection_to_client(self) -> ClientConnection:
-        """The connection, as hooks get it."""
+        """The connection that is passed to hooks. Raises `RequestError` before `initialize`."""
         if self._peer is None:
             raise RequestError(INVALID_REQUEST, "`initialize` must come first")
         return self._peer
 
     def roots(self, session_id: str) -> RootSet:
-        """The roots that are in force. Raises `RequestError` -32602 for a session that is not open here."""
-        found = self.sessions.get(session_id)
-        if found is None or found.root_set is None:
+        """The roots in force. Raises `RequestError` -32602 for a session that is not open here."""
+        session = self.sessions.get(session_id)
+        if session is None or session.root_set is None:
             raise invalid_params("the session is not open; load or resume it", "/sessionId")
-        return found.root_set
+        return session.root_set
 
     async def disconnected(self) -> None:
-        """Close all sessions. The store has them."""
+        """Close all sessions. They stay in the store."""
         await asyncio.gather(*(self._close(session) for session in tuple(self.sessions.values())))
         await self.services.close()
 
     async def initialize(self, params: v2.InitializeRequest, /) -> v2.InitializeResponse:
-        """Answer what the agent is and can do."""
-        offered, form = self.services.capabilities(), params.capabilities.elicitation
+        """Respond with the identity and capabilities of the agent."""
+        client_capabilities, form = self.services.capabilities(), params.capabilities.elicitation
         self._peer = ClientConnection(
             2 if self._remote is None else 1,
             self._remote or self.client,
             self.services,
             params.info,
             ClientCapabilities(
-                read_text_file=offered.fs.read_text_file,
-                write_text_file=offered.fs.write_text_file,
-                run_command=offered.terminal,
+                read_text_file=client_capabilities.fs.read_text_file,
+                write_text_file=client_capabilities.fs.write_text_file,
+                run_command=client_capabilities.terminal,
                 ask=form is not None and form.form is not None,
                 ask_url=form is not None and form.url is not None,
             ),
@@ -146,15 +150,15 @@ class AgentCore(peers.Agent):
         return v2.NewSessionResponse(session_id=session.id, **session.offer())
 
     async def session_fork(self, params: v2.ForkSessionRequest, /) -> v2.ForkSessionResponse:
-        """Begin a session with the history of another, and the roots that are given."""
+        """Begin a session with the history of another and the roots of the request."""
         source = self._find(params.session_id)
         before = await self._load(params.session_id) if source is None else source.stored
-        stored = await self._call(_copy(before), source)
-        session = await self._begin(stored, params, self._workspace.fork, self.agent.on_fork_session)
+        record = await self._call(_copy(before), source)
+        session = await self._begin(record, params, self._workspace.fork, self.agent.on_fork_session)
         return v2.ForkSessionResponse(session_id=session.id, **session.offer())
 
     async def session_load(self, params: v2.LoadSessionRequest, /) -> v2.LoadSessionResponse:
-        """Open a session again: the roots that are given are all that it has from now on. Its history is replayed."""
+        """Open a session again and replay its history. The roots of the request replace those that it had."""
         session = await self._reopen(params, is_replayed=True)
         offer = session.offer()
         if offer.pop("available_commands", None):
@@ -162,8 +166,9 @@ class AgentCore(peers.Agent):
         return v2.LoadSessionResponse(**offer)
 
     async def session_resume(self, params: v2.ResumeSessionRequest, /) -> v2.ResumeSessionResponse:
-        """Open a session again, as `session_load`; the history is replayed where that is asked for. Raises `RequestError` -32602 for
-        another place to begin at than the start.
+        """Open a session again like `session_load`; the history is replayed only on request.
+
+        Raises `RequestError` -32602 for a replay that does not begin at the start.
         """
         start = params.replay_from
         if start is not None and not isinstance(start, v2.ReplayFromStart):
@@ -171,25 +176,25 @@ class AgentCore(peers.Agent):
         return v2.ResumeSessionResponse(**(await self._reopen(params, is_replayed=start is not None)).offer())
 
     async def session_list(self, params: v2.ListSessionsRequest, /) -> v2.ListSessionsResponse:
-        """The sessions that pass the filters, newest first, in pages. Raises `RequestError` for a cursor that is none."""
+        """List the sessions that pass the filters, newest first, in pages. Raises `RequestError` for an invalid cursor."""
         user = self.connection_to_client.user
         infos = {one.session_id: one for one in await self._call(self.agent.store.list(user))}
         infos |= {one.id: one.stored.info() for one in self.sessions.values() if one.stored.user == user}
         order = sorted(infos.values(), key=_sort_key, reverse=True)
-        found = self._workspace.filter_sessions(
+        matches = self._workspace.filter_sessions(
             order, params, lambda one: parse_scope(one.cwd, one.additional_directories, flavour=None)
         )
         if params.cursor is not None:
             last = _parse_cursor(params.cursor)
-            found = [one for one in found if _sort_key(one) < last]
-        page = found[:PAGE_SIZE]
+            matches = [one for one in matches if _sort_key(one) < last]
+        page = matches[:PAGE_SIZE]
         if not self.agent.additional_directories:
             page = [one.__replace__(additional_directories=UNSET) for one in page]
-        more: dict[str, Any] = {"next_cursor": json.dumps(_sort_key(page[-1]))} if len(found) > PAGE_SIZE else {}
+        more: dict[str, Any] = {"next_cursor": json.dumps(_sort_key(page[-1]))} if len(matches) > PAGE_SIZE else {}
         return v2.ListSessionsResponse(sessions=page, **more)
 
     async def session_close(self, params: v2.CloseSessionRequest, /) -> v2.CloseSessionResponse:
-        """Close a session: all work is cancelled, and its end sent. The session can be opened again."""
+        """Close a session: cancel all work, and send its end. The session can be opened again."""
         async with self.agent.lock(params.session_id):
             if self._find(params.session_id) is not None:
                 await self.release_session(params.session_id)
@@ -198,21 +203,22 @@ class AgentCore(peers.Agent):
         return v2.CloseSessionResponse()
 
     async def session_delete(self, params: v2.DeleteSessionRequest, /) -> v2.DeleteSessionResponse:
-        """Close a session and forget it. One that is not there is deleted already."""
+        """Close a session and delete it. A session that does not exist counts as deleted."""
         async with self.agent.lock(params.session_id):
-            connection = self.connection_to_client
-            found = await self._call(self.agent.store.load(params.session_id))
-            if found is not None and found.user == connection.user:
-                await self._call(self.agent.on_delete_session(connection, params.session_id))
+            connection, store = self.connection_to_client, self.agent.store
+            record = await self._call(store.load(params.session_id))
+            if record is not None and record.user == connection.user:
+                session = self.sessions.get(record.id) or Session(record, connection, store, is_closed=True)
+                await self._call(self.agent.on_delete_session(session), session)
                 await self._close_elsewhere(params.session_id)
                 await self.release_session(params.session_id)
-                await self._call(self.agent.store.delete(params.session_id))
+                await self._call(store.delete(params.session_id))
         return v2.DeleteSessionResponse()
 
     async def session_set_config_option(
         self, params: v2.SetSessionConfigOptionRequest, /
     ) -> v2.SetSessionConfigOptionResponse:
-        """Set an option, or the mode. Raises `RequestError` -32602 for one that is not offered, or a value that it does not have."""
+        """Set an option, or the mode. Raises `RequestError` -32602 for an unknown option or value."""
         session, value = await self._require_open(params.session_id), params.value
         _options_with(session, params.config_id, value)
         mode = mode_option(session.stored.config_options)
@@ -224,7 +230,10 @@ class AgentCore(peers.Agent):
         return v2.SetSessionConfigOptionResponse(config_options=list(session.stored.config_options))
 
     async def session_prompt(self, params: v2.PromptRequest, /) -> v2.PromptResponse:
-        """Take a message in, and begin with the work once the turn before it has ended. Cancelled while it waits, it is not taken in."""
+        """Accept a prompt, and begin its turn once the turn before it has ended.
+
+        A prompt that is cancelled while it waits is not accepted.
+        """
         session = await self._require_open(params.session_id)
         _require_types(params.prompt, {"text", "resource_link", *self.agent.prompt_types}, "content", "/prompt")
         if self._remote is not None and session.work is not None and not session.is_stopped:
@@ -236,7 +245,7 @@ class AgentCore(peers.Agent):
         return v2.PromptResponse(message_id=await session.prompt(params.prompt, work, self.grace))
 
     async def session_cancel(self, params: v2.CancelSessionNotification, /) -> None:
-        """Stop the turn, and the prompts that wait for it. Background work goes on."""
+        """Cancel the turn and the prompts that wait for it. Background work continues."""
         session = self._find(params.session_id)
         if session is None or (session.work is None and not session.queue.is_waited_for):
             return
@@ -247,7 +256,7 @@ class AgentCore(peers.Agent):
             session.log.exception("'on_cancel' failed")
 
     async def tool_call_cancel(self, params: v2.CancelToolCallRequest, /) -> v2.CancelToolCallResponse:
-        """Have the agent stop a tool call. Raises `RequestError` -32602 for one that does not offer it, or has ended."""
+        """Stop a tool call. Raises `RequestError` -32602 if the tool call does not advertise this, or has ended."""
         session, is_offered = await self._require_open(params.session_id), False
         for update in session.stored.history:
             if isinstance(update, v2.SessionToolCallUpdate) and update.tool_call_id == params.tool_call_id:
@@ -261,7 +270,7 @@ class AgentCore(peers.Agent):
         return v2.CancelToolCallResponse()
 
     async def terminal_cancel(self, params: v2.CancelTerminalRequest, /) -> v2.CancelTerminalResponse:
-        """End a command that the client shows."""
+        """Kill a command that the client shows."""
         await self._require_open(params.session_id)
         await self.services.cancel_terminal(params.session_id, params.terminal_id)
         return v2.CancelTerminalResponse()
@@ -274,18 +283,18 @@ class AgentCore(peers.Agent):
         """See `Agent.on_extension_notification`."""
         await self.agent.on_extension_notification(self.connection_to_client, method, params)
 
-    async def _begin(self, stored: StoredSession, params: P, bind: Callable[[P], RootSet], hook: Hook) -> Session:
-        """A new session of this connection."""
-        stored.user = self.connection_to_client.user
-        stored.id, stored.updated_at = f"sess_{secrets.token_hex(8)}", datetime.now(UTC).isoformat()
-        session = Session(stored, self.connection_to_client, self.agent.store)
+    async def _begin(self, record: StoredSession, params: P, bind: Callable[[P], RootSet], hook: Hook) -> Session:
+        """Begin a new session on this connection."""
+        record.user = self.connection_to_client.user
+        record.id, record.updated_at = f"sess_{secrets.token_hex(8)}", datetime.now(UTC).isoformat()
+        session = Session(record, self.connection_to_client, self.agent.store)
         session.end_calls()
         await self._open_with(session, params, bind, hook)
         self._background.start(session.finish_opening(is_new=True))
         return session
 
     async def _reopen(self, params: R, *, is_replayed: bool) -> Session:
-        """A session that is there, with the roots and MCP servers of a request."""
+        """Open an existing session with the roots and MCP servers of a request."""
         session_id = params.session_id
         async with self.agent.lock(session_id):
             await self._close_elsewhere(session_id)
@@ -298,7 +307,7 @@ class AgentCore(peers.Agent):
         return session
 
     async def _open_with(self, session: Session, params: P, bind: Callable[[P], RootSet], hook: Hook) -> None:
-        """Give a session the roots and MCP servers of a request, if the agent agrees."""
+        """Give a session the roots and MCP servers of a request, unless the agent's hook raises."""
         servers = () if params.mcp_servers is UNSET else params.mcp_servers
         _require_types(servers, self.agent.mcp_transports, "MCP server", "/mcpServers")
         roots = _bind_roots(bind, params)
@@ -315,7 +324,7 @@ class AgentCore(peers.Agent):
         self.agent.owners[session.id] = self
 
     async def release_session(self, session_id: str) -> None:
-        """Close a session, since another connection opens it or the client is done with it."""
+        """Close a session because another connection opens it, or the client closes or deletes it."""
         session = self.sessions.get(session_id)
         if session is not None:
             await self._close(session)
@@ -328,7 +337,7 @@ class AgentCore(peers.Agent):
             await holder.release_session(session_id)
 
     async def _close(self, session: Session) -> None:
-        """Close a session; once, whoever asks for it."""
+        """Close a session, only once however many callers ask for it."""
         if session.closing is None:
             session.closing = asyncio.create_task(self._do_close(session))
         await asyncio.wait([session.closing])
@@ -345,48 +354,48 @@ class AgentCore(peers.Agent):
             del self.agent.owners[session.id]
 
     async def _load(self, session_id: str) -> StoredSession:
-        """A session of the store that is the user's. Raises `RequestError` -32002."""
-        found = await self._call(self.agent.store.load(session_id))
-        if found is None or found.user != self.connection_to_client.user:
+        """Load a session of this user from the store. Raises `RequestError` -32002."""
+        record = await self._call(self.agent.store.load(session_id))
+        if record is None or record.user != self.connection_to_client.user:
             raise RequestError(NOT_FOUND, "there is no such session", {"sessionId": session_id})
-        return found
+        return record
 
     def _find(self, session_id: str) -> Session | None:
-        """A session that this connection holds, and that is the user's."""
-        found = self.sessions.get(session_id)
-        return None if found is None or found.stored.user != self.connection_to_client.user else found
+        """The session that this connection holds and that belongs to this user; `None` if there is none."""
+        session = self.sessions.get(session_id)
+        return None if session is None or session.stored.user != self.connection_to_client.user else session
 
     async def _require_open(self, session_id: str) -> Session:
-        """A session that is open here. Raises `RequestError`: -32002 where there is none, -32602 where it is not open."""
-        found = self._find(session_id)
-        if found is None or found.closing is not None:
+        """The session that is open here. Raises `RequestError`: -32002 if it does not exist, -32602 if it is not open."""
+        session = self._find(session_id)
+        if session is None or session.closing is not None:
             await self._load(session_id)
             raise invalid_params("the session is not open; load or resume it", "/sessionId")
-        return found
+        return session
 
     async def _call(self, work: Coroutine[Any, Any, T], session: Session | None = None) -> T:
-        """What the author's code returns. What it raises beside `RequestError` is logged, and answered as an internal error."""
+        """Await the author's code and return its result. Exceptions other than `RequestError` are logged and become an internal error."""
         try:
             return await work
         except Exception as error:
-            if (found := answer_to_hook(error)) is not None:
-                raise found from error
+            if (request_error := answer_to_hook(error)) is not None:
+                raise request_error from error
             (LOG if session is None else session.log).error(
                 "'%s' failed", getattr(work, "__name__", "a method"), exc_info=error
             )
             raise INTERNAL from error
 
 
-def _require_types(items: Sequence[Any], allowed: Collection[str], what: str, pointer: str) -> None:
-    """Raise `RequestError` -32602 for what is of a type that is not allowed."""
+def _require_types(items: Sequence[Any], allowed_types: Collection[str], what: str, pointer: str) -> None:
+    """Raise `RequestError` -32602 for the first item of a type that is not allowed."""
     for index, item in enumerate(items):
         type_ = item.tag if isinstance(item, Unknown) else item.type
-        if type_ not in allowed:
+        if type_ not in allowed_types:
             raise invalid_params(f"this agent takes no {what} of the type {type_!r}", f"{pointer}/{index}")
 
 
 def _bind_roots(bind: Callable[[P], RootSet], params: P) -> RootSet:
-    """The roots that a request asks for, all of them. Raises `RequestError` -32602 where one is refused."""
+    """Bind all roots of a request. Raises `RequestError` -32602 if one is refused."""
     try:
         return bind(params)
     except RequestError as error:
@@ -403,17 +412,17 @@ def _options_with(session: Session, config_id: str, value: object) -> list[v2.Se
         raise invalid_params(str(error)) from None
 
 
-async def _copy(stored: StoredSession) -> StoredSession:
-    return stored.copy()
+async def _copy(record: StoredSession) -> StoredSession:
+    return record.copy()
 
 
 def _sort_key(info: v2.SessionInfo) -> tuple[str, str]:
-    """The place of a session in a list, of which the newest is the last."""
+    """The sort key of a session in a list; the newest has the greatest."""
     return info.updated_at or "", info.session_id
 
 
 def _parse_cursor(cursor: str) -> tuple[str, str]:
-    """The place that a cursor stands for. Raises `RequestError` -32602."""
+    """Parse the sort key in a cursor. Raises `RequestError` -32602."""
     try:
         match json.loads(cursor):
             case [str(updated_at), str(session_id)]:

@@ -1,4 +1,4 @@
-"""Tasks that end with what started them, and work that ends early."""
+"""Background tasks that end with their owner, and work that can end early."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 @asynccontextmanager
 async def run_beside(work: Coroutine[Any, Any, None]) -> AsyncGenerator[None]:
-    """Do something beside until the end of the block."""
+    """Run work in the background until the end of the block."""
     task = asyncio.ensure_future(work)
     try:
         yield
@@ -22,20 +22,20 @@ async def run_beside(work: Coroutine[Any, Any, None]) -> AsyncGenerator[None]:
 
 
 class Background:
-    """Tasks that end with what started them."""
+    """Background tasks that end with their owner."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[Any]] = set()
 
     def start(self, work: Any) -> asyncio.Task[Any]:
-        """Run something beside."""
+        """Start a background task."""
         task: asyncio.Task[Any] = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
 
     async def close(self) -> None:
-        """End all of it."""
+        """Cancel all tasks and wait for them."""
         tasks = tuple(self._tasks)
         for task in tasks:
             task.cancel()
@@ -44,7 +44,7 @@ class Background:
 
 
 async def run_until(end: asyncio.Future[Any], work: Awaitable[T]) -> T | None:
-    """The result of some work; `None` where the end comes first: the work is cancelled, and nobody waits for it."""
+    """Await some work and return its result; if `end` is done first, cancel the work without waiting for it and return `None`."""
     task = asyncio.ensure_future(work)
     try:
         await asyncio.wait((task, end), return_when=asyncio.FIRST_COMPLETED)
@@ -64,11 +64,11 @@ class CancelScope:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether the user is asked anything."""
+        """Whether a request to the user is pending."""
         return bool(self._ends)
 
     async def run(self, ask: Callable[[], Awaitable[T]]) -> T | None:
-        """What the user answers; `None` once the work is cancelled, whatever is answered then."""
+        """Return the user's answer; `None` once the work is cancelled, even if an answer comes later."""
         if self.is_cancelled:
             return None
         end: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -79,7 +79,7 @@ class CancelScope:
             self._ends.discard(end)
 
     def cancel(self) -> None:
-        """End all requests; until `reset` there are no others."""
+        """Cancel all pending requests, and refuse new ones until `reset`."""
         self.is_cancelled = True
         self.cancellations += 1
         for end in self._ends:
@@ -87,11 +87,11 @@ class CancelScope:
                 end.set_result(None)
 
     def reset(self) -> None:
-        """Other work begins."""
+        """Allow requests again, for new work."""
         self.is_cancelled = False
 
 
 def retrieve_exception(task: asyncio.Future[Any]) -> None:
-    """Look at how a task has ended, so that nobody complains where nobody waits for it any more."""
+    """Retrieve the exception of a task that nobody awaits any more, so that asyncio does not log it."""
     if not task.cancelled():
         task.exception()

@@ -1,4 +1,4 @@
-"""The client that an author writes: what the user sees, and what the user lets an agent do."""
+"""The base class for authors of clients: what the user sees, and what the user lets an agent do."""
 
 from __future__ import annotations
 
@@ -22,21 +22,22 @@ if TYPE_CHECKING:
     from .permission import PermissionRequest
 
 ElicitationMode: TypeAlias = Literal["form", "url"]
-"""How a question for input is shown."""
+"""How an elicitation is shown."""
 
 FORM: Final[frozenset[ElicitationMode]] = frozenset({"form"})
 
 
 class Client:
-    """A client of agents that speak v1 or v2. Override what you need: it is advertised, and wins over what is built in. One object may
-    serve many connections.
+    """A client of agents that speak v1 or v2.
 
-    `allowed_roots`: the directories that the user lets agents use, each with all that lies in it. `info`: what the agent is told about
-    the client. `files` and `terminals`: the policies for an agent of v1 that asks its client for them; `None` offers none. `backend` keeps
-    the files elsewhere than on this machine's disk. An agent of v2 uses files and commands by itself: none of these three has an effect on
-    it, nor `approve`, nor the hooks for files and terminals. `elicitation`: the modes that `on_elicitation` can show. `unknown_subjects`:
-    whether a request for permission about something that this version does not know is declined, or given to `on_permission`.
-    `capabilities`: what to advertise besides what is worked out.
+    Override what you need: overrides are advertised, and replace what is built in. One object may serve many connections.
+
+    `allowed_roots`: the directories that the user lets agents use, with everything inside them. `info`: name and version of the client.
+    `files` and `terminals`: the policies for v1 agents, which ask their client for files and terminals; `None` does not advertise them.
+    `backend` stores the files elsewhere than on this machine's disk. A v2 agent uses files and commands by itself: none of these three
+    affects it, nor do `approve` and the hooks for files and terminals. `elicitation`: the modes that `on_elicitation` can show.
+    `unknown_subjects`: whether a permission request with a subject that this version does not know is declined, or passed to
+    `on_permission`. `capabilities`: further capabilities to advertise.
     """
 
     def __init__(
@@ -65,21 +66,24 @@ class Client:
 
     @classmethod
     def overrides(cls, name: str) -> bool:
-        """Whether a subclass has a method of its own by this name."""
+        """Whether a subclass overrides this method."""
         return getattr(cls, name) is not getattr(Client, name)
 
     async def on_update(self, session: ClientSession, update: v2.SessionUpdate) -> None:
-        """Show an update of a session; its transcript has taken it in already. One of an unknown kind is an `Unknown`."""
+        """Show an update of a session; its transcript already includes it. An update of an unknown kind is an `Unknown`."""
 
     async def on_permission(self, session: ClientSession, request: PermissionRequest) -> str | None:  # noqa: ARG002
-        """Ask the user what the agent may do: the id of the option that was chosen, `None` where nobody chose. It is cancelled with the
-        turn. Without an override nothing is allowed.
+        """Ask the user what the agent may do, and return the id of the chosen option; `None` if nothing was chosen.
+
+        It is cancelled with the turn. Without an override nothing is allowed.
         """
         return None
 
     async def approve(self, request: ApprovalRequest) -> bool:  # noqa: ARG002
-        """Ask the user before a file is written or a command is run here for an agent of v1; only `True` is consent. Without an override,
-        what lies in the roots of the session is allowed. An agent of v2 writes and runs by itself, and nobody is asked here.
+        """Ask the user before a file is written or a command is run here for a v1 agent; only `True` is consent.
+
+        Without an override, everything in the roots of the session is allowed. A v2 agent writes and runs by itself, and this is not
+        called.
         """
         return True
 
@@ -88,45 +92,48 @@ class Client:
         session: ClientSession | None,  # noqa: ARG002
         request: v2.CreateElicitationRequest,  # noqa: ARG002
     ) -> v2.CreateElicitationResponse:
-        """Ask the user for input. `session` is `None` where the question belongs to a request. It is cancelled with what it belongs to."""
+        """Ask the user for input.
+
+        `session` is `None` if the elicitation belongs to a request. It is cancelled with the session's work or that request.
+        """
         raise unserved("elicitation/create")
 
     async def on_elicitation_complete(self, elicitation_id: str) -> None:
-        """Take note that the user has finished on the web page of a question."""
+        """Called when the user has finished on the web page of an elicitation."""
 
     async def on_file_event(self, event: FileEvent) -> None:
-        """Take note of a step of a request for a file of an agent of v1, refusals included."""
+        """Called for each step of a v1 agent's file request, refusals included."""
 
     async def on_terminal_event(self, event: TerminalEvent) -> None:
-        """Take note of a step of a request for a terminal of an agent of v1, refusals included."""
+        """Called for each step of a v1 agent's terminal request, refusals included."""
 
     async def unsaved_text(self, path: str) -> str | None:  # noqa: ARG002
-        """The unsaved text of a file that is open in the editor, for an agent of v1 that reads it; `None` where it has none."""
+        """The unsaved text of a file that is open in the editor, for a v1 agent that reads the file; `None` if there is none."""
         return None
 
     async def on_file_change(self, path: str) -> None:
-        """Take note that a file was written for an agent of v1, to load it anew."""
+        """Called when a file was written for a v1 agent, so that the editor can reload it."""
 
     async def read_text_file(self, session: ClientSession, request: v1.ReadTextFileRequest) -> v1.ReadTextFileResponse:
-        """Read a file for the agent, in the roots of the session. An override wins; `super()` reads the file."""
+        """Read a file in the roots of the session for the agent. In an override, `super()` reads the file."""
         return await session.files.read_text_file(request)
 
     async def write_text_file(
         self, session: ClientSession, request: v1.WriteTextFileRequest
     ) -> v1.WriteTextFileResponse:
-        """Write a file for the agent, in the roots of the session."""
+        """Write a file in the roots of the session for the agent."""
         return await session.files.write_text_file(request)
 
     async def create_terminal(
         self, session: ClientSession, request: v1.CreateTerminalRequest
     ) -> v1.CreateTerminalResponse:
-        """Start a command for the agent, in a directory in the roots of the session."""
+        """Start a command for the agent; its working directory is in the roots of the session."""
         return await session.terminals.create(request)
 
     async def terminal_output(
         self, session: ClientSession, request: v1.TerminalOutputRequest
     ) -> v1.TerminalOutputResponse:
-        """The output of a command so far."""
+        """Return the output of a command so far."""
         return await session.terminals.output(request)
 
     async def wait_for_terminal_exit(
@@ -136,18 +143,18 @@ class Client:
         return await session.terminals.wait_for_exit(request)
 
     async def kill_terminal(self, session: ClientSession, request: v1.KillTerminalRequest) -> v1.KillTerminalResponse:
-        """End a command; its terminal stays."""
+        """Kill a command; its terminal stays valid."""
         return await session.terminals.kill(request)
 
     async def release_terminal(
         self, session: ClientSession, request: v1.ReleaseTerminalRequest
     ) -> v1.ReleaseTerminalResponse:
-        """End a command, and let its terminal go."""
+        """Kill a command, and release its terminal."""
         return await session.terminals.release(request)
 
     async def on_extension_request(self, method: str, params: Any) -> Any:  # noqa: ARG002
-        """Answer a request that the schema does not have; its name begins with `_`, and params and result are plain JSON."""
+        """Return the result of an extension request. Its method begins with `_`; params and result are plain JSON."""
         raise unserved(method)
 
     async def on_extension_notification(self, method: str, params: Any) -> None:
-        """Take note of a notification that the schema does not have; its name begins with `_`."""
+        """Handle an extension notification. Its method begins with `_`."""

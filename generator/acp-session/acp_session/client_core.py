@@ -1,7 +1,7 @@
-"""The client's half of a connection, in the terms of v2: its sessions, their roots, and what the agent asks and reports.
+"""The client's side of a connection, in the types of v2: its sessions, their roots, and the agent's requests and updates.
 
-A session begins, changes and ends in one place, so that whatever serves it cannot disagree about its roots. Roots change with the answer to
-`session/load` or `resume` for all at once, and with the end of a session nothing is served for it any more.
+A session begins, changes and ends in one place, so that all services agree about its roots. Roots change for all of them at once, with
+the response to `session/load` or `session/resume`; once a session has ended, nothing is served for it.
 
 Sources: the pages of v1 and v2 on initialization, session setup, prompts, cancellation; the RFD on `additionalDirectories`.
 """
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-import logging
 from collections import deque
 from collections.abc import Coroutine, Mapping, Sequence
 from pathlib import Path
@@ -31,9 +30,10 @@ from .background import Background, retrieve_exception, run_until
 from .client import Client
 from .client_session import ClientSession
 from .diffs import as_object
-from .errors import ConnectionClosed, Error, NotAdvertised, PeerError, not_advertised, raised_for
+from .errors import ConnectionClosed, Error, NotAdvertised, PeerError, error_for, not_advertised
+from .log import LOG, SessionLog
 from .permission import cancel, choose, read, tool_call_update
-from .services import SERVICE_METHODS, Establish, Local, LocalServices, SessionRoots
+from .services import SERVICE_METHODS, Local, LocalServices
 from .transcript import MAX_SIZE, Transcript
 
 if TYPE_CHECKING:
@@ -44,23 +44,22 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-LOG: Final = logging.getLogger("acp_session")
-
 McpServers: TypeAlias = "Sequence[v2.McpServer | Mapping[str, Any]]"
-"""MCP servers that the agent connects to; an object of JSON is one of v2."""
+"""MCP servers that the agent connects to; a mapping is a server as v2 JSON."""
 
 _MAX_EARLY: Final = 10_000
-"""Updates that are kept for sessions whose ids are not known yet."""
+"""The maximum number of updates that are kept for sessions whose ids are not known yet."""
 _MAX_UNKNOWN: Final = 100
-"""Sessions that are not open of whose updates the log tells."""
+"""The maximum number of unknown sessions whose updates are logged as dropped."""
 
 
 class ClientCore(peers2.Client):
-    """The sessions of one connection. As a `peers2.Client` it serves an agent of v2, or the codec for one of v1, which asks `machine` for
-    files and terminals.
+    """The sessions of one connection.
 
-    `calls` takes requests and notifications to the agent, `answer` is what it answered to `initialize`. Raises `ValueError` for an allowed
-    root that is no directory.
+    As a `peers2.Client` it serves a v2 agent, or the codec of a v1 agent, which uses `services` for files and terminals.
+
+    `calls` sends requests and notifications to the agent, `answer` is its response to `initialize`. Raises `ValueError` for an allowed
+    root that is not a directory.
     """
 
     calls: Calls
@@ -72,7 +71,6 @@ class ClientCore(peers2.Client):
             self.workspace = ClientWorkspace(client.allowed_roots)
         except RequestError as error:
             raise _as_value_error(error) from error
-        self.roots = SessionRoots(self.workspace)
         self.sessions: dict[str, ClientSession] = {}
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._background = Background()
@@ -85,7 +83,7 @@ class ClientCore(peers2.Client):
         self.services = OverridableServices(client, self)
 
     def capabilities(self) -> v2.ClientCapabilities:
-        """What to advertise: what is configured or overridden, and no more."""
+        """The capabilities to advertise: only what is configured or overridden."""
         modes = self.client.elicitation if self.client.overrides("on_elicitation") else frozenset[str]()
         if not modes:
             return self.client.capabilities
@@ -94,47 +92,50 @@ class ClientCore(peers2.Client):
         return self.client.capabilities.__replace__(elicitation=v2.ElicitationCapabilities(form=form, url=url))
 
     def note_v1_capabilities(self, answer: Mapping[str, Any]) -> None:
-        """Note what an agent of v1 does not offer, and an agent of v2 always does."""
-        found = as_object(answer.get("agentCapabilities"))
-        self.can_load = found.get("loadSession") is True
-        self.can_logout = isinstance(as_object(found.get("auth")).get("logout"), dict)
-        sessions = as_object(found.get("sessionCapabilities"))
+        """Record what a v1 agent does not advertise and a v2 agent always supports."""
+        agent_capabilities = as_object(answer.get("agentCapabilities"))
+        self.can_load = agent_capabilities.get("loadSession") is True
+        self.can_logout = isinstance(as_object(agent_capabilities.get("auth")).get("logout"), dict)
+        sessions = as_object(agent_capabilities.get("sessionCapabilities"))
         self._can_resume = self.can_load or isinstance(sessions.get("resume"), dict)
 
     async def follow_agent(self) -> None:
-        """Wait until the agent has ended; whoever waits for it gets `ConnectionClosed` then."""
+        """Wait until the agent has ended; then fail all pending calls with `ConnectionClosed`."""
         await self.connection.ended()
         await self.fail(self.connection.closed_error())
 
     @property
     def session_capabilities(self) -> v2.SessionCapabilities:
-        """What the sessions of the agent offer. Raises `NotAdvertised` for an agent without sessions."""
-        found = self.answer.capabilities.session
-        if found is None:
+        """The session capabilities of the agent. Raises `NotAdvertised` for an agent without sessions."""
+        capabilities = self.answer.capabilities.session
+        if capabilities is None:
             raise not_advertised(self.version, "session/new", "agent:capabilities.session")
-        return found
+        return capabilities
 
     def require_agent(self) -> None:
-        """Raise `ConnectionClosed` where the agent has ended, or the connection was closed."""
+        """Raise `ConnectionClosed` if the agent has ended or the connection is closed."""
         if self.connection.is_ended:
             raise self.connection.closed_error()
 
     def require(self, method: str, is_offered: object, path: str) -> None:
-        """Raise `NotAdvertised` where the agent does not offer something."""
+        """Raise `NotAdvertised` if the agent does not advertise a capability."""
         if is_offered is None or is_offered is False:
             raise not_advertised(self.version, method, f"agent:{path}")
 
     async def request(self, method: str, params: object, *, timeout: float | None = None) -> Any:
-        """What the agent answers. Raises `PeerError`, `InvalidMessage`, `ConnectionClosed`, `NotAdvertised`, `TimeoutError`."""
+        """Send a request and return its result.
+
+        Raises `PeerError`, `InvalidMessage`, `ConnectionClosed`, `NotAdvertised`, `TimeoutError`.
+        """
         try:
             return await self.calls.request(method, params, timeout=timeout)
         except (RequestError, DecodeError) as error:
             if self.connection.is_ended and isinstance(error, RequestError):  # of the codec, which stands for the agent
                 raise self.connection.closed_error() from error
-            raise raised_for(method, error) from error
+            raise error_for(method, error) from error
 
     async def attempt(self, work: Coroutine[Any, Any, object]) -> None:
-        """Do something that the end of the connection may prevent."""
+        """Await work that the end of the connection may prevent; errors are only logged."""
         try:
             await work
         except (Error, TimeoutError) as error:
@@ -147,56 +148,60 @@ class ClientCore(peers2.Client):
         self.require_agent()
         servers = [_server(index, one) for index, one in enumerate(mcp_servers)]
         self._require_types(method, servers, "mcp", {"stdio": "stdio", "http": "http"})
-        offered = self.session_capabilities.additional_directories is not None
+        is_advertised = self.session_capabilities.additional_directories is not None
         if additional:
-            self.require(method, offered, "capabilities.session.additionalDirectories")
+            self.require(method, is_advertised, "capabilities.session.additionalDirectories")
         refuse_text(additional_directories=additional)
         base = Path.cwd() / cwd
         try:
-            roots = self.workspace.prepare(str(base), [str(base / path) for path in additional], advertised=offered)
+            roots = self.workspace.prepare(
+                str(base), [str(base / path) for path in additional], advertised=is_advertised
+            )
         except RequestError as error:
             raise _as_value_error(error) from error
         return roots, {
             "cwd": roots.scope.cwd,
-            "additional_directories": self.workspace.additional_directories(roots, advertised=offered),
+            "additional_directories": self.workspace.additional_directories(roots, advertised=is_advertised),
             "mcp_servers": servers,
         }
 
     def require_prompt(self, content: Sequence[v2.ContentBlock]) -> None:
-        """Raise `NotAdvertised` for content that the agent does not take."""
+        """Raise `NotAdvertised` for content of a type that the agent does not accept."""
         self._require_types("session/prompt", content, "prompt", PROMPT_CAPABILITIES)
 
     def _require_types(self, method: str, items: Sequence[Any], field: str, names: Mapping[str, str]) -> None:
-        """Raise `NotAdvertised` for something of a type that needs one of these capabilities; types that are not known need none."""
-        offered = as_object(to_builtins(getattr(self.session_capabilities, field)))
+        """Raise `NotAdvertised` for an item whose type needs a capability that is missing; types outside `names` need none."""
+        capabilities = as_object(to_builtins(getattr(self.session_capabilities, field)))
         for name in (names[item.type] for item in items if item.type in names):
-            self.require(method, offered.get(name), f"capabilities.session.{field}.{name}")
+            self.require(method, capabilities.get(name), f"capabilities.session.{field}.{name}")
 
     async def create_session(
         self, cwd: Folder, additional: Sequence[Folder], mcp_servers: McpServers, *, source_id: str | None = None
     ) -> ClientSession:
-        """Open a new session, with the context of another where that is named. What the agent sends about it may be read before its id is
-        known here: it is kept until then.
+        """Open a new session, with the context of another if `source_id` is set.
+
+        The agent's updates may arrive before the id of the session is known here: they are kept until then.
         """
         method = "session/new" if source_id is None else "session/fork"
         if source_id is not None:
             self.require(method, self.session_capabilities.fork, "capabilities.session.fork")
         roots, fields = self._prepare(method, cwd, additional, mcp_servers)
         source = None if source_id is None else self.sessions.get(source_id)
-        known = None if source is None else source.transcript
+        source_transcript = None if source is None else source.transcript
         params: Any = v2.NewSessionRequest(**fields)
         if source_id is not None:
             params = v2.ForkSessionRequest(session_id=source_id, **fields)
         try:
-            async with self.roots.open_session(roots) as establish:
+            async with self.workspace.open_session(roots):
                 result = await self.request(method, params)
                 transcript = Transcript()
-                early, said = self._early.get(result.session_id, ()), v2.UserMessage | v2.UserMessageChunk
-                if known is not None and not any(isinstance(update, said) for update in early):  # it replays nothing
-                    transcript = known.fork()
-                session = self._begin(result.session_id, establish, result, transcript)
+                early, message_types = self._early.get(result.session_id, ()), v2.UserMessage | v2.UserMessageChunk
+                # without a replay the transcript begins with that of the source
+                if source_transcript is not None and not any(isinstance(update, message_types) for update in early):
+                    transcript = source_transcript.fork()
+                session = self._begin(result.session_id, roots, result, transcript)
         finally:
-            if not self.roots.is_opening:
+            if not self.workspace.is_opening:
                 self._drop_early()
         try:
             await self._show_early(session)
@@ -208,7 +213,7 @@ class ClientCore(peers2.Client):
     async def resume_session(
         self, session_id: str, cwd: Folder, additional: Sequence[Folder], mcp_servers: McpServers, *, is_load: bool
     ) -> ClientSession:
-        """Open a stored session, and on load have it replayed. Its roots change if the agent agrees; one change at a time."""
+        """Open a stored session; `is_load` has it replayed. Its roots change if the agent accepts the request; one change at a time."""
         if not (self.can_load if is_load else self._can_resume):
             method, path = ("load", "loadSession") if is_load else ("resume", "sessionCapabilities.resume")
             raise NotAdvertised(f"session/{method}", f"agent:agentCapabilities.{path}")
@@ -217,25 +222,25 @@ class ClientCore(peers2.Client):
         async with lock:
             roots, fields = self._prepare("session/resume", cwd, additional, mcp_servers)
             before = self.sessions.get(session_id)
-            kept = None if before is None else before.transcript
-            transcript = Transcript() if is_load or kept is None else kept
+            old_transcript = None if before is None else before.transcript
+            transcript = Transcript() if is_load or old_transcript is None else old_transcript
             session = before or ClientSession(self, session_id, transcript)
             session.transcript = transcript
             self.sessions[session_id] = session
             is_agreed = False
             try:
-                async with self.roots.open_session(roots, session_id) as establish:
+                async with self.workspace.open_session(roots, session_id):
                     request = v2.ResumeSessionRequest(session_id=session_id, **fields, **more)
                     result = await self.request("session/resume", request)
-                    self._begin(session_id, establish, result, transcript)
+                    self._begin(session_id, roots, result, transcript)
                     is_agreed = True
                 await self._show_early(session)
                 for follower in session.followers:
                     await follower.follow(roots)
                 return session
             except BaseException as error:
-                if kept is not None:
-                    session.transcript = transcript if is_agreed else kept
+                if old_transcript is not None:
+                    session.transcript = transcript if is_agreed else old_transcript
                 elif isinstance(error, PeerError):
                     await self._end(session_id, error)
                 else:
@@ -243,7 +248,7 @@ class ClientCore(peers2.Client):
                 raise
 
     async def close_session(self, session_id: str) -> None:
-        """Close a session; it ends whatever the agent answers."""
+        """Close a session; it ends here whatever the agent responds."""
         try:
             await self._end_by("session/close", v2.CloseSessionRequest(session_id=session_id), "closed")
         except PeerError as error:
@@ -251,12 +256,12 @@ class ClientCore(peers2.Client):
                 raise
 
     async def delete_session(self, session_id: str) -> None:
-        """Delete a session; it ends whatever the agent answers."""
+        """Delete a session; it ends here whatever the agent responds."""
         self.require("session/delete", self.session_capabilities.delete, "capabilities.session.delete")
         await self._end_by("session/delete", v2.DeleteSessionRequest(session_id=session_id), "deleted")
 
     async def _end_by(self, method: str, params: v2.CloseSessionRequest | v2.DeleteSessionRequest, how: str) -> None:
-        """End a session by a request. A hook that asks for it is cancelled with the work of the session, and the request goes on."""
+        """End a session by a request. A hook that calls this is cancelled with the work of the session, but the request continues."""
 
         async def end() -> None:
             try:
@@ -268,31 +273,31 @@ class ClientCore(peers2.Client):
         ending.add_done_callback(retrieve_exception)
         await asyncio.shield(ending)
 
-    def _begin(self, session_id: str, establish: Establish, result: object, transcript: Transcript) -> ClientSession:
-        """The agent has the session: it is open here, with all that was reported before."""
+    def _begin(self, session_id: str, roots: RootSet, result: object, transcript: Transcript) -> ClientSession:
+        """Mark a session as open once the agent has accepted it, and record the updates that came before."""
         session = self.sessions.setdefault(session_id, ClientSession(self, session_id, transcript))
         session.transcript = transcript
         transcript.set_initial_state(result)
-        establish(session_id)
+        self.workspace.establish(session_id, roots)
         session.pending_updates = deque(self._early.pop(session_id, ()))
         for update in session.pending_updates:
             session.record(update)
         return session
 
     async def _show_early(self, session: ClientSession) -> None:
-        """Show what was reported before the session was open, and what comes meanwhile, in order."""
+        """Show the updates that came before the session was open, and those that arrive meanwhile, in order."""
         while session.pending_updates:
             await self._show(session, session.pending_updates[0])
             session.pending_updates.popleft()
 
     async def _abandon(self, session_id: str) -> None:
-        """End a session that nobody waits for any more, here and at the agent."""
+        """End a session whose caller was cancelled, here and at the agent."""
         closing = self.request("session/close", v2.CloseSessionRequest(session_id=session_id))
         self._background.start(self.attempt(closing))
         await self._end(session_id, ConnectionClosed("nobody waits for the session any more"))
 
     async def _end(self, session_id: str, error: Exception) -> None:
-        """Nothing is served for a session any more."""
+        """End a session here, so that nothing is served for it any more."""
         session = self.sessions.pop(session_id, None)
         self.workspace.forget(session_id)
         if session is not None:
@@ -302,27 +307,27 @@ class ClientCore(peers2.Client):
             await follower.follow(None)
 
     async def fail(self, error: Exception) -> None:
-        """Note that the agent has ended: whoever waits gets this error, and nothing is served any more."""
+        """End all sessions because the agent has ended; pending calls raise this error."""
         for session_id in tuple(self.sessions):
             await self._end(session_id, error)
 
     async def disconnected(self) -> None:
-        """End everything: the connection has ended."""
+        """Release everything: the connection has ended."""
         await self.fail(ConnectionClosed("the connection is closed"))
         await self._background.close()
         await self.services.close()
         self.workspace.close()
 
     async def session_update(self, params: v2.UpdateSessionNotification, /) -> None:
-        """Take an update in; it is kept where a session begins at this moment whose id is not known yet."""
+        """Record and show an update; it is kept if a session is being opened whose id is not known yet."""
         session = self.sessions.get(params.session_id)
         if session is not None:
             await self._record(session, params.update)
-        elif self.roots.is_opening and self._has_room_for(params.update):
+        elif self.workspace.is_opening and self._has_room_for(params.update):
             self._early.setdefault(params.session_id, []).append(params.update)
         elif params.session_id not in self._unknown and len(self._unknown) < _MAX_UNKNOWN:
             self._unknown.add(params.session_id)
-            LOG.warning("session %s: updates are dropped, since the session is not open", params.session_id)
+            SessionLog(params.session_id).warning("updates are dropped, since the session is not open")
 
     def _has_room_for(self, update: v2.SessionUpdate) -> bool:
         self._early_size += len(v2.encode(update))
@@ -339,27 +344,27 @@ class ClientCore(peers2.Client):
         try:
             await self.client.on_update(session, update)
         except Exception:
-            LOG.exception("session %s: 'on_update' failed", session.id)
+            session.log.exception("'on_update' failed")
 
     def _drop_early(self) -> None:
         for session_id, updates in self._early.items():
-            LOG.warning("session %s: %d updates were dropped, since the session is not open", session_id, len(updates))
+            SessionLog(session_id).warning("%d updates were dropped, since the session is not open", len(updates))
         self._early.clear()
         self._early_size = 0
 
     def _session(self, session_id: str) -> ClientSession:
-        found = self.sessions.get(session_id)
-        if found is None:
+        session = self.sessions.get(session_id)
+        if session is None:
             raise invalid_params("there is no such session", "/sessionId")
-        return found
+        return session
 
     async def known_session(self, session_id: str) -> ClientSession:
-        """The session of this id. Waits for one that begins at this moment. Raises `RequestError` -32602."""
-        await self.roots.wait_known(session_id)
+        """Return the session with this id, after waiting for sessions that are being opened. Raises `RequestError` -32602."""
+        await self.workspace.wait_known(session_id)
         return self._session(session_id)
 
     async def session_request_permission(self, params: v2.RequestPermissionRequest, /) -> v2.RequestPermissionResponse:
-        """Ask the user. Nobody chooses where the work is cancelled, and about a subject that is not understood."""
+        """Ask the user for permission. Nothing is chosen if the work is cancelled or the subject is unknown."""
         session = await self.known_session(params.session_id)
         call = tool_call_update(params)
         if isinstance(call, v2.ToolCallUpdate):
@@ -367,21 +372,22 @@ class ClientCore(peers2.Client):
         request = read(params, unknown_subject=self.client.unknown_subjects)
         option_id: str | None = None
         if request is None:
-            LOG.warning("session %s: a request for permission has an unknown subject and is declined", session.id)
+            session.log.warning("a request for permission has an unknown subject and is declined")
         else:
-            asked = dataclasses.replace(request, tool_call=session.current_request(request))
-            option_id = await session.ask(lambda: self.client.on_permission(session, asked))
+            shown_request = dataclasses.replace(request, tool_call=session.current_request(request))
+            option_id = await session.ask(lambda: self.client.on_permission(session, shown_request))
         try:
             answer = cancel(params) if option_id is None else choose(params, option_id)
         except ValueError:
-            LOG.exception("session %s: 'on_permission' has failed", session.id)
+            session.log.exception("'on_permission' has failed")
             answer = cancel(params)
         assert isinstance(answer, v2.RequestPermissionResponse)
         return answer
 
     async def elicitation_create(self, params: v2.CreateElicitationRequest, /) -> v2.CreateElicitationResponse:
-        """Ask the user for input. Raises `RequestError`: -32602 for a mode that is not offered, a session that is not open, or a request
-        that does not wait for its answer.
+        """Ask the user for input.
+
+        Raises `RequestError` -32602 for a mode that is not advertised, a session that is not open, or a request that is not pending.
         """
         if not self.client.overrides("on_elicitation"):
             raise unserved("elicitation/create")
@@ -390,13 +396,13 @@ class ClientCore(peers2.Client):
         request_id = getattr(params, "request_id", UNSET)
         if request_id is UNSET:
             session = await self.known_session(str(getattr(params, "session_id", None)))
-            found = await session.ask(lambda: self.client.on_elicitation(session, params))
+            response = await session.ask(lambda: self.client.on_elicitation(session, params))
         else:
-            sent = self.connection.sent(request_id)
-            if sent is None:
+            pending_request = self.connection.sent(request_id)
+            if pending_request is None:
                 raise invalid_params("no request with this id is pending", "/requestId")
-            found = await run_until(sent.answer, self.client.on_elicitation(None, params))
-        return v2.ElicitationCancelAction() if found is None else found
+            response = await run_until(pending_request.answer, self.client.on_elicitation(None, params))
+        return v2.ElicitationCancelAction() if response is None else response
 
     async def elicitation_complete(self, params: v2.CompleteElicitationNotification, /) -> None:
         await self.client.on_elicitation_complete(params.elicitation_id)
@@ -408,26 +414,29 @@ class ClientCore(peers2.Client):
         await self.client.on_extension_notification(method, params)
 
     async def approve(self, request: ApprovalRequest) -> bool:
-        """Ask the user before a write or a command. Nobody consents once the work is cancelled."""
+        """Ask the user before a write or a command. Once the work is cancelled, there is no consent."""
         session = self._session(request.session_id)
         return await session.ask(lambda: self.client.approve(request)) is True
 
 
 def _server(index: int, server: object) -> v2.McpServer:
+    if isinstance(server, v2.McpServerStdio | v2.McpServerHttp | v2.UnknownMcpServer):
+        return server
     try:
-        return server if hasattr(server, "type") else v2.decode_as(v2.McpServer, server, lenient=False)  # type: ignore[return-value]
+        mcp_server: v2.McpServer = v2.decode_as(v2.McpServer, server, lenient=False)
     except DecodeError as error:
         raise ValueError(f"'mcp_servers' has at {index} what is no MCP server: {error}") from None
+    return mcp_server
 
 
 def _as_value_error(error: RequestError) -> ValueError:
-    """What a caller did wrong, where the workspace refuses a directory."""
+    """Convert the workspace's refusal of a directory to an error of the caller's argument."""
     path = as_object(error.data).get("path")
     return ValueError(error.message if path is None else f"{error.message}: {path}")
 
 
 class OverridableServices(LocalServices):
-    """Files and terminals for an agent of v1: each request goes to the method of `Client`, whose overrides win."""
+    """Files and terminals for v1 agents: each request is passed to the method of `Client`, which may be overridden."""
 
     def __init__(self, client: Client, core: ClientCore) -> None:
         self._client = client
@@ -441,7 +450,7 @@ class OverridableServices(LocalServices):
             on_change=client.on_file_change if client.overrides("on_file_change") else None,
             audit=self._report,
         )
-        super().__init__(local, self._send_update, core.roots)
+        super().__init__(local, self._send_update, core.workspace)
 
     async def _report(self, event: FileEvent | TerminalEvent) -> None:
         if isinstance(event, FileEvent):
@@ -454,7 +463,7 @@ class OverridableServices(LocalServices):
         await self._core.session_update(v2.decode_as(v2.UpdateSessionNotification, body))
 
     def capabilities(self) -> v1.ClientCapabilities:
-        """What is configured and can be kept here, and what is overridden."""
+        """The capabilities of what is configured and can be confined here, and of what is overridden."""
         own, terminals = super().capabilities(), [name for name in SERVICE_METHODS.values() if "terminal" in name]
         fs = v1.FileSystemCapabilities(
             read_text_file=own.fs.read_text_file or self._client.overrides("read_text_file"),
@@ -463,7 +472,7 @@ class OverridableServices(LocalServices):
         return v1.ClientCapabilities(fs=fs, terminal=own.terminal or all(map(self._client.overrides, terminals)))
 
     def terminals(self, session_id: str) -> None:  # noqa: ARG002
-        """See `LocalServices`: all of them may."""
+        """See `LocalServices`: all terminals are allowed."""
         return
 
     async def answer(self, method: str, params: Any) -> Any:

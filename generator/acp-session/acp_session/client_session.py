@@ -1,14 +1,13 @@
-"""A session as its client has it: prompts, modes, options, and what the agent has reported of it."""
+"""A session as its client sees it: prompts, modes, options, and the agent's updates."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
 import math
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from acp_bindings import v2
 
@@ -19,7 +18,8 @@ from jsonrpc_bindings.peers import unserved
 
 from .arguments import content_block
 from .background import CancelScope
-from .errors import PeerError, RequestError, raised_for
+from .errors import PeerError, RequestError, error_for
+from .log import SessionLog
 from .modes import Mode, mode_option, with_value
 from .permission import PermissionRequest
 from .prompts import OpenPrompts
@@ -32,33 +32,35 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-LOG: Final = logging.getLogger("acp_session")
-
 PromptContent: TypeAlias = "str | v2.ContentBlock | Sequence[str | v2.ContentBlock]"
-"""What a user says: a text or a content block, or several."""
+"""The content of a prompt: a text or a content block, or several."""
 
 
 class FollowsRoots(Protocol):
-    """What follows the roots of a session whenever they change, such as `RootsProvider` for MCP servers; `None` at its end."""
+    """Something that follows the roots of a session whenever they change, such as `RootsProvider` for MCP servers."""
 
     async def follow(self, roots: RootSet | None) -> object:
-        """Take the roots as they are now; `None`: the session has ended."""
+        """Apply the current roots; `None` if the session has ended."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class PromptResult:
-    """How the work on a prompt has ended: the reason, `None` where the agent does not say it."""
+    """How the work on a prompt ended: the stop reason; `None` if the agent does not report it."""
 
     stop_reason: str | None
 
 
 class ClientSession:
-    """An open session, made by `AgentConnection`. `transcript` is what the agent has reported; `id` is the agent's name for it."""
+    """An open session, created by `AgentConnection`. `id` is the agent's id for it, `transcript` holds the agent's updates.
+
+    `log` writes to the logger `acp_session`, with this id.
+    """
 
     def __init__(self, core: ClientCore, session_id: str, transcript: Transcript) -> None:
         self._core = core
         self.id = session_id
+        self.log = SessionLog(session_id)
         self.transcript = transcript
         self.followers: list[FollowsRoots] = []
         self.pending_updates: deque[v2.SessionUpdate] = deque()
@@ -71,13 +73,13 @@ class ClientSession:
 
     @property
     def is_open(self) -> bool:
-        """Whether the session can be used; a session that was closed or deleted cannot."""
+        """Whether the session can be used, i.e. was not closed or deleted."""
         return self._is_open
 
     @property
     def root_set(self) -> RootSet:
-        """The directories that the session may use, bound. Raises `RequestError` -32602 once it is closed."""
-        return self._core.roots.roots(self.id)
+        """The bound directories that the session may use. Raises `RequestError` -32602 once it is closed."""
+        return self._core.workspace.roots(self.id)
 
     @property
     def roots(self) -> tuple[str, ...]:
@@ -91,39 +93,41 @@ class ClientSession:
 
     @property
     def modes(self) -> tuple[Mode, ...]:
-        """The modes that the session can be in."""
+        """The modes of the session."""
         return self.transcript.modes
 
     @property
     def current_mode(self) -> str | None:
-        """The id of the mode that it is in; `None` where it has no modes."""
+        """The id of the current mode; `None` if the session has no modes."""
         return self.transcript.current_mode
 
     @property
     def config_options(self) -> tuple[v2.SessionConfigOption, ...]:
-        """The options with their values, the mode among them."""
+        """The configuration options with their values, including the mode."""
         return self.transcript.config_options
 
     @property
     def files(self) -> FileSystem:
-        """The files of this machine in the roots of the session. Raises `RequestError` -32601 where none are offered."""
+        """This machine's files in the roots of the session. Raises `RequestError` -32601 if none are advertised."""
         if self._core.services.files is None:
             raise unserved("fs")
         return self._core.services.files
 
     @property
     def terminals(self) -> Terminals:
-        """The commands that run here for the session. Raises `RequestError` -32601 where none are offered."""
+        """The commands that run here for the session. Raises `RequestError` -32601 if none are advertised."""
         if self._core.services.commands is None:
             raise unserved("terminal")
         return self._core.services.commands
 
     def prompt(self, prompt: PromptContent) -> Coroutine[Any, Any, PromptResult]:
-        """Send a prompt, and return when the work on it has ended. Cancelled itself, or out of time, it cancels the work. After work that
-        was cancelled it waits for the end of that. `cancel` ends every prompt that was called before it, sent or not.
+        """Send a prompt, and return when the work on it has ended.
 
-        Raises `PeerError` where the agent refuses the prompt or the work fails, `NotAdvertised` for content of a type that it does not
-        take, `ConnectionClosed`, `ValueError` for a closed session and for a prompt that is no content.
+        If this call is cancelled or times out, it cancels the work. After work that was cancelled, it first waits for the end of that
+        work. `cancel` ends every prompt that was called before it, sent or not.
+
+        Raises `PeerError` if the agent refuses the prompt or the work fails, `NotAdvertised` for content of a type that the agent does
+        not accept, `ConnectionClosed`, and `ValueError` for a closed session or invalid content.
         """
         return self._prompt(prompt, self.scope.cancellations)
 
@@ -158,8 +162,10 @@ class ClientSession:
             self._note_end()
 
     async def cancel(self) -> None:
-        """Stop the work: open requests for permission are answered `cancelled`, what awaits approval is refused, running commands end, and
-        tool calls are marked. `prompt` returns when the agent has stopped.
+        """Cancel the work of the session; `prompt` returns when the agent has stopped.
+
+        Pending permission requests get the outcome `cancelled`, pending approvals are refused, running commands are killed, and
+        unfinished tool calls are marked as cancelled.
         """
         self._require_open()
         self.scope.cancel()
@@ -170,21 +176,22 @@ class ClientSession:
             self._note_end()
 
     async def set_mode(self, mode_id: str) -> None:
-        """Change the mode. Raises `ValueError` for one that the session does not have."""
+        """Set the mode. Raises `ValueError` for a mode that the session does not have."""
         option = mode_option(self.config_options)
         if option is None or mode_id not in {mode.id for mode in self.modes}:
-            known = ", ".join(mode.id for mode in self.modes) or "none"
-            raise ValueError(f"the session has no mode {mode_id!r}; its modes: {known}")
+            choices = ", ".join(mode.id for mode in self.modes) or "none"
+            raise ValueError(f"the session has no mode {mode_id!r}; its modes: {choices}")
         await self.set_config_option(option.config_id, mode_id)
 
     async def set_config_option(self, config_id: str, value: str | bool) -> None:
-        """Change an option: the id of a value, or true or false for a switch. Raises `ValueError` for an option or a value that the
-        session does not have.
+        """Set an option to the id of a value, or a boolean option to true or false.
+
+        Raises `ValueError` for an option or a value that the session does not have.
         """
         self._require_open()
-        found = [one for one in self.config_options if one.config_id == config_id]
-        if not any(isinstance(one, v2.UnknownSessionConfigOption) for one in found):
-            with_value(found, config_id, value)
+        options = [one for one in self.config_options if one.config_id == config_id]
+        if not any(isinstance(one, v2.UnknownSessionConfigOption) for one in options):
+            with_value(options, config_id, value)
         fields: Any = {"session_id": self.id, "config_id": config_id, "value": value}
         is_switch = isinstance(value, bool)
         type_ = v2.BooleanSetSessionConfigOptionRequest if is_switch else v2.IdSetSessionConfigOptionRequest
@@ -192,7 +199,7 @@ class ClientSession:
         self.transcript.set_initial_state(await self._core.request("session/set_config_option", request))
 
     async def cancel_tool_call(self, tool_call_id: str) -> None:
-        """Stop one tool call. Raises `ValueError` for one that does not offer it."""
+        """Cancel one tool call. Raises `ValueError` if the tool call does not advertise this."""
         call = self.transcript.tool_calls.get(tool_call_id)
         if call is None or not call.can_cancel:
             raise ValueError(f"the tool call {tool_call_id!r} cannot be cancelled on its own")
@@ -200,7 +207,7 @@ class ClientSession:
         await self._core.request("tool_call/cancel", request)
 
     async def cancel_terminal(self, terminal_id: str) -> None:
-        """Stop the command of one terminal. Raises `ValueError` for one that does not offer it."""
+        """Kill the command of one terminal. Raises `ValueError` if the terminal does not advertise this."""
         terminal = self.transcript.terminals.get(terminal_id)
         if terminal is None or not terminal.can_cancel:
             raise ValueError(f"the terminal {terminal_id!r} cannot be stopped")
@@ -208,33 +215,37 @@ class ClientSession:
         await self._core.request("terminal/cancel", request)
 
     async def close(self) -> None:
-        """End the session; it stays in the list and can be opened again. Whatever the agent answers, nothing is served for it any more."""
+        """Close the session; it stays in the list and can be opened again.
+
+        Whatever the agent responds, nothing is served for it any more.
+        """
         self._require_open()
         await self._core.close_session(self.id)
 
     async def delete(self) -> None:
-        """Have the session removed, as `AgentConnection.delete_session`."""
+        """Delete the session, like `AgentConnection.delete_session`."""
         await self._core.delete_session(self.id)
 
     async def follow_roots(self, follower: FollowsRoots) -> None:
-        """Call `follower` with the roots of the session, now and whenever they change; with `None` at its end."""
+        """Call `follower` with the roots of the session, now and whenever they change; with `None` when the session ends."""
         self.followers.append(follower)
         await follower.follow(self.root_set)
 
     async def ask(self, question: Callable[[], Awaitable[T]]) -> T | None:
-        """What a person decides, or `None` where the work or the session ends first; where it has been cancelled, nobody is asked. What
-        asking raises beside `RequestError` is logged, and decides nothing.
+        """Ask the user and return the decision; `None` if the work or the session ends first, or was cancelled already.
+
+        If asking raises an exception other than `RequestError`, this is logged, and the result is `None`.
         """
         try:
             return await self.scope.run(question)
         except RequestError:
             raise
         except Exception:
-            LOG.exception("session %s: asking the user failed", self.id)
+            self.log.exception("asking the user failed")
             return None
 
     def record(self, update: v2.SessionUpdate) -> None:
-        """Take an update in."""
+        """Record an update in the transcript, and in the state of the open prompts."""
         transcript = self.transcript
         transcript.apply(update)
         if isinstance(update, v2.UserMessage | v2.UserMessageChunk):
@@ -250,7 +261,7 @@ class ClientSession:
             self._note_end()
 
     def _note_end(self) -> None:
-        """Nothing is cancelled any more once no work goes on."""
+        """Allow requests to the user again once no work goes on."""
         is_working = self.transcript.state not in (None, "idle")
         if self._is_open and not is_working and all(prompt.completion.done() for prompt in self.prompts.open):
             self.scope.reset()
@@ -258,22 +269,22 @@ class ClientSession:
     def _fail(self, error: v2.Error | None) -> None:
         if self._core.connection.is_ended:  # whoever waits gets `ConnectionClosed`
             return
-        found = error or v2.Error(code=INTERNAL_ERROR, message="the work has failed")
-        failed = RequestError(found.code, found.message, found.data)
-        self.prompts.record_idle(raised_for("session/prompt", failed, error))
+        details = error or v2.Error(code=INTERNAL_ERROR, message="the work has failed")
+        request_error = RequestError(details.code, details.message, details.data)
+        self.prompts.record_idle(error_for("session/prompt", request_error, error))
 
     def end(self, error: Exception) -> None:
-        """Note that the session has ended: whoever waits for its work gets this error."""
+        """End the session: calls that wait for its work raise this error."""
         self._is_open = False
         self.scope.cancel()
         self.transcript.end()
         self.prompts.fail(error)
 
     def current_request(self, request: PermissionRequest) -> Any:
-        """The tool call of a request for permission as it stands now, with what was reported of it before."""
+        """The current state of a permission request's tool call, merged with the updates before it."""
         call = request.tool_call
-        found = None if call is None else self.transcript.tool_calls.get(call.tool_call_id)
-        return call if found is None else found.current
+        tool_call = None if call is None else self.transcript.tool_calls.get(call.tool_call_id)
+        return call if tool_call is None else tool_call.current
 
     def _require_open(self) -> None:
         self._core.require_agent()

@@ -1,7 +1,7 @@
-"""A client and the agent that it starts, or that it meets in this process or at a transport; `initialize` chooses the version.
+"""Connect a client to an agent that it spawns, or reaches in this process or by a transport; `initialize` negotiates the version.
 
-The client asks for the newest of its versions, in the fields of both, so that an agent of v1 finds what it looks for. Where the
-agent answers with an error, the client asks again for v1.
+The client requests the newest of its versions, with the fields of both, so that a v1 agent finds those that it expects. If the agent
+responds with an error, the client tries v1.
 
 Sources: the pages of v1 and v2 on initialization; the schema of v2 (`InitializeResponse`).
 """
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from .client import Client
 
 INITIALIZE_TIMEOUT: Final = 120.0
-"""Seconds that the answer to `initialize` may take where `timeout` is not given; `timeout=None` waits for ever."""
+"""The default timeout of `initialize`, in seconds; `timeout=None` waits forever."""
 
 
 @asynccontextmanager
@@ -55,20 +55,21 @@ async def spawn_agent(
     stderr: Stream = None,
     **options: Unpack[Options],
 ) -> AsyncGenerator[AgentConnection]:
-    """Start an agent and be its client, as `connect_agent`. At the end its input is closed; it is terminated, then killed with all that it
-    has started, if it has not ended after `grace` seconds each.
+    """Start an agent process and connect a client to it, like `connect_agent`.
 
-    `cwd` and `env` are its own. `stderr` is as in `subprocess`: nothing passes it on to ours; its last lines are in `ConnectionClosed`.
-    `limit` is the longest message in bytes. Raises `OSError` where the command cannot be started, and what `connect_agent` raises.
+    At the end the agent's standard input is closed; if it has not exited after `grace` seconds, it is terminated, and after `grace`
+    seconds more killed with all its descendants. `cwd` and `env` are those of the agent. `stderr` is as in `subprocess`: by default it
+    is forwarded to the standard error of this process; its last lines are in `ConnectionClosed`. `limit` is the maximum size of a message
+    in bytes. Raises `OSError` if the command cannot be started, and what `connect_agent` raises.
     """
-    known = validate_versions(versions)
+    known_versions = validate_versions(versions)
     refuse_text(command=command)
     if not command:
         raise ValueError("'command' must name a program")
     words = [str(word) if isinstance(word, str) else word.__fspath__() for word in command]
     grace = options.get("grace", 2.0)
     child = await Child.start(words, framing(kind, limit), cwd=cwd, env=env, stderr=stderr, grace=grace)
-    async with _connected(child, client, known, options) as agent:
+    async with _connected(child, client, known_versions, options) as agent:
         yield agent
 
 
@@ -76,11 +77,11 @@ async def spawn_agent(
 async def connect_agent(
     transport: Transport, client: Client, *, versions: Collection[int] = VERSIONS, **options: Unpack[Options]
 ) -> AsyncGenerator[AgentConnection]:
-    """Be the client of the agent at a transport, such as a WebSocket.
+    """Connect a client to the agent at a transport, such as a WebSocket.
 
-    `timeout` is how many seconds an answer may take, other than to a prompt; without it, 120 for `initialize` and no limit for others.
-    Raises `UnsupportedVersion` where the agent speaks none of the versions, `PeerError` where it refuses all of them, `ConnectionClosed`,
-    `TimeoutError`.
+    `timeout` is the maximum seconds until the response to any request other than a prompt; by default 120 for `initialize`, and no limit
+    for others. Raises `UnsupportedVersion` if the agent supports none of the versions, `PeerError` if it refuses all of them,
+    `ConnectionClosed`, `TimeoutError`.
     """
     async with _connected(transport, client, validate_versions(versions), options) as agent:
         yield agent
@@ -90,14 +91,14 @@ async def connect_agent(
 async def connect_in_memory(
     agent: Agent, client: Client, *, versions: Collection[int] = VERSIONS, **options: Unpack[Options]
 ) -> AsyncGenerator[AgentConnection]:
-    """Connect a client to an agent of this process, as in a test."""
-    known = validate_versions(versions)
+    """Connect a client to an agent in this process, for example in a test."""
+    known_versions = validate_versions(versions)
     require_instance(Agent, agent=agent)
     near, far = pair()
-    serving = asyncio.ensure_future(serve_agent(agent, far, versions=tuple(sorted(known))))
+    serving = asyncio.ensure_future(serve_agent(agent, far, versions=tuple(sorted(known_versions))))
     try:
-        async with _connected(near, client, known, options) as found:
-            yield found
+        async with _connected(near, client, known_versions, options) as connection:
+            yield connection
     finally:
         await near.close()
         await serving
@@ -105,7 +106,7 @@ async def connect_in_memory(
 
 @asynccontextmanager
 async def _connected(
-    transport: Transport, client: Client, known: frozenset[int], options: Options
+    transport: Transport, client: Client, versions: frozenset[int], options: Options
 ) -> AsyncGenerator[AgentConnection]:
     core: ClientCore | None = None
     initialized = InitializedTransport(transport)
@@ -113,7 +114,7 @@ async def _connected(
         core = ClientCore(client)
         request = v2.InitializeRequest(protocol_version=2, info=client.info, capabilities=core.capabilities())
         timeout = options.get("timeout", INITIALIZE_TIMEOUT)
-        await initialized.initialize(_attempts(request, core, known), known, timeout)
+        await initialized.initialize(_attempts(request, core, versions), versions, timeout)
     except BaseException:
         if core is not None:
             await core.disconnected()
@@ -141,14 +142,14 @@ async def _connected(
             await codec.close()
 
 
-def _attempts(request: v2.InitializeRequest, core: ClientCore, known: frozenset[int]) -> list[dict[str, Any]]:
+def _attempts(request: v2.InitializeRequest, core: ClientCore, versions: frozenset[int]) -> list[dict[str, Any]]:
     """The params of `initialize` to try, in order."""
     newer: dict[str, Any] = json.loads(v2.encode(request))
     older = offer_services(
         ToV1().convert("InitializeRequest", newer, Losses().place("initialize")), core.services.capabilities()
     )
-    if 2 not in known:
+    if 2 not in versions:
         return [older]
-    if 1 not in known:
+    if 1 not in versions:
         return [newer]
     return [{**older, **newer}, older]

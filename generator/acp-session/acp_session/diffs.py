@@ -1,4 +1,6 @@
-"""Diffs in the content of tool calls, from v1 to v2 and back: the two texts of one file, and a git patch that holds both in full.
+"""Conversion of diffs in tool calls between v1 and v2.
+
+v1 has the old and new text of one file, v2 a git patch that contains both in full.
 
 Sources: the pages on tool calls of both versions; the schema of v2 (`Diff`, `DiffPatchFormat`).
 """
@@ -10,7 +12,7 @@ from typing import Any, Final, cast
 
 
 def diff_to_v2(diff: Mapping[str, Any]) -> dict[str, Any]:
-    """The v2 form of a diff of v1: it gets a patch."""
+    """Convert a v1 diff to v2, with a patch."""
     rest = {key: value for key, value in diff.items() if key not in ("path", "oldText", "newText")}
     path, old, new = str(diff["path"]), diff.get("oldText"), str(diff["newText"])
     change = {"operation": "add" if old is None else "modify", "path": path, "fileType": "text"}
@@ -18,7 +20,7 @@ def diff_to_v2(diff: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def diff_to_v1(diff: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The v1 form of a diff of v2; `None` for one that is not one file's full texts."""
+    """Convert a v2 diff to v1; `None` unless it has the full texts of one file."""
     changes, patch = diff.get("changes", []), as_object(diff.get("patch"))
     change = as_object(changes[0]) if len(changes) == 1 else {}
     if change.keys() != {"operation", "path", "fileType"} or patch.keys() != {"format", "text"}:
@@ -34,12 +36,12 @@ def diff_to_v1(diff: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def as_object(value: Any) -> dict[str, Any]:
-    """A JSON object as one; empty for anything else."""
+    """The value if it is a JSON object, otherwise an empty one."""
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
 def _patch(path: str, old: str | None, new: str) -> str:
-    """A git patch that holds the old and the new text in full. Line numbers count from the first line that v1 showed.
+    """A git patch with the full old and new text. Line numbers count from the first line that v1 showed.
 
     Its paths are those of `changes`, without the prefixes `a/` and `b/` (schema of v2, `DiffPatchFormat`).
     """
@@ -64,23 +66,23 @@ def _patch(path: str, old: str | None, new: str) -> str:
 
 
 def _common(before: Sequence[str], after: Sequence[str]) -> int:
-    """How many of the first lines are the same."""
+    """The number of equal lines at the start."""
     pairs = zip(before, after, strict=False)
     return next((index for index, (a, b) in enumerate(pairs) if a != b), min(len(before), len(after)))
 
 
 def _quote(name: str) -> str:
-    r"""A name as git writes it into a patch: on one line, whatever it holds.
+    r"""Quote a name as git does in a patch, so that it stays on one line.
 
     >>> _quote("/w/tide data"), _quote('/w/x\nnew file mode 120000"')
     ('/w/tide data', '"/w/x\\nnew file mode 120000\\""')
     """
     escapes = {"\n": r"\n", "\t": r"\t", "\r": r"\r", '"': r"\"", "\\": r"\\"}
-    quoted = "".join(
+    literal = "".join(
         escapes.get(character) or (f"\\{ord(character):03o}" if character < " " or character == "\x7f" else character)
         for character in name
     )
-    return name if quoted == name else f'"{quoted}"'
+    return name if literal == name else f'"{literal}"'
 
 
 _NO_END: Final = "\\ No newline at end of file"
@@ -91,7 +93,7 @@ def _range(lines: Sequence[str]) -> str:
 
 
 def _parse_texts(patch: str) -> tuple[str, str]:
-    """The texts that a patch in our form was made of; of any other patch, something that gives another patch."""
+    """The two texts of a patch made by `_patch`; for any other patch, texts that give a different patch."""
     old: list[str] = []
     new: list[str] = []
     last: tuple[list[str], ...] = ()
@@ -108,6 +110,6 @@ def _parse_texts(patch: str) -> tuple[str, str]:
 
 
 def _split(text: str) -> list[str]:
-    """Lines with their ends; only a line feed ends one."""
+    """Split into lines that keep their ends; only a line feed ends a line."""
     parts = text.split("\n")
     return [f"{part}\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])

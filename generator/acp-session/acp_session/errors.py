@@ -1,5 +1,6 @@
-"""What can go wrong between two peers: what is raised for an error that answers a request, and what a peer is
-answered. `Error` is the base of all of it; what a program does wrong by itself is a `ValueError`.
+"""The errors between two peers: exceptions for error responses, and error responses for exceptions.
+
+`Error` is the base class of these exceptions; a mistake of the calling program is a `ValueError`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ __all__ = [
 
 
 class InvalidMessage(Error):
-    """The peer's answer breaks the schema: `place` is the JSON Pointer of the first problem in it, `method` that of the request."""
+    """The peer's response violates the schema: `place` is the JSON Pointer of the first problem, `method` that of the request."""
 
     def __init__(self, method: str, place: str, sentence: str) -> None:
         super().__init__(f"the answer to {method!r} is not valid: {place or '(message)'}: {sentence}")
@@ -35,7 +36,7 @@ class InvalidMessage(Error):
 
 
 class UnsupportedVersion(Error):
-    """The agent speaks a version that this client does not: tell the user. The connection is closed."""
+    """The agent supports none of the client's versions: tell the user. The connection is closed."""
 
     def __init__(self, version: object, known: Collection[int]) -> None:
         known = tuple(sorted(known))
@@ -47,8 +48,8 @@ class UnsupportedVersion(Error):
         return type(self), (self.version, self.known)
 
 
-def raised_for(method: str, error: RequestError | DecodeError, typed: Any = None) -> Error:
-    """What is raised for an error that answers a request, and for an answer that is not valid. `typed` is the error of the schema."""
+def error_for(method: str, error: RequestError | DecodeError, schema_error: Any = None) -> Error:
+    """The exception for an error response or an invalid response. `schema_error` is the error as a type of the schema."""
     if isinstance(error, DecodeError):
         error = answer_to(error)
     data = to_builtins(error.data)
@@ -56,11 +57,11 @@ def raised_for(method: str, error: RequestError | DecodeError, typed: Any = None
     if error.code == INTERNAL_ERROR and isinstance(problems, list) and problems:
         first = as_object(problems[0])
         return InvalidMessage(method, str(first.get("pointer", "")), str(first.get("message", error.message)))
-    return PeerError(method, error.code, error.message, data, typed)
+    return PeerError(method, error.code, error.message, data, schema_error)
 
 
 def answer_to(error: Error | DecodeError) -> RequestError:
-    """What a peer is answered for what the peer behind has answered, or has not."""
+    """The error response for an error of the peer behind an adapter."""
     match error:
         case RequestError():
             return error
@@ -75,7 +76,7 @@ def answer_to(error: Error | DecodeError) -> RequestError:
 
 
 def answer_to_hook(error: BaseException) -> RequestError | None:
-    """What a peer is answered for what an author's code raised; `None` where it is nobody's business."""
+    """The error response for an exception of the author's code; `None` for exceptions that are not shown to the peer."""
     if isinstance(error, NotAdvertised):
         return RequestError(INTERNAL_ERROR, str(error))
     return error if isinstance(error, RequestError) else None
@@ -87,16 +88,16 @@ _CAPABILITIES_OF_V1: Final = (
     ("agent:capabilities.session", "agent:agentCapabilities.sessionCapabilities"),
     ("client:capabilities", "client:clientCapabilities"),
 )
-"""Where v1 has what v2 has at a path of capabilities."""
+"""Prefixes of capability paths in v2, and their counterparts in v1."""
 
 
 def not_advertised(version: int, method: str, capability: str) -> NotAdvertised:
-    """What is raised for a capability of v2, by the name that it has in the version that is spoken."""
+    """The exception for a missing v2 capability, named by its path in the version that is spoken."""
     rows = _CAPABILITIES_OF_V1 if version == 1 else ()
-    named = (older + capability.removeprefix(newer) for newer, older in rows if capability.startswith(newer))
-    return NotAdvertised(method, next(named, capability))
+    paths = (older + capability.removeprefix(newer) for newer, older in rows if capability.startswith(newer))
+    return NotAdvertised(method, next(paths, capability))
 
 
 def problems_of(error: DecodeError, part: str = "") -> dict[str, Any]:
-    """The `data` of an error for a message that is not valid; `part` is where the value stands in it, such as `/params`."""
+    """The `data` of an error for an invalid message; `part` is the pointer of the value in the message, such as `/params`."""
     return {"problems": [{"pointer": part + one.pointer, "message": one.sentence} for one in error.problems]}

@@ -1,4 +1,4 @@
-"""The first messages of a connection, before it is known which version is spoken: reading, answering, and handing them on.
+"""The handshake: the messages of a connection until the version is negotiated.
 
 Sources: the pages of v1 and v2 on initialization; the schema of v2 (`InitializeResponse`, `UnsupportedProtocolVersionErrorData`).
 """
@@ -26,49 +26,50 @@ from jsonrpc_bindings.wire import Watcher
 
 from .diffs import as_object
 from .errors import UnsupportedVersion
+from .log import LOG
 
 VERSIONS: Final = (1, 2)
-"""The versions of the protocol that are spoken here."""
+"""The supported versions of the protocol."""
 MAX_EARLY: Final = 1000
-"""Messages that are kept while the answer to `initialize` is awaited; the oldest go first."""
+"""The maximum number of messages that are kept until the response to `initialize`; the oldest are dropped first."""
 MAX_EARLY_SIZE: Final = 16 * 1024 * 1024
-"""Bytes of these."""
+"""The maximum total size of these messages, in bytes."""
 EARLY_END: Final = "the agent has ended before it answered `initialize`"
 
 
 def validate_versions(versions: Collection[int]) -> frozenset[int]:
-    """The versions that a caller has named. Raises `ValueError` for none, and for one that is not spoken here."""
+    """The versions that a caller passed. Raises `ValueError` for none, or for an unsupported one."""
     if not versions or not set(versions) <= set(VERSIONS):
         raise ValueError(f"'versions' must name 1, 2 or both, not {sorted(versions)}")
     return frozenset(versions)
 
 
-def negotiate_version(requested: int, known: Collection[int]) -> int | None:
-    """The version for a client that asks for this one: the newest that is known and not newer; `None` where there is none.
+def negotiate_version(requested: int, versions: Collection[int]) -> int | None:
+    """The newest of `versions` that is not newer than the requested one; `None` if there is none.
 
     >>> [negotiate_version(requested, {1, 2}) for requested in (0, 1, 2, 9)]
     [None, 1, 2, 2]
     """
-    return max((version for version in known if version <= requested), default=None)
+    return max((version for version in versions if version <= requested), default=None)
 
 
 class Negotiation:
-    """Reads what a client sends until an `initialize` that is valid names a version that is known. All else is answered with an error."""
+    """Reads messages of a client until a valid `initialize` requests a supported version. Other requests get an error response."""
 
     def __init__(
         self,
         transport: Transport,
-        known: Collection[int],
+        versions: Collection[int],
         monitor: Watcher | None = None,
         on_event: Callable[[object], object] | None = None,
     ) -> None:
         self._transport = transport
-        self._known = sorted(known)
+        self._known = sorted(versions)
         self._monitor = monitor
         self._on_event = on_event
 
     async def negotiate(self) -> VersionTransport | None:
-        """The transport of the version to speak, whose first message asks for it; `None` where the client ends before."""
+        """The transport for the negotiated version, which first receives `initialize`; `None` if the client ends before."""
         while True:
             try:
                 line = await self._transport.receive()
@@ -79,17 +80,17 @@ class Negotiation:
                 continue
             if line is None:
                 return None
-            found = self.judge(line)
-            if isinstance(found, int):
-                return VersionTransport(self._transport, self, found, line)
+            outcome = self.judge(line)
+            if isinstance(outcome, int):
+                return VersionTransport(self._transport, self, outcome, line)
             self._watch("client", line)
-            if found is None:
+            if outcome is None:
                 self._report("a notification came before `initialize` and is ignored")
             else:
-                self._answer(*found)
+                self._answer(*outcome)
 
     def judge(self, line: bytes) -> int | tuple[Any, RequestError] | None:
-        """The version that a message asks for, or the error that answers it; `None` for a notification."""
+        """The version that a message negotiates, or the id and error of the response; `None` for a notification."""
         try:
             message = as_object(parse(line))
         except TooManyValues as error:
@@ -141,7 +142,7 @@ _DECODE: Final[dict[int, Callable[..., object]]] = {1: v1.decode, 2: v2.decode}
 
 
 class EarlyTransport(Transport):
-    """A transport over another, from which messages were read already: they come first."""
+    """A transport that first receives messages that were read from the underlying transport before."""
 
     def __init__(self, transport: Transport, *early: bytes) -> None:
         self._transport = transport
@@ -166,8 +167,9 @@ class EarlyTransport(Transport):
 
 
 class VersionTransport(EarlyTransport):
-    """The transport of one version. It ends where the client asks for another one before its first other request; `next` is the transport
-    of that one then.
+    """The transport of one negotiated version.
+
+    It ends if the client requests another version before its first other request; `next` is then the transport of that version.
     """
 
     def __init__(self, transport: Transport, negotiation: Negotiation, version: int, first: bytes) -> None:
@@ -178,24 +180,25 @@ class VersionTransport(EarlyTransport):
         self._is_open = True
 
     async def receive(self) -> bytes | None:
-        found = None if self.next is not None else await super().receive()
-        if found is not None and self._is_open:
-            version = self._negotiation.judge(found)
+        message = None if self.next is not None else await super().receive()
+        if message is not None and self._is_open:
+            version = self._negotiation.judge(message)
             self._is_open = isinstance(version, int)
             if isinstance(version, int) and version != self.version:
-                self.next = VersionTransport(self._transport, self._negotiation, version, found)
+                self.next = VersionTransport(self._transport, self._negotiation, version, message)
                 return None
-        return found
+        return message
 
     async def close(self) -> None:
-        """See `Transport`. The transport below stays for the version that follows."""
+        """See `Transport`. The underlying transport stays open for the next version."""
         if self.next is None:
             await super().close()
 
 
 class InitializedTransport(EarlyTransport):
-    """The transport of a client. Once `initialize` has agreed on a `version`, the `answer` is there: the first message that a connection
-    sends gets it, and then what came before it is received.
+    """The transport of a client. Once `initialize` has negotiated `version`, `answer` is its result.
+
+    The first request that a connection sends gets this result; then the connection receives the messages that came before it.
     """
 
     def __init__(self, transport: Transport) -> None:
@@ -205,10 +208,11 @@ class InitializedTransport(EarlyTransport):
         self._is_sent = asyncio.Event()
 
     async def initialize(
-        self, attempts: list[dict[str, Any]], known: Collection[int], timeout: float | None = None
+        self, attempts: list[dict[str, Any]], known_versions: Collection[int], timeout: float | None = None
     ) -> None:
-        """Send `initialize`, and the next one where the agent answers with an error. Raises `UnsupportedVersion`, `PeerError`,
-        `ConnectionClosed`, `TimeoutError`.
+        """Send `initialize` with each params in turn until the agent responds with a result.
+
+        Raises `UnsupportedVersion`, `PeerError`, `ConnectionClosed`, `TimeoutError`.
         """
         answer: dict[str, Any] = {}
         for number, params in enumerate(attempts):
@@ -218,8 +222,8 @@ class InitializedTransport(EarlyTransport):
             if "result" in answer:
                 self.answer = as_object(answer["result"])
                 self.version = _integer(self.answer.get("protocolVersion")) or 0
-                if self.version not in known:
-                    raise UnsupportedVersion(self.answer.get("protocolVersion"), known)
+                if self.version not in known_versions:
+                    raise UnsupportedVersion(self.answer.get("protocolVersion"), known_versions)
                 return
         error = as_object(answer.get("error"))
         code, data = error.get("code"), error.get("data")
@@ -227,7 +231,9 @@ class InitializedTransport(EarlyTransport):
         if failure.code == UNSUPPORTED_VERSION:
             supported = as_object(data).get("supported")
             versions = supported if is_array(supported) else []
-            raise UnsupportedVersion(max(filter(None, map(_integer, versions)), default=None), known) from failure
+            raise UnsupportedVersion(
+                max(filter(None, map(_integer, versions)), default=None), known_versions
+            ) from failure
         raise failure
 
     async def _receive_answer(self, number: int) -> dict[str, Any]:
@@ -253,7 +259,7 @@ class InitializedTransport(EarlyTransport):
                 if not is_call(PartialMessage.of(line).members()):
                     raise _unreadable(error) from error
             except DecodeError:
-                pass
+                LOG.warning("the agent wrote what is not a message before it answered `initialize`: %.200r", line)
             message = as_object(value)
             if "method" not in message and message.get("id") == number and not isinstance(message.get("id"), bool):
                 if repeated:
@@ -286,7 +292,7 @@ def _encoded(**members: Any) -> bytes:
 
 
 def _id_in(ends: PartialMessage | None) -> Any:
-    """The id of a message that is too large to be read, where it is known."""
+    """The id of a message that is too large to be read, if it can be determined."""
     return None if ends is None else id_of(ends.members().get("id"))
 
 

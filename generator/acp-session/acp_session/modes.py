@@ -1,4 +1,4 @@
-"""Modes of a session: what v1 calls modes, and v2 the option of category `mode`."""
+"""Modes of a session: in v1 a concept of their own, in v2 the configuration option of category `mode`."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any, Final
 from acp_bindings import v2
 
 MODE: Final = "mode"
-"""The category of the option that is the mode."""
+"""The category of the option that represents the mode."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """One mode that a session can be in."""
+    """A mode of a session."""
 
     id: str
     name: str
@@ -22,25 +22,25 @@ class Mode:
 
 
 def mode_option(options: Sequence[v2.SessionConfigOption]) -> v2.SessionConfigSelect | None:
-    """The option that is the mode of a session; `None` where it has no modes."""
+    """The option that represents the mode; `None` if the session has no modes."""
     selects = (one for one in options if isinstance(one, v2.SessionConfigSelect))
     return next((one for one in selects if one.category == MODE), None)
 
 
 def modes_of(option: v2.SessionConfigSelect | None) -> tuple[Mode, ...]:
-    """The values of an option as modes, without their groups."""
-    found: list[v2.SessionConfigSelectOption] = []
-    listed: Sequence[Any] = () if option is None else option.options
-    for one in listed:
-        found += one.options if isinstance(one, v2.SessionConfigSelectGroup) else [one]
-    return tuple(Mode(one.value, one.name, one.description) for one in found)
+    """The values of an option as modes, with groups flattened."""
+    choices: list[v2.SessionConfigSelectOption] = []
+    entries: Sequence[Any] = () if option is None else option.options
+    for one in entries:
+        choices += one.options if isinstance(one, v2.SessionConfigSelectGroup) else [one]
+    return tuple(Mode(one.value, one.name, one.description) for one in choices)
 
 
 def with_value(
     options: Sequence[v2.SessionConfigOption], config_id: str, value: object
 ) -> list[v2.SessionConfigOption]:
-    """The options once one of them has this value. Raises `ValueError`."""
-    found = list(options)
+    """A copy of the options in which one has a new value. Raises `ValueError` for an unknown option or value."""
+    result = list(options)
     for index, one in enumerate(options):
         if one.config_id != config_id:
             continue
@@ -50,6 +50,6 @@ def with_value(
             fits = isinstance(one, v2.SessionConfigBoolean) and isinstance(value, bool)
         if not fits:
             raise ValueError(f"the option {config_id!r} cannot have the value {value!r}")
-        found[index] = one.__replace__(current_value=value)
-        return found
+        result[index] = one.__replace__(current_value=value)
+        return result
     raise ValueError(f"the session has no option {config_id!r}")

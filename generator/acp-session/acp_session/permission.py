@@ -1,10 +1,10 @@
 """Permission requests: asking, showing, deciding.
 
-An agent asks with `ask` (v2) and reads the answer with `decide`; a client shows what `read` returns and answers with `choose`, `cancel` or
-a policy. Requests are kept and forwarded as they came: nothing here changes one.
+An agent creates a request with `ask` (v2) and evaluates the response with `decide`; a client shows what `read` returns and responds with
+`choose`, `cancel` or a policy. Requests are kept and forwarded unchanged.
 
-The words of a prompt (`title`, `description`) belong to the prompt alone; what a request says about a tool call is `tool_call_update`,
-which never holds them. An outcome or a kind of option that is not understood is never consent.
+`title` and `description` belong to the prompt alone; what a request says about a tool call is `tool_call_update`, which never contains
+them. An unknown outcome or kind of option is never consent.
 
 Source: the RFD on permission requests in v2 (2026-07-02).
 """
@@ -17,19 +17,19 @@ from typing import Final, Literal, TypeAlias
 
 from acp_bindings import v1, v2
 
-from .arguments import given
+from .arguments import omit_none
 
 AnyRequest: TypeAlias = "v1.RequestPermissionRequest | v2.RequestPermissionRequest"
-"""A request for permission, of v1 or v2."""
+"""A permission request, of v1 or v2."""
 AnyResponse: TypeAlias = "v1.RequestPermissionResponse | v2.RequestPermissionResponse"
-"""The answer to it, of v1 or v2."""
+"""The response to a permission request, of v1 or v2."""
 Verdict: TypeAlias = Literal["allow", "reject", "cancelled", "unknown"]
-"""What the user decided: `cancelled` nothing, since nobody chose; `unknown` what is not understood, and never consent."""
+"""What the user decided: `cancelled` if nothing was chosen; `unknown` if the outcome is not understood, which is never consent."""
 
 GENERIC_TITLE: Final = "Allow this tool call?"
-"""The title of a prompt about a tool call that has none."""
+"""The prompt title for a tool call without a title."""
 PLAIN_TITLE: Final = "Allow this?"
-"""The title that is shown for a v2 request whose own is blank."""
+"""The prompt title for a v2 request whose own is blank."""
 _VERDICTS: Final[dict[str, Verdict]] = {
     **dict.fromkeys(("allow_once", "allow_always"), "allow"),
     **dict.fromkeys(("reject_once", "reject_always"), "reject"),
@@ -44,8 +44,10 @@ def ask(
     description: str | None = None,
     subject: v2.RequestPermissionSubject | None = None,
 ) -> v2.RequestPermissionRequest:
-    """A v2 permission request. Prompt words go into `title` and `description`, never into the tool call of the subject. Raises `ValueError`
-    for an empty title, no options, or two options with one id (RFD, "What we propose to do about it").
+    """Create a v2 permission request.
+
+    The text of the prompt goes into `title` and `description`, never into the tool call of the subject. Raises `ValueError` for an empty
+    title, no options, or two options with one id (RFD, "What we propose to do about it").
 
     >>> yes = v2.PermissionOption(option_id="yes", name="Send", kind="allow_once")
     >>> v2.encode(ask("s1", "Send the log?", [yes]))
@@ -56,27 +58,29 @@ def ask(
     if not options:
         raise ValueError("a permission request needs at least one option")
     ids = [option.option_id for option in options]
-    repeated = [found for index, found in enumerate(ids) if found in ids[:index]]
+    repeated = [id_ for index, id_ in enumerate(ids) if id_ in ids[:index]]
     if repeated:
         raise ValueError(f"two options have the id {repeated[0]!r}")
-    more = given(description=description, subject=subject)
+    more = omit_none(description=description, subject=subject)
     return v2.RequestPermissionRequest(session_id=session_id, title=title, options=list(options), **more)
 
 
 def title_of(title: object) -> str:
-    """The title of a prompt about a tool call that has this one, or none."""
+    """The prompt title for a tool call with this title, which may be missing."""
     return title if isinstance(title, str) and title.strip() else GENERIC_TITLE
 
 
 def tool_call_subject(tool_call: v2.ToolCallUpdate) -> v2.RequestPermissionSubject:
-    """The subject for a tool call: the update that the client applies to the tool call that it displays."""
+    """The subject for a tool call: the update that the client applies to the tool call it displays."""
     return v2.ToolCallPermissionSubject(tool_call=tool_call)
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What an answer decides. `allowed` only for an offered option that allows; `lasting` where allowing or rejecting is meant for like
-    cases too. `why` is a sentence for people and logs.
+    """What a response decides.
+
+    `allowed` is true only for an offered option that allows; `lasting` if the decision also applies to similar cases. `why` is a
+    sentence for people and logs.
     """
 
     allowed: bool
@@ -87,7 +91,7 @@ class Decision:
 
 
 def decide(request: AnyRequest, response: AnyResponse) -> Decision:
-    """Whether the user has consented. Anything but one offered option of a kind that allows is a refusal.
+    """Decide whether the user has consented. Anything but one offered option of an allowing kind is a refusal.
 
     >>> yes = v2.PermissionOption(option_id="yes", name="Send", kind="allow_once")
     >>> request = ask("s1", "Send the log?", [yes])
@@ -104,26 +108,27 @@ def decide(request: AnyRequest, response: AnyResponse) -> Decision:
         tag = getattr(outcome, "tag", type(outcome).__name__)
         return Decision(allowed=False, why=f"The outcome {tag!r} is not known.")
     id_ = outcome.option_id
-    found = [option for option in request.options if option.option_id == id_]
-    if len(found) != 1:
-        how = "offered more than once" if found else "not offered"
+    matches = [option for option in request.options if option.option_id == id_]
+    if len(matches) != 1:
+        how = "offered more than once" if matches else "not offered"
         return Decision(allowed=False, option_id=id_, why=f"The option {id_!r} was {how}.")
-    kind = str(found[0].kind)
+    kind = str(matches[0].kind)
     verdict = _VERDICTS.get(kind, "unknown")
     if verdict == "unknown":
         return Decision(allowed=False, option_id=id_, why=f"The kind of option {kind!r} is not known.")
     is_lasting = kind.endswith("_always")
-    why = f"The user chose {found[0].name!r}, which is to {verdict} {'always' if is_lasting else 'once'}."
+    why = f"The user chose {matches[0].name!r}, which is to {verdict} {'always' if is_lasting else 'once'}."
     return Decision(verdict == "allow", is_lasting, id_, verdict, why)
 
 
 @dataclass(frozen=True, slots=True)
 class PermissionRequest:
-    """What to show the user: `title` always, `description` if there is one, `options` in order. All words are the agent's: show them as
-    plain text.
+    """What to show the user: always `title`, `description` if there is one, and `options` in order.
 
-    `tool_call` and `command` tell what it is about, for clients that can show it; both are `None` where the request has no subject or
-    one that this version does not know (`is_understood` is false then: show the plain prompt).
+    All text is the agent's: show it as plain text.
+
+    `tool_call` and `command` are the subject, for clients that can show it. Both are `None` if the request has no subject, or one that
+    this version does not know (then `is_understood` is false: show the plain prompt).
     """
 
     session_id: str
@@ -135,7 +140,7 @@ class PermissionRequest:
     is_understood: bool = True
 
     def option_by_number(self, typed: str) -> str | None:
-        """The id of the option with this number, counted from 1, as a person types it; `None` for anything else.
+        """The id of the option with the number that a person types, counted from 1; `None` for anything else.
 
         >>> options = (v1.PermissionOption(option_id="yes", name="Yes", kind="allow_once"),)
         >>> PermissionRequest("s1", "Send the log?", None, options).option_by_number(" 1 ")
@@ -146,8 +151,9 @@ class PermissionRequest:
 
 
 def read(request: AnyRequest, *, unknown_subject: Literal["ask", "decline"] = "ask") -> PermissionRequest | None:
-    """The prompt of a request; `None` where the policy declines subjects that this version does not know (RFD: "show a generic
-    permission prompt or decline according to policy"). Answer that with `cancel(request)`.
+    """The prompt of a request; `None` if the policy declines its subject, which this version does not know.
+
+    In that case respond with `cancel(request)`. Source: the RFD: "show a generic permission prompt or decline according to policy".
 
     >>> yes = v2.PermissionOption(option_id="yes", name="Open", kind="allow_once")
     >>> request = ask("s1", "Open the lock?", [yes], subject=v2.UnknownRequestPermissionSubject(type="_lock", number=3))
@@ -172,8 +178,10 @@ def read(request: AnyRequest, *, unknown_subject: Literal["ask", "decline"] = "a
 
 
 def tool_call_update(request: AnyRequest) -> v1.ToolCallUpdate | v2.ToolCallUpdate | None:
-    """What a request changes in the tool call that is displayed: the update it carries, exactly, or `None`. The title and description of
-    a prompt of v2 are never part of it (RFD, "Why not use ToolCallUpdate.title"); in v1 the two cannot be told apart.
+    """The update that a request carries for the displayed tool call, unchanged; `None` if there is none.
+
+    The title and description of a v2 prompt are never part of it (RFD, "Why not use ToolCallUpdate.title"); v1 does not distinguish the
+    two.
     """
     if isinstance(request, v1.RequestPermissionRequest):
         return request.tool_call
@@ -181,7 +189,7 @@ def tool_call_update(request: AnyRequest) -> v1.ToolCallUpdate | v2.ToolCallUpda
 
 
 def choose(request: AnyRequest, option_id: str) -> AnyResponse:
-    """The answer that the user chose an option. Raises `ValueError` for one that was not offered, or offered twice."""
+    """The response that the user chose an option. Raises `ValueError` for an option that was not offered, or offered twice."""
     if [option.option_id for option in request.options].count(option_id) != 1:
         raise ValueError(f"the option {option_id!r} was not offered, or more than once")
     if isinstance(request, v1.RequestPermissionRequest):
@@ -190,7 +198,7 @@ def choose(request: AnyRequest, option_id: str) -> AnyResponse:
 
 
 def cancel(request: AnyRequest) -> AnyResponse:
-    """The answer that nobody chose: the turn was cancelled, the prompt closed, or the policy declines."""
+    """The response that nothing was chosen: the turn was cancelled, the prompt closed, or the policy declines."""
     if isinstance(request, v1.RequestPermissionRequest):
         return v1.RequestPermissionResponse(outcome=v1.CancelledPermissionOutcome())
     return v2.RequestPermissionResponse(outcome=v2.CancelledPermissionOutcome())

@@ -1,9 +1,9 @@
-"""Which prompt is worked on, and which state `idle` of a session ends which prompt.
+"""Open prompts: which prompt is worked on, and which `idle` state of a session ends which prompt.
 
-An `idle` ends the prompts whose messages were reported before it. An agent that reports no messages of the user ends those that were
-accepted, or since which work was reported: it may repeat `idle` for the work before while a new prompt is on its way. The answer to a
-prompt may be read after the updates that followed it. A prompt that nobody waits for any more is followed to its end, so that what is
-reported of it counts for no other.
+An `idle` ends the prompts whose user messages were reported before it. If the agent reports no user messages, it ends those that were
+accepted, or since which work was reported: the agent may repeat `idle` for earlier work while a new prompt is being sent. The response
+to a prompt may be read after the updates that followed it. A prompt that nobody waits for any more is followed to its end, so that its
+updates count for no other.
 
 Source: the page of v2 on prompts; the schema of v2 (`IdleStateUpdate`).
 """
@@ -25,7 +25,7 @@ E = TypeVar("E")
 
 
 class TurnQueue:
-    """Lets one prompt of a session in at a time; the others wait in order."""
+    """A queue that admits one prompt of a session at a time, in order."""
 
     def __init__(self) -> None:
         self.is_busy = False
@@ -33,11 +33,11 @@ class TurnQueue:
 
     @property
     def is_waited_for(self) -> bool:
-        """Whether a prompt waits."""
+        """Whether a prompt is waiting."""
         return bool(self._waiting)
 
     async def wait(self) -> None:
-        """Wait until no other prompt is worked on. Raises `RequestError` -32800 where those that wait are cancelled meanwhile."""
+        """Wait until no other prompt is worked on. Raises `RequestError` -32800 if the waiting prompts are cancelled meanwhile."""
         if not self.is_busy:
             self.is_busy = True
             return
@@ -56,13 +56,13 @@ class TurnQueue:
             raise RequestError(REQUEST_CANCELLED, "the prompt was cancelled")
 
     def cancel(self) -> None:
-        """Let none of those in that wait."""
+        """Cancel all waiting prompts."""
         for place in self._waiting:
             place.cancel()
         self._waiting.clear()
 
     def finish(self) -> None:
-        """The work on a prompt has ended: the next one is let in."""
+        """End the work on a prompt, and admit the next one."""
         place = next((one for one in self._waiting if not one.done()), None)
         if place is None:
             self.is_busy = False
@@ -72,8 +72,10 @@ class TurnQueue:
 
 @dataclass(slots=True, eq=False)
 class OpenPrompt(Generic[E]):
-    """A prompt whose work has not ended. `message_id` is that of its message, once it is accepted; `is_inserted`: its message was reported;
-    `has_run`: work was reported since it was sent; `is_abandoned`: nobody waits for it.
+    """A prompt whose work has not ended.
+
+    `message_id` is the id of its message, once it is accepted; `is_inserted`: its message was reported; `has_run`: work was reported
+    since it was sent; `is_abandoned`: nobody waits for it.
     """
 
     completion: asyncio.Future[E]
@@ -83,7 +85,7 @@ class OpenPrompt(Generic[E]):
     is_abandoned: bool = False
 
     def complete(self, end: E | Exception) -> None:
-        """Note how the work has ended, or that it has failed."""
+        """Record the result or the failure of the work."""
         if self.completion.done():
             return
         if isinstance(end, Exception):
@@ -94,7 +96,7 @@ class OpenPrompt(Generic[E]):
 
 
 class OpenPrompts(Generic[E]):
-    """The prompts of one session."""
+    """The open prompts of a session."""
 
     def __init__(self) -> None:
         self.open: list[OpenPrompt[E]] = []
@@ -102,8 +104,9 @@ class OpenPrompts(Generic[E]):
         self._has_messages = False
 
     async def wait_for_end(self, send: Coroutine[Any, Any, str]) -> E:
-        """How the work on a prompt has ended. `send` sends it, and returns the id of its message. Whoever is cancelled here leaves the
-        prompt as it is: cancel it at the agent.
+        """Wait for the end of the work on a prompt, and return it. `send` sends the prompt and returns the id of its message.
+
+        Cancelling this call does not affect the prompt: cancel it at the agent.
         """
         prompt: OpenPrompt[E] = OpenPrompt(asyncio.get_running_loop().create_future())
         self.open.append(prompt)
@@ -132,12 +135,12 @@ class OpenPrompts(Generic[E]):
             prompt.completion.cancel()
 
     async def wait_until_ended(self) -> None:
-        """Wait until the prompts that are open now have ended."""
+        """Wait until all currently open prompts have ended."""
         if self.open:
             await asyncio.wait([prompt.completion for prompt in self.open])
 
     def record_user_message(self, message_id: str) -> None:
-        """A message of the user is reported; its prompt may not be accepted yet."""
+        """Record that a user message was reported; its prompt may not be accepted yet."""
         for prompt in self.open:
             if prompt.message_id == message_id:
                 prompt.is_inserted = self._has_messages = True
@@ -146,13 +149,16 @@ class OpenPrompts(Generic[E]):
             self._ends_of_unknown[message_id] = None
 
     def record_running(self) -> None:
-        """Work is reported. It may be that of a prompt that nobody waits for."""
+        """Record that work was reported, unless it may belong to an abandoned prompt."""
         if not any(prompt.is_abandoned for prompt in self.open):
             for prompt in self.open:
                 prompt.has_run = True
 
     def completing(self, *, is_cancelled: bool = False) -> list[OpenPrompt[E]]:
-        """The prompts whose work an `idle` ends that comes now. Where work was cancelled, it ends those too that wait for their place."""
+        """The prompts that an `idle` received now would end.
+
+        After a cancellation, these include accepted prompts whose messages were not reported yet.
+        """
         is_exact = not is_cancelled and (self._has_messages or None in self._ends_of_unknown.values())
         return [
             prompt
@@ -161,14 +167,14 @@ class OpenPrompts(Generic[E]):
         ]
 
     def record_idle(self, end: E | Exception, *, is_cancelled: bool = False) -> None:
-        """The state is `idle`: work has ended so."""
+        """Record the state `idle`, with the result or failure of the work."""
         for prompt in self.completing(is_cancelled=is_cancelled):
             prompt.complete(end)
-        for message_id, known in self._ends_of_unknown.items():
-            if known is None:
+        for message_id, recorded_end in self._ends_of_unknown.items():
+            if recorded_end is None:
                 self._ends_of_unknown[message_id] = end
 
     def fail(self, error: Exception) -> None:
-        """Nothing more will come."""
+        """Fail all open prompts, because no more updates will come."""
         for prompt in self.open:
             prompt.complete(error)

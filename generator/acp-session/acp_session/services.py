@@ -1,17 +1,16 @@
-"""Files and terminals as an agent asks for them: params and results are those of v1, which alone has requests for them.
+"""Files and terminals for agents, with the params and results of v1, which alone has requests for them.
 
-An agent of v1 asks its client; an agent of v2 uses the machine that it runs on. `LocalServices` serves both; `ClientServices` asks a
-client of v1. Errors are `RequestError`; a client at the far end of a connection raises `PeerError`, `NotAdvertised`, `ConnectionClosed`.
+A v1 agent asks its client; a v2 agent uses the machine that it runs on. `LocalServices` serves both; `ClientServices` asks a v1 client.
+Errors are `RequestError`; a client at the far end of a connection raises `PeerError`, `NotAdvertised`, `ConnectionClosed`.
 
 Sources: the pages of v1 on the file system and on terminals; the RFD on `additionalDirectories`; the migration page of v2.
 """
 
 from __future__ import annotations
 
-import asyncio
 import shlex
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Awaitable, Callable, Collection
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
@@ -24,7 +23,7 @@ from acp_workspace.errors import RequestError, invalid_params
 from acp_workspace.filesystem import Buffer, FileEvent, FilePolicy, FileSystem, OnChange
 from acp_workspace.scope import Scope
 from acp_workspace.terminals import TerminalEvent, TerminalPolicy, Terminals
-from acp_workspace.workspace import ClientWorkspace, RootPolicy, RootSet, RootsSource
+from acp_workspace.workspace import RootPolicy, RootsSource
 from jsonrpc_bindings import UnsetType
 from jsonrpc_bindings.peers import unserved
 
@@ -40,21 +39,17 @@ SERVICE_METHODS: Final = {
     "terminal/kill": "kill_terminal",
     "terminal/release": "release_terminal",
 }
-"""Methods of v1 for files and terminals, and what `Client` calls them."""
+"""The v1 methods for files and terminals, and the corresponding methods of `Client`."""
 MAX_RELEASED: Final = 1000
-"""Terminals of a session that were released, and may still stand in tool calls."""
+"""The maximum number of a session's finished terminals that may still occur in tool calls."""
 NO_TERMINAL: Final = invalid_params("there is no such terminal, or it has ended", "/terminalId")
-OPENING_TIMEOUT: Final = 1.0
-"""Seconds that a request of the agent waits for the id of its session to become known here."""
 
 Audit: TypeAlias = "Callable[[FileEvent | TerminalEvent], Awaitable[object] | object]"
-"""Is called with every step of every request for files and terminals, refusals included."""
-Establish: TypeAlias = "Callable[[str], None]"
-"""Puts the roots of a request in force, for the session of this id."""
+"""Called with each step of each request for files and terminals, refusals included."""
 
 
 class ClientServices:
-    """The files and terminals of a client of v1 at the far end of a connection. `client` gives the calls to it."""
+    """The files and terminals of a v1 client at the far end of a connection. `client` returns the calls to it."""
 
     def __init__(
         self, client: Callable[[], peers1.RemoteClient], capabilities: Callable[[], v1.ClientCapabilities]
@@ -64,95 +59,44 @@ class ClientServices:
         self._terminals: dict[str, dict[str, None]] = {}
 
     async def answer(self, method: str, params: Any) -> Any:
-        """Answer a request. A terminal that is created may stand in tool calls from then on; of many, the latest may."""
+        """Pass a request to the client and return its result.
+
+        A terminal created here may occur in tool calls; beyond the limit, only the latest.
+        """
         answer = await getattr(self._client(), peers1.Client.requests[method])(params)
         if method == "terminal/create":
-            known = self._terminals.setdefault(params.session_id, {})
-            known[answer.terminal_id] = None
-            if len(known) > MAX_RELEASED:
-                del known[next(iter(known))]
+            session_terminals = self._terminals.setdefault(params.session_id, {})
+            session_terminals[answer.terminal_id] = None
+            if len(session_terminals) > MAX_RELEASED:
+                del session_terminals[next(iter(session_terminals))]
         return answer
 
     def withdraw(self, params: Any) -> None:
-        """Ask to cancel a request with these params. Its answer is awaited all the same: it may have created something."""
+        """Ask the client to cancel the request with these params. Its response is still awaited: it may have created something."""
         self._client().connection.withdraw(params)
 
     def terminals(self, session_id: str) -> Collection[str]:
-        """The terminals of a session that may stand in tool calls: those that were created here."""
+        """The terminals of a session that may occur in tool calls: those created here."""
         return self._terminals.get(session_id, ())
 
     async def cancel_terminal(self, _: str, __: str) -> None:
-        """A client of v1 ends its terminals itself."""
+        """Refuse: a v1 client ends its terminals itself."""
         raise NO_TERMINAL
 
     async def end(self, session_id: str) -> None:
-        """The session is closed."""
+        """Forget a closed session."""
         self._terminals.pop(session_id, None)
 
     async def close(self) -> None:
-        """Nothing is held here."""
-
-
-class SessionRoots:
-    """The roots of the sessions of a client: those in force, and those of the requests that open sessions at this moment."""
-
-    def __init__(self, workspace: ClientWorkspace) -> None:
-        self.workspace = workspace
-        self._requested: dict[str, RootSet] = {}
-        self._openings: set[asyncio.Future[None]] = set()
-
-    @property
-    def is_opening(self) -> bool:
-        """Whether a session is being opened whose id is not known yet."""
-        return bool(self._openings)
-
-    def roots(self, session_id: str) -> RootSet:
-        """The roots of a session; while it is opened again, those that the request asks for. Raises `RequestError` -32602."""
-        return self._requested.get(session_id) or self.workspace.roots(session_id)
-
-    @asynccontextmanager
-    async def open_session(self, roots: RootSet, session_id: str | None = None) -> AsyncGenerator[Establish]:
-        """Open a session with these roots; without an id it is a new one. What this yields is called once the agent has agreed; otherwise
-        the roots before stay in force, and these are closed. Until then the requests of a session with an id have the new roots.
-        """
-        is_established = False
-
-        def establish(found_id: str) -> None:
-            nonlocal is_established
-            is_established = True
-            self.workspace.establish(found_id, roots)
-            self._requested.pop(found_id, None)
-
-        opening: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        if session_id is None:
-            self._openings.add(opening)
-        else:
-            self._requested[session_id] = roots
-        try:
-            yield establish
-        finally:
-            if session_id is not None and self._requested.get(session_id) is roots:
-                del self._requested[session_id]
-            if not is_established:
-                roots.close()
-            self._openings.discard(opening)
-            opening.set_result(None)
-
-    async def wait_known(self, session_id: str) -> None:
-        """Wait until a session has roots, no session is being opened any more, or a second has passed."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(OPENING_TIMEOUT):
-                while self._openings:
-                    with suppress(RequestError):
-                        self.roots(session_id)
-                        return
-                    await asyncio.wait(tuple(self._openings), return_when=asyncio.FIRST_COMPLETED)
+        """Do nothing: no resources are held here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Local:
-    """What an agent may use of this machine. `root_policy` says which directories that the client names may be roots; the other fields
-    are those of `FileSystem` and `Terminals`. `None` for `files` or `terminals` offers none of them.
+    """What an agent may use on this machine.
+
+    `root_policy` decides which directories that the client names may be roots; the other fields are those of `FileSystem` and
+    `Terminals`. `None` for `files` or `terminals` does not advertise them.
     """
 
     root_policy: RootPolicy = lambda path: None
@@ -166,8 +110,9 @@ class Local:
 
 
 class LocalServices:
-    """Files and terminals of this machine. Each session has the roots that `roots` knows. A terminal is shown to the client by updates of
-    v2, which `send` sends: its output as it comes. The client may stop it.
+    """Files and terminals of this machine. `roots` provides the roots of each session.
+
+    A terminal is shown to the client by v2 updates through `send`, with its output as it arrives. The client may stop it.
     """
 
     def __init__(self, local: Local, send: Send, roots: RootsSource) -> None:
@@ -185,12 +130,12 @@ class LocalServices:
         self._background = Background()
 
     def capabilities(self) -> v1.ClientCapabilities:
-        """What is configured and can be kept on this machine, and no more."""
+        """The capabilities of what is configured and can be confined on this machine."""
         fs = v1.FileSystemCapabilities() if self.files is None else self.files.capabilities()
         return v1.ClientCapabilities(fs=fs, terminal=self.commands is not None and self.commands.is_offered)
 
     async def answer(self, method: str, params: Any) -> Any:
-        """Answer a request of `SERVICE_METHODS`."""
+        """The result of a request of `SERVICE_METHODS`."""
         kind, _, name = method.partition("/")
         part = self.files if kind == "fs" else self.commands
         if part is None:
@@ -200,22 +145,22 @@ class LocalServices:
         return answer
 
     def withdraw(self, params: Any) -> None:
-        """See `ClientServices`: what is begun here ends by itself."""
+        """See `ClientServices`: requests here end by themselves."""
 
     async def stop(self, session_id: str) -> None:
-        """The turn was cancelled: end the commands of the session."""
+        """Kill the commands of a session whose turn was cancelled."""
         if self.commands is not None:
             await self.commands.stop(session_id)
 
     async def end(self, session_id: str) -> None:
-        """The session is closed: serve nothing for it any more."""
+        """End a closed session, so that nothing is served for it any more."""
         if self.commands is not None:
             await self.commands.end(session_id)
         for display in self._displays.pop(session_id, {}).values():
             await display.release()
 
     async def close(self) -> None:
-        """End everything."""
+        """Release everything."""
         if self.commands is not None:
             await self.commands.aclose()
         if self.files is not None:
@@ -223,11 +168,11 @@ class LocalServices:
         await self._background.close()
 
     def terminals(self, session_id: str) -> Collection[str] | None:
-        """The terminals of a session that may stand in tool calls: those that are shown, also once they are released; `None`: all."""
+        """The terminals of a session that may occur in tool calls: those displayed, even after their release; `None` allows all."""
         return self._displays.get(session_id, ())
 
     async def cancel_terminal(self, session_id: str, terminal_id: str) -> None:
-        """End a command because the user asks for it, which may take a moment. Raises `RequestError` -32602 where none runs."""
+        """Start killing a command at the user's request. Raises `RequestError` -32602 if none is running."""
         display = self._displays.get(session_id, {}).get(terminal_id)
         if display is None or not display.is_running:
             raise NO_TERMINAL
@@ -239,7 +184,7 @@ class LocalServices:
             await self.commands.kill(params)
 
     async def show(self, method: str, params: Any, answer: Any) -> None:
-        """Show a terminal that was created, if its command runs here, and the end of one that was released."""
+        """Display a terminal that was created, if its command runs here, or finish the display of one that was released."""
         if self.commands is None:
             return
         if method == "terminal/release":
@@ -263,13 +208,13 @@ class LocalServices:
         async def send(update: dict[str, Any]) -> None:
             await self._send(session_id, update)
 
-        found = self._displays.setdefault(session_id, {})
-        if terminal_id not in found:
-            left = [name for name, display in found.items() if display.is_finished]
-            if len(left) >= MAX_RELEASED:
-                del found[left[0]]
-        return found.setdefault(terminal_id, Display(terminal_id, send))
+        displays = self._displays.setdefault(session_id, {})
+        if terminal_id not in displays:
+            finished_ids = [name for name, display in displays.items() if display.is_finished]
+            if len(finished_ids) >= MAX_RELEASED:
+                del displays[finished_ids[0]]
+        return displays.setdefault(terminal_id, Display(terminal_id, send))
 
 
 Services: TypeAlias = "LocalServices | ClientServices"
-"""Whoever serves files and terminals."""
+"""A provider of files and terminals."""

@@ -1,4 +1,4 @@
-"""An agent at the far end of a client: on standard input and output, or at any transport, in the version that `initialize` agrees on.
+"""Serving an agent on standard input and output or any transport, in the version that `initialize` negotiates.
 
 Sources: the pages of v1 and v2 on initialization; the schema of v2 (`InitializeResponse`, `UnsupportedProtocolVersionErrorData`).
 """
@@ -23,10 +23,11 @@ from .handshake import VERSIONS, Negotiation, validate_versions
 
 
 def run_agent(agent: Agent, *, versions: Collection[int] = VERSIONS, **options: Unpack[Options]) -> None:
-    """Be the agent on standard input and output until the input ends: the whole `main` of a program. What the program prints goes to
-    standard error. Raises `RuntimeError` inside an event loop, where `serve_agent` belongs.
+    """Serve an agent on standard input and output until the input ends: all that the `main` of a program needs.
+
+    Output that the program prints goes to standard error. Raises `RuntimeError` inside an event loop: use `serve_agent` there.
     """
-    known = validate_versions(versions)
+    known_versions = validate_versions(versions)
     require_instance(Agent, agent=agent)
     try:
         asyncio.get_running_loop()
@@ -35,7 +36,7 @@ def run_agent(agent: Agent, *, versions: Collection[int] = VERSIONS, **options: 
     else:
         raise RuntimeError("an event loop runs already: await 'serve_agent' there")
     try:
-        asyncio.run(_run(agent, known, options))
+        asyncio.run(_run(agent, known_versions, options))
     except KeyboardInterrupt:
         raise SystemExit(130) from None
 
@@ -53,13 +54,13 @@ async def serve_agent(
     user: str | None = None,
     **options: Unpack[Options],
 ) -> None:
-    """Be the agent at a transport until the client ends. One agent may serve any number of clients at once.
+    """Serve an agent at a transport until the client ends. One agent may serve any number of clients at once.
 
-    `user`: who is logged in from the beginning, as where a web server knows it. The work of a turn that is cancelled has `grace` seconds to
-    end; the turn then ends without it.
+    `user`: who is logged in from the start, for example as determined by a web server. The work of a cancelled turn has `grace` seconds
+    to end; then the turn ends without it.
 
-    A client gets the version that it asks for, or the newest below it; where there is none, `initialize` fails with -32022. It may
-    ask for another one until its first other request. Raises `ValueError` for versions that are not spoken.
+    The client gets the version that it requests, or the newest below it; if there is none, `initialize` fails with -32022. It may
+    request another version until its first other request. Raises `ValueError` for unsupported `versions`.
     """
     require_instance(Agent, agent=agent)
     negotiation = Negotiation(transport, validate_versions(versions), options.get("monitor"), options.get("on_event"))
@@ -76,7 +77,7 @@ async def serve_agent(
 
 @asynccontextmanager
 async def _side(core: AgentCore, version: int) -> AsyncGenerator[Side]:
-    """What serves a client of this version."""
+    """The side that serves a client of this version."""
     if version != 1:
         yield core
         return

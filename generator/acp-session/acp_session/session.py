@@ -1,13 +1,12 @@
-"""A session of an agent: what its author sees of it, its history, and its turns."""
+"""A session of an agent: what its author uses, its history, and its turns."""
 
 from __future__ import annotations
 
 import asyncio
 import base64
-import logging
 import os
 import secrets
-from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Mapping, MutableMapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -22,32 +21,31 @@ from acp_workspace.workspace import RootSet
 from jsonrpc_bindings import UnsetType
 from jsonrpc_bindings.failures import INTERNAL
 
-from .arguments import given
+from .arguments import omit_none
 from .background import Background, retrieve_exception
 from .errors import answer_to_hook
+from .log import SessionLog
 from .modes import MODE, Mode, mode_option, modes_of, with_value
 from .prompts import TurnQueue
 from .services import Services
 from .store import Store, StoredSession
 from .transcript import FINAL_STATUSES, TerminalState
 
-LOG: Final = logging.getLogger("acp_session")
-
 MAX_HISTORY: Final = 100_000
-"""Updates of a session that are kept; the oldest go first."""
+"""The maximum number of updates that a session keeps; the oldest are dropped first."""
 MESSAGE_KINDS: Final = ("agent_message_chunk", "agent_thought_chunk", "state_update")
-"""The kinds of updates after which a message goes on."""
+"""The kinds of updates that do not end the current message."""
 STOP_REASONS: Final = ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled")
-"""Why a turn may end."""
+"""The reasons for which a turn may end."""
 CANCELLED: Final[dict[str, Any]] = {"stopReason": "cancelled"}
 
 OnPrompt: TypeAlias = "Callable[[str], Coroutine[Any, Any, object]]"
-"""The work on a prompt, whose message has this id; it returns why the turn ended."""
+"""Does the work on the prompt whose message has this id; returns the stop reason."""
 
 
 @dataclass(slots=True)
 class _Work:
-    """The work of a turn. `is_abandoned`: it goes on although it was cancelled."""
+    """The work of a turn. `is_abandoned`: it continues although it was cancelled."""
 
     is_abandoned: bool = False
 
@@ -58,8 +56,9 @@ _WORK: Final[ContextVar[_Work | None]] = ContextVar("acp_session_work", default=
 
 @dataclass(frozen=True, slots=True)
 class ClientCapabilities:
-    """What a turn can do with this client, each by the name of the method of `Turn`. Files and commands are the client's in version 1, and
-    those of the agent's own machine in version 2.
+    """What a turn can do with this client, by the names of the methods of `Turn`.
+
+    Files and commands are the client's in version 1, and those of the agent's own machine in version 2.
     """
 
     read_text_file: bool = False
@@ -71,8 +70,9 @@ class ClientCapabilities:
 
 @dataclass(slots=True, eq=False)
 class ClientConnection:
-    """A connection to a client in a `version` of the protocol. `user` is who is logged in, `None` where nobody is.
-    A session belongs to the user of the connection that began it; for other users there is no such session.
+    """A connection to a client in a `version` of the protocol. `user` is who is logged in; `None` if nobody is.
+
+    A session belongs to the user of the connection that created it; other users cannot see it.
     """
 
     version: int
@@ -84,14 +84,18 @@ class ClientConnection:
 
 
 class Session:
-    """A session of an agent. `data` is the author's own: the store keeps it, and a fork gets a copy. `mcp_servers` are those that the
-    client named when it opened the session. `log` writes to the logger `acp_session`, with the session's id.
+    """A session of an agent.
 
-    Work that goes on after its cancellation, with all that it has started, can use neither the session nor the client any more: it gets
+    `data` belongs to the author: the store keeps it, and a fork gets a copy. `mcp_servers` are those that the client named when it
+    opened the session. `log` writes to the logger `acp_session`, with the session's id.
+
+    Work that continues after its cancellation, with everything it has started, can no longer use the session or the client: it gets
     `ConnectionClosed`.
     """
 
-    def __init__(self, stored: StoredSession, connection: ClientConnection, store: Store) -> None:
+    def __init__(
+        self, stored: StoredSession, connection: ClientConnection, store: Store, *, is_closed: bool = False
+    ) -> None:
         self.log = SessionLog(stored.id)
         self.mcp_servers: tuple[v2.McpServer, ...] = ()
         self.connection = connection
@@ -105,7 +109,7 @@ class Session:
         self._state = "idle"
         self._turn: str | None = None
         self._background: list[v2.BackgroundWork] | None = None
-        self._is_opening, self._is_closed = True, False
+        self._is_opening, self._is_closed = True, is_closed
         self._pending: list[v2.SessionUpdate] | None = None
         self._calls: set[str] = set()
         self._message: tuple[str, str] | None = None
@@ -122,7 +126,7 @@ class Session:
 
     @property
     def cwd(self) -> str:
-        """The working directory, an absolute path. Relative paths count from it."""
+        """The working directory, an absolute path. Relative paths are resolved against it."""
         return self.stored.cwd
 
     @property
@@ -132,12 +136,12 @@ class Session:
 
     @property
     def data(self) -> dict[str, Any]:
-        """What the author keeps of the session."""
+        """The author's own data of the session."""
         return self.stored.data
 
     @property
     def client_info(self) -> v2.Implementation | None:
-        """What the client says it is."""
+        """The name and version of the client; `None` if it did not send them."""
         return self.connection.info
 
     @property
@@ -147,7 +151,7 @@ class Session:
 
     @property
     def history(self) -> Sequence[v2.SessionUpdate]:
-        """What the user said and the agent sent, in order."""
+        """The user's messages and the agent's updates, in order."""
         return tuple(self.stored.history)
 
     @property
@@ -158,12 +162,12 @@ class Session:
 
     @property
     def services(self) -> Services:
-        """Who serves files and commands."""
+        """The provider of files and commands."""
         self._require_work()
         return self.connection.services
 
     def absolute(self, path: str | os.PathLike[str]) -> str:
-        """A path as an absolute one: a relative path counts from `cwd`."""
+        """Make a path absolute: a relative path is resolved against `cwd`."""
         text = os.fspath(path)
         return self.cwd if text == "." else parse_scope(self.cwd, flavour=None).absolute(text)
 
@@ -173,22 +177,22 @@ class Session:
         return self.stored.title
 
     async def set_title(self, title: str | None) -> None:
-        """Give the session a title."""
+        """Set the title of the session."""
         await self.send_update(v2.SessionInfoUpdate(title=title))
         await self._save_between_turns()
 
     @property
     def modes(self) -> tuple[Mode, ...]:
-        """The modes that the user may choose."""
+        """The modes that are offered to the user."""
         return modes_of(self._mode_option)
 
     @property
     def mode(self) -> str | None:
-        """The id of the mode that the session is in; `None` where it has no modes."""
+        """The id of the current mode; `None` if the session has no modes."""
         return None if self._mode_option is None else self._mode_option.current_value
 
     async def set_modes(self, modes: Sequence[Mode], current: str) -> None:
-        """Offer modes; none take the offer back. Raises `ValueError` for a current one that is not among them."""
+        """Offer modes; an empty sequence withdraws them. Raises `ValueError` if `current` is not one of them."""
         values = [_choice(one) for one in modes]
         if values and current not in (one.value for one in values):
             raise ValueError(f"the mode {current!r} is not one of {[one.value for one in values]}")
@@ -198,17 +202,17 @@ class Session:
         await self._set_options([*([option] if values else []), *self.config_options])
 
     async def set_mode(self, mode_id: str) -> None:
-        """Change the mode, as where the agent decides so. Raises `ValueError` for one that is not offered."""
+        """Set the mode, if the agent itself changes it. Raises `ValueError` for a mode that is not offered."""
         await self.set_config_option(MODE if self._mode_option is None else self._mode_option.config_id, mode_id)
 
     @property
     def config_options(self) -> tuple[v2.SessionConfigOption, ...]:
-        """The options that the user may set, without the modes."""
+        """The options that are offered to the user, without the modes."""
         return tuple(one for one in self.stored.config_options if one is not self._mode_option)
 
     @property
     def config(self) -> Mapping[str, str | bool]:
-        """The current values of all options by their ids; the mode that `set_modes` offers is under `mode`."""
+        """The current values of all options by id; the mode of `set_modes` has the id `mode`."""
         return {
             one.config_id: one.current_value
             for one in self.stored.config_options
@@ -216,7 +220,11 @@ class Session:
         }
 
     async def set_config_options(self, options: Sequence[v2.SessionConfigOption]) -> None:
-        """Offer options in place of those before. Modes stay: `set_modes` has them, as the option of category `mode`."""
+        """Offer options instead of the previous ones.
+
+        Modes are unaffected: they are set by `set_modes`, as the option of category `mode`. Raises `ValueError` for such an option, the
+        id `mode`, or duplicate ids.
+        """
         ids, mode = [one.config_id for one in options], self._mode_option
         if MODE in ids or len(set(ids)) != len(ids):
             raise ValueError(f"options need ids of their own, and {MODE!r} is that of the modes: {ids}")
@@ -225,11 +233,11 @@ class Session:
         await self._set_options([*([] if mode is None else [mode]), *options])
 
     async def set_config_option(self, config_id: str, value: str | bool) -> None:
-        """Change the value of an option. Raises `ValueError` for one that is not offered, or a value that it does not have."""
+        """Set the value of an option. Raises `ValueError` for an unknown option or value."""
         await self._set_options(with_value(self.stored.config_options, config_id, value))
 
     async def set_commands(self, commands: Sequence[v2.AvailableCommand]) -> None:
-        """Offer commands in place of those before."""
+        """Offer commands instead of the previous ones."""
         self._require_work()
         self.stored.commands = list(commands)
         await self._send(v2.AvailableCommandsUpdate(available_commands=list(commands)))
@@ -242,7 +250,7 @@ class Session:
         await self._save_between_turns()
 
     async def replace_options(self, options: list[v2.SessionConfigOption]) -> None:
-        """Have these options without an update: the answer to a request has them."""
+        """Replace the options without an update, because a response contains them."""
         self.stored.config_options = options
         await self._save_between_turns()
 
@@ -251,13 +259,13 @@ class Session:
         return mode_option(self.stored.config_options)
 
     async def set_background(self, work: Sequence[v2.BackgroundWork]) -> None:
-        """Say what goes on beside the turns: it is not cancelled with them. Version 1 has no word for it."""
+        """Report work that goes on besides the turns and is not cancelled with them. Version 1 cannot express it."""
         self._require_work()
         self._background = list(work)
         await self._send_state(self._state)
 
     async def send_update(self, update: v2.SessionUpdate) -> None:
-        """Send any update of the protocol, and keep it in the history."""
+        """Send any update of the protocol, and add it to the history."""
         self._require_work()
         if isinstance(update, v2.SessionInfoUpdate) and update.title is not UNSET:
             self.stored.title = update.title
@@ -265,23 +273,23 @@ class Session:
         await self._send(update)
 
     def message_id(self, kind: str) -> str:
-        """The id of the message that a piece belongs to: pieces of one kind that follow each other are one message."""
+        """The id of the message that a chunk belongs to: consecutive chunks of one kind form one message."""
         if self._message is None or self._message[0] != kind:
             self._message = kind, f"msg_{secrets.token_hex(8)}"
         return self._message[1]
 
     def call_id(self) -> str:
-        """An id for another tool call."""
+        """A new tool call id."""
         self.stored.calls += 1
         return f"call_{self.stored.calls}"
 
     async def set_state(self, turn: str, state: str) -> None:
-        """Say what the session does in the foreground, in the turn with this message. A turn that has ended says no more."""
+        """Report the foreground state of the session, if the turn with this message has not ended."""
         if turn == self._turn:
             await self._send_state(state)
 
     async def show_terminal(self, update: v2.TerminalUpdate | v2.TerminalOutputChunk, limit: int) -> None:
-        """Send what a terminal shows. The history has its command, then its end with the last `limit` bytes of the output."""
+        """Send a terminal's update. The history keeps its command, and its end with the last `limit` bytes of the output."""
         terminal = self._terminals.setdefault(update.terminal_id, TerminalState(update.terminal_id, most=limit))
         terminal.apply(update)
         if isinstance(update, v2.TerminalUpdate) and isinstance(update.exit_status, v2.TerminalExitStatus):
@@ -293,7 +301,7 @@ class Session:
             await self._send(update)
 
     def finish_later(self, work: Coroutine[Any, Any, None]) -> None:
-        """Finish something that was cancelled before it could be taken back."""
+        """Finish in the background what was cancelled before it could be undone."""
         self._late.start(work)
 
     def _require_work(self) -> None:
@@ -305,7 +313,7 @@ class Session:
             )
 
     def _keep(self, update: v2.SessionUpdate) -> None:
-        """Make an update a part of the history."""
+        """Add an update to the history."""
         history = self.stored.history
         history.append(update)
         del history[: max(0, len(history) - MAX_HISTORY)]
@@ -315,7 +323,7 @@ class Session:
         self.stored.updated_at = datetime.now(UTC).isoformat()
 
     async def _send(self, update: v2.SessionUpdate) -> None:
-        """Send an update that is no part of the history. It is held back while the session is being opened."""
+        """Send an update without adding it to the history. It is held back while the session is being opened."""
         if getattr(update, "session_update", None) not in MESSAGE_KINDS:
             self._message = None
         if self._is_closed:
@@ -329,7 +337,7 @@ class Session:
         await self.connection.client.session_update(v2.UpdateSessionNotification(session_id=self.id, update=update))
 
     async def _send_state(self, state: str, **fields: Any) -> None:
-        """Say what the session does in the foreground."""
+        """Report the foreground state of the session."""
         self._state = state
         body = {"sessionUpdate": "state_update", "state": state, **fields}
         if self._background is not None:
@@ -337,12 +345,12 @@ class Session:
         await self._send(v2.decode_as(v2.StateUpdate, body, lenient=False))
 
     async def _save_between_turns(self) -> None:
-        """Have the store keep what a turn does not keep at its end."""
+        """Save the session, unless a turn is running, which saves it at its end."""
         if not self._is_opening and self._state == "idle":
             await self._save()
 
     async def _save(self) -> None:
-        """Have the store keep the session. What the store raises is logged: the work goes on."""
+        """Save the session. Errors of the store are only logged."""
         try:
             if not self._is_closed:
                 await self._store.save(self.stored)
@@ -351,16 +359,16 @@ class Session:
 
     @asynccontextmanager
     async def open(self, roots: RootSet, servers: Sequence[v2.McpServer] | UnsetType) -> AsyncGenerator[None]:
-        """Use these roots and MCP servers, unless what is done meanwhile fails. Updates are held back until `finish_opening`."""
-        stored = self.stored
-        before = self.root_set, self.mcp_servers, stored.cwd, stored.additional_directories
+        """Use these roots and MCP servers, unless the block raises. Updates are held back until `finish_opening`."""
+        record = self.stored
+        before = self.root_set, self.mcp_servers, record.cwd, record.additional_directories
         self.root_set, self.mcp_servers = roots, () if servers is UNSET else tuple(servers)
-        stored.cwd, stored.additional_directories = roots.scope.cwd, roots.scope.additional
+        record.cwd, record.additional_directories = roots.scope.cwd, roots.scope.additional
         self._is_opening, self._pending = True, []
         try:
             yield
         except BaseException:
-            self.root_set, self.mcp_servers, stored.cwd, stored.additional_directories = before
+            self.root_set, self.mcp_servers, record.cwd, record.additional_directories = before
             self._is_opening = False
             roots.close()
             if self.root_set is not None:
@@ -371,12 +379,12 @@ class Session:
             before[0].close()
 
     async def save(self) -> None:
-        """Have the store keep the session, from now on with all that is set. Raises what the store raises."""
+        """Save the session, and let later settings save it too. Raises what the store raises."""
         self._is_opening = False
         await self._store.save(self.stored)
 
     def offer(self) -> dict[str, Any]:
-        """The options and commands, as the fields of an answer. Updates that were held back do not say them again."""
+        """The options and commands as fields of a response; they are removed from the updates that are held back."""
         self._drop_settings()
         fields = {"config_options": list(self.stored.config_options), "available_commands": list(self.stored.commands)}
         return {name: value for name, value in fields.items() if value}
@@ -387,7 +395,7 @@ class Session:
             self._pending = [one for one in self._pending if not isinstance(one, settings)]
 
     async def finish_opening(self, *, is_replayed: bool = False, is_new: bool = False) -> None:
-        """Send the history where it is wanted, what was held back, and what the session does now."""
+        """Send the history if it is to be replayed, then the updates that were held back, and the current state."""
         if not is_new:
             self._drop_settings()  # the answer is still to come
         if is_replayed:
@@ -399,10 +407,12 @@ class Session:
                 await self._send_state(self._state)
 
     async def _replay(self) -> None:
-        """Send the history and what terminals show. What is sent meanwhile follows."""
-        history, shown = list(self.stored.history), v2.TerminalUpdate | v2.TerminalOutputChunk
-        known = {id(one) for one in history}
-        self._pending = [one for one in self._pending or () if id(one) not in known and not isinstance(one, shown)]
+        """Send the history and the output of running terminals. New updates are sent after these."""
+        history, terminal_updates = list(self.stored.history), v2.TerminalUpdate | v2.TerminalOutputChunk
+        history_ids = {id(one) for one in history}
+        self._pending = [
+            one for one in self._pending or () if id(one) not in history_ids and not isinstance(one, terminal_updates)
+        ]
         outputs = [
             v2.TerminalUpdate(terminal_id=one.terminal_id, output=_output_of(one)) for one in self._terminals.values()
         ]
@@ -410,21 +420,21 @@ class Session:
             await self._deliver(update)
 
     async def _release(self) -> None:
-        """Send what was held back, in order."""
+        """Send the updates that were held back, in order."""
         with suppress(ConnectionError):  # nobody listens any more
             while self._pending:
                 await self._deliver(self._pending.pop(0))
         self._pending = None
 
     def stop(self) -> None:
-        """Cancel the turn, and the prompts that wait for it."""
+        """Cancel the turn and the waiting prompts."""
         self.queue.cancel()
         if self.work is not None:
             self._stop_event.set()
             self._turn = None  # its state is its end
 
     async def end_work(self) -> None:
-        """End all work, with its updates, and let the roots go."""
+        """End all work, with its updates, and close the roots."""
         self.stop()
         while self.work is not None:
             await asyncio.wait([self.work])
@@ -433,7 +443,7 @@ class Session:
             self.root_set.close()
 
     async def close(self) -> None:
-        """Have the store keep the session, and be of no use any more."""
+        """Save and close the session; it cannot be used any more."""
         await self._save()
         self._is_closed = True
 
@@ -443,8 +453,9 @@ class Session:
         return self._stop_event.is_set()
 
     async def prompt(self, content: Sequence[v2.ContentBlock], on_prompt: OnPrompt, grace: float) -> str:
-        """Take a message in, once the turn before has ended, and begin with the work; the id of the message. Work that goes on after its
-        cancellation is abandoned after `grace` seconds.
+        """Accept a prompt once the previous turn has ended, start its work, and return the id of its message.
+
+        Work that continues after its cancellation is abandoned after `grace` seconds.
         """
         await self.queue.wait()
         message = v2.UserMessage(message_id=f"msg_{secrets.token_hex(8)}", content=list(content))
@@ -453,7 +464,7 @@ class Session:
         return message.message_id
 
     async def _work(self, message: v2.UserMessage, on_prompt: OnPrompt, grace: float) -> None:
-        """One turn. Only what the agent does can be stopped: the message and the end are always sent."""
+        """Run one turn. Only the agent's work can be cancelled: the message and the end are always sent."""
         try:
             self._calls, self._turn = set(), message.message_id
             self._keep(message)
@@ -473,7 +484,7 @@ class Session:
             self.queue.finish()
 
     async def _run(self, on_prompt: Coroutine[Any, Any, object], grace: float) -> dict[str, Any]:
-        """Do what the agent does, and say why it ended."""
+        """Run the agent's work and return the fields of its end."""
         if self._stop_event.is_set():
             on_prompt.close()
             return CANCELLED
@@ -504,13 +515,13 @@ class Session:
             error = ValueError(f"'on_prompt' returned {reason!r}, which is none of {', '.join(STOP_REASONS)}")
         if error is None:
             return {"stopReason": reason}
-        found = answer_to_hook(error)
-        if found is None:
+        request_error = answer_to_hook(error)
+        if request_error is None:
             self.log.error("'on_prompt' failed", exc_info=error)
-        return _failure(found or INTERNAL)
+        return _failure(request_error or INTERNAL)
 
     async def _end(self, reason: dict[str, Any]) -> None:
-        """Send that the work has ended, and that its open tool calls have, where it was cancelled or failed."""
+        """Send the end of the work, and that of its open tool calls if it was cancelled or failed."""
         self._turn, self._state = None, "idle"
         beside = {one.tool_call_id for one in self._background or () if isinstance(one, v2.BackgroundToolCall)}
         calls: Collection[str] = self._calls - beside if reason["stopReason"] in ("error", "cancelled") else ()
@@ -525,7 +536,7 @@ class Session:
     def end_calls(
         self, calls: Collection[str] | None = None, status: v2.ToolCallStatus = "cancelled"
     ) -> list[v2.SessionUpdate]:
-        """Keep, and return, updates that end those of some tool calls, or of all, that are still open."""
+        """End the open ones of these tool calls, by default of all; add the updates to the history, and return them."""
         statuses: dict[str, str | None] = {}
         for update in self.stored.history:
             call, now = getattr(update, "tool_call_id", None), getattr(update, "status", None)
@@ -545,20 +556,8 @@ def _failure(error: RequestError) -> dict[str, Any]:
 
 
 def _choice(mode: Mode) -> v2.SessionConfigSelectOption:
-    return v2.SessionConfigSelectOption(value=mode.id, name=mode.name, **given(description=mode.description))
+    return v2.SessionConfigSelectOption(value=mode.id, name=mode.name, **omit_none(description=mode.description))
 
 
 def _output_of(terminal: TerminalState) -> v2.TerminalOutput:
     return v2.TerminalOutput(data=base64.b64encode(terminal.output).decode())
-
-
-class SessionLog(logging.LoggerAdapter[logging.Logger]):
-    """The logger `acp_session`, with a session's id in each message and, as `session_id`, in each record."""
-
-    def __init__(self, session_id: str) -> None:
-        super().__init__(LOG, {"session_id": session_id})
-        self._prefix = f"session {session_id}: "
-
-    def process(self, msg: Any, kwargs: MutableMapping[str, Any]) -> tuple[Any, MutableMapping[str, Any]]:
-        """See `logging.LoggerAdapter`."""
-        return super().process(f"{self._prefix}{msg}", kwargs)

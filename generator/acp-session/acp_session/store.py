@@ -1,10 +1,9 @@
-"""Where an agent keeps its sessions: in memory, in files that outlast the program, or in a store of its author's own."""
+"""Stores for the sessions of an agent: in memory, in files, or the author's own."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import logging
 import os
 import re
 import sys
@@ -19,14 +18,13 @@ from typing import Any, Final, Protocol, TypeVar
 
 from acp_bindings import UNSET, DecodeError, to_builtins, v2
 
-from .arguments import given
+from .arguments import omit_none
+from .log import LOG
 
 if sys.platform != "win32":
     import fcntl
 
 T = TypeVar("T")
-
-LOG: Final = logging.getLogger("acp_session")
 
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")
 _SUFFIX: Final = ".jsonl"
@@ -34,8 +32,10 @@ _SUFFIX: Final = ".jsonl"
 
 @dataclass(slots=True)
 class StoredSession:
-    """A session as a store keeps it. `data` is the author's; `history` is what was sent of the session, and what the user said; `calls`
-    counts the tool calls, so that their ids stay unique. `user` is whose it is. `revision` is the store's own.
+    """A session as a store keeps it.
+
+    `data` belongs to the author; `history` has the user's messages and the agent's updates; `calls` counts the tool calls, so that their
+    ids stay unique. `user` is the owner. `revision` belongs to the store.
     """
 
     id: str
@@ -52,16 +52,16 @@ class StoredSession:
     revision: object = field(default=None, compare=False, repr=False)
 
     def info(self) -> v2.SessionInfo:
-        """The session as `session/list` shows it."""
+        """The entry of the session in `session/list`."""
         return v2.SessionInfo(
             session_id=self.id,
             cwd=self.cwd,
             additional_directories=list(self.additional_directories),
-            **given(title=self.title, updated_at=self.updated_at),
+            **omit_none(title=self.title, updated_at=self.updated_at),
         )
 
     def copy(self) -> StoredSession:
-        """A copy that shares nothing that changes."""
+        """A copy that shares no mutable data."""
         return replace(
             self,
             data=deepcopy(self.data),
@@ -73,27 +73,27 @@ class StoredSession:
 
 
 class Store(Protocol):
-    """Keeps sessions. An error that it raises fails the request, or is logged where no request waits."""
+    """Stores sessions. An error that it raises fails the request, or is logged if there is no request."""
 
     async def save(self, session: StoredSession) -> None:
-        """Keep a session in place of what was kept of it. The object belongs to the caller: keep a copy."""
+        """Save a session, replacing the version stored before. The object belongs to the caller: store a copy."""
         ...
 
     async def load(self, session_id: str) -> StoredSession | None:
-        """A session; `None` where there is none of this id, which comes from the client as it is."""
+        """The session with this id, which is the client's unchecked input; `None` if there is none."""
         ...
 
     async def list(self, user: str | None) -> Sequence[v2.SessionInfo]:
-        """All sessions of a user, in any order; `None`: those of nobody."""
+        """All sessions of a user, in any order; with `None`, those without a user."""
         ...
 
     async def delete(self, session_id: str) -> None:
-        """Forget a session. One that is not there is no error."""
+        """Delete a session. A missing one is no error."""
         ...
 
 
 class MemoryStore:
-    """Keeps sessions as long as the program runs."""
+    """Stores sessions in memory until the program ends."""
 
     def __init__(self) -> None:
         self._sessions: dict[str, StoredSession] = {}
@@ -104,8 +104,8 @@ class MemoryStore:
 
     async def load(self, session_id: str) -> StoredSession | None:
         """See `Store`."""
-        found = self._sessions.get(session_id)
-        return None if found is None else found.copy()
+        session = self._sessions.get(session_id)
+        return None if session is None else session.copy()
 
     async def list(self, user: str | None) -> Sequence[v2.SessionInfo]:
         """See `Store`."""
@@ -117,15 +117,14 @@ class MemoryStore:
 
 
 class FileStore:
-    """Keeps each session in a file of a folder, which is made where it is missing and belongs to the user alone.
+    """Stores each session in a file of a folder, which is created if missing, accessible to its owner only.
 
-    The first line of a file has the session without its history, each further line an update. A file holds the session as it was before
-    or after a save, and never a part of it. `session.data` must be JSON. A file that cannot be read is logged and left alone. A thread
-    reads and writes, in the order of the calls.
+    The first line of a file is the session without its history, each further line an update. Saves are atomic. `session.data` must be
+    JSON. A file that cannot be read is logged and left alone. A thread reads and writes, in the order of the calls.
 
-    Several processes may share a folder. What another one has saved or deleted since a session was loaded or saved here is not
-    overwritten: `save` raises `RuntimeError`, until the session is loaded again. On Windows, and on file systems without locks, two that
-    save one session in the same instant are not kept apart.
+    Several processes may share a folder. If another process has saved or deleted a session since it was loaded or saved here, `save`
+    does not overwrite it but raises `RuntimeError`, until the session is loaded again. On Windows, and on file systems without locks,
+    two saves of one session at the same instant are not detected.
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
@@ -133,7 +132,7 @@ class FileStore:
         self._thread = ThreadPoolExecutor(1, "acp_session_store")
 
     async def save(self, session: StoredSession) -> None:
-        """See `Store`. Raises `ValueError` where `data` is not JSON, `RuntimeError`, and `OSError`."""
+        """See `Store`. Raises `ValueError` if `data` is not JSON, `RuntimeError`, and `OSError`."""
         await self._run(self._save, session, self._path(session.id), _header(session), tuple(session.history))
 
     async def load(self, session_id: str) -> StoredSession | None:
@@ -163,8 +162,8 @@ class FileStore:
                 os.fsync(file.fileno())
                 revision = _revision(os.fstat(file.fileno()))
             with _locked(self.folder):
-                found = _revision(path.stat()) if path.exists() else None
-                if session.revision is not None and session.revision != found:
+                current_revision = _revision(path.stat()) if path.exists() else None
+                if session.revision is not None and session.revision != current_revision:
                     raise RuntimeError(f"{path}: another process has changed the session: load it again")
                 os.replace(name, path)
             session.revision = revision
@@ -187,7 +186,7 @@ class FileStore:
         return session
 
     def _list(self, user: str | None) -> Sequence[v2.SessionInfo]:
-        found: list[v2.SessionInfo] = []
+        infos: list[v2.SessionInfo] = []
         for path in sorted(self.folder.glob(f"*{_SUFFIX}")):
             try:
                 with path.open(encoding="utf-8") as file:
@@ -197,8 +196,8 @@ class FileStore:
             except (OSError, ValueError, TypeError, KeyError, DecodeError) as error:
                 LOG.error("%s: the stored session cannot be read, and is not listed: %s", path, error)
             else:
-                found += [session.info()] if session.user == user else []
-        return found
+                infos += [session.info()] if session.user == user else []
+        return infos
 
     def _path(self, session_id: str) -> Path:
         if _ID.fullmatch(session_id) is None:
@@ -206,13 +205,13 @@ class FileStore:
         return self.folder / f"{session_id}{_SUFFIX}"
 
 
-def _revision(found: os.stat_result) -> tuple[int, int]:
-    return found.st_ino, found.st_mtime_ns
+def _revision(status: os.stat_result) -> tuple[int, int]:
+    return status.st_ino, status.st_mtime_ns
 
 
 @contextmanager
 def _locked(folder: Path) -> Generator[None]:
-    """Keep other processes out, where there are locks."""
+    """Lock the folder against other processes, if locks are available."""
     if sys.platform == "win32":
         yield
         return
@@ -241,8 +240,8 @@ def _header(session: StoredSession) -> str:
 
 
 def _session(line: str) -> StoredSession:
-    found: Any = json.loads(line)
-    info = v2.decode_as(v2.SessionInfo, found["info"])
+    fields: Any = json.loads(line)
+    info = v2.decode_as(v2.SessionInfo, fields["info"])
     roots = info.additional_directories
     return StoredSession(
         id=info.session_id,
@@ -250,9 +249,9 @@ def _session(line: str) -> StoredSession:
         additional_directories=() if roots is UNSET else tuple(roots),
         title=info.title,
         updated_at=info.updated_at,
-        data=dict(found["data"]),
-        config_options=[v2.decode_as(v2.SessionConfigOption, one) for one in found["configOptions"]],
-        commands=[v2.decode_as(v2.AvailableCommand, one) for one in found["commands"]],
-        calls=int(found["calls"]),
-        user=found["user"],
+        data=dict(fields["data"]),
+        config_options=[v2.decode_as(v2.SessionConfigOption, one) for one in fields["configOptions"]],
+        commands=[v2.decode_as(v2.AvailableCommand, one) for one in fields["commands"]],
+        calls=int(fields["calls"]),
+        user=fields["user"],
     )

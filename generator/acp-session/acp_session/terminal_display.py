@@ -1,4 +1,4 @@
-"""A terminal of this machine as one that a client of v2 displays: command, output piece by piece, end.
+"""The display of a local terminal for a v2 client: the command, the output in chunks, the end.
 
 Source: the RFD on terminal output in v2.
 """
@@ -16,19 +16,19 @@ from acp_workspace.terminals import Terminal
 from jsonrpc_bindings.supervisor import Exit
 from jsonrpc_bindings.tail import Tail
 
-from .arguments import given
+from .arguments import omit_none
 from .background import Background
 
 Json: TypeAlias = "dict[str, Any]"
 Send: TypeAlias = "Callable[[str, Json], Awaitable[object]]"
-"""Sends an update of v2 for a session."""
+"""Sends a v2 update for a session."""
 
 MAX_UNSENT: Final = 1024 * 1024
-"""Bytes of output that wait for a client that does not read; then the end of them takes the place of all before."""
+"""The maximum bytes of output held for a client that does not read; beyond that, only the end of the output is sent, as a replacement."""
 
 
 class Display:
-    """Shows one terminal, in order, by `send`."""
+    """Displays one terminal by ordered updates through `send`."""
 
     def __init__(self, terminal_id: str, send: Callable[[Json], Awaitable[None]]) -> None:
         self.id = terminal_id
@@ -41,20 +41,20 @@ class Display:
 
     @property
     def is_finished(self) -> bool:
-        """Whether nothing more will come."""
+        """Whether no more updates will come."""
         return not self.is_running and (self._work is None or self._work.done())
 
     def add(self, text: str) -> None:
-        """Take a piece of output."""
+        """Add a chunk of output."""
         self._unsent.add(text.encode())
         self._news.set()
 
     def start(self, background: Background, terminal: Terminal, command: str, cwd: str) -> None:
-        """Show that the terminal is there, then what comes, to its end."""
+        """Start sending updates: the command, then the output, then the end."""
         self._work = background.start(self._run(terminal, command, cwd))
 
     async def release(self) -> None:
-        """Wait until all is shown of a terminal that was released. The client goes on showing it."""
+        """Wait until everything is sent of a terminal that was released. The client keeps displaying it."""
         if self._work is not None:
             self._is_released = True
             self._news.set()
@@ -81,9 +81,9 @@ class Display:
         self._news.set()
 
     async def _flush(self) -> None:
-        found, self._unsent = self._unsent, Tail(MAX_UNSENT)
-        data = base64.b64encode(found.text.encode()).decode()
-        if found.is_cut:
+        tail, self._unsent = self._unsent, Tail(MAX_UNSENT)
+        data = base64.b64encode(tail.text.encode()).decode()
+        if tail.is_cut:
             await self._update(output={"data": data})
         elif data:
             await self._send({"sessionUpdate": "terminal_output_chunk", "terminalId": self.id, "data": data})
@@ -93,8 +93,8 @@ class Display:
 
 
 def _status(ending: asyncio.Future[Exit]) -> Json:
-    """How a command has ended; empty where that is not known."""
+    """The exit status of a command; empty if it is unknown."""
     try:
-        return given(exitCode=ending.result().code, signal=ending.result().signal)
+        return omit_none(exitCode=ending.result().code, signal=ending.result().signal)
     except RequestError:  # the terminal was released, and its command could not be ended
         return {}

@@ -1,6 +1,6 @@
-"""What a session looks like to its user: computed from the updates of the agent, as typed data.
+"""The state of a session as its user sees it, computed from the agent's updates as typed data.
 
-Updates change what they name by its id: what is left out stays, null clears, a value replaces, pieces are added.
+Updates change the item with their id: missing fields stay, null clears a field, a value replaces it, chunks are appended.
 
 Sources: the pages of v2 on prompts, content, tool calls, plans, commands, configuration; the RFDs on terminal output, message updates.
 """
@@ -27,17 +27,17 @@ _TERMINAL: Final = ("command", "cwd", "exit_status", "size", "capabilities")
 FINAL_STATUSES: Final = ("completed", "failed", "cancelled")
 """The statuses of a tool call that has ended."""
 _MIN_SIZE: Final = 64
-"""Characters that an entry, a terminal or a plan counts as, however short it is."""
+"""The minimum number of characters that an entry, a terminal or a plan counts as."""
 
 MAX_SIZE: Final = 64 * 1024 * 1024
-"""Characters of content that a transcript keeps; what is oldest goes first."""
+"""The maximum number of characters of content in a transcript; the oldest are dropped first."""
 MAX_OUTPUT: Final = 1024 * 1024
-"""Bytes of a terminal's output that are kept; the oldest go first."""
+"""The maximum bytes of a terminal's output that are kept; the oldest are dropped first."""
 
 
 @dataclass(slots=True)
 class Message:
-    """A message of the user or the agent, or a thought: its content as it is now."""
+    """A message of the user or the agent, or a thought, with its current content."""
 
     role: Role
     message_id: str
@@ -46,7 +46,7 @@ class Message:
 
     @property
     def text(self) -> str:
-        """The text of all blocks that are text.
+        """The concatenated text blocks.
 
         >>> Message("agent", "m", [v2.TextContent(text="high "), v2.TextContent(text="tide")]).text
         'high tide'
@@ -56,8 +56,9 @@ class Message:
 
 @dataclass(slots=True)
 class ToolCallState:
-    """A tool call as it stands now; `current` has a value for what was reported and not cleared. `is_cancelled`: it was cancelled before
-    it had ended, and the agent has not reported otherwise.
+    """The current state of a tool call; `current` has a value for each field that was reported and not cleared.
+
+    `is_cancelled`: it was cancelled before it had ended, and the agent has not reported otherwise.
     """
 
     current: v2.ToolCallUpdate
@@ -70,24 +71,24 @@ class ToolCallState:
 
     @property
     def title(self) -> str:
-        """Its title; empty where it has none."""
+        """The title; empty if there is none."""
         return self.current.title if isinstance(self.current.title, str) else ""
 
     @property
     def status(self) -> str | None:
-        """Its last status; `None` before the first."""
+        """The last status; `None` before the first."""
         return self.current.status if isinstance(self.current.status, str) else None
 
     @property
     def can_cancel(self) -> bool:
-        """Whether the client may stop this tool call alone."""
-        found = self.current.capabilities
-        return isinstance(found, v2.ToolCallCapabilities) and found.cancel is not None
+        """Whether the client may cancel this tool call alone."""
+        capabilities = self.current.capabilities
+        return isinstance(capabilities, v2.ToolCallCapabilities) and capabilities.cancel is not None
 
 
 @dataclass(slots=True)
 class TerminalState:
-    """A terminal: the end of its output as bytes, whether earlier output was dropped, and how its command ended."""
+    """A terminal: the end of its output in bytes, whether earlier output was dropped, and the exit status of its command."""
 
     terminal_id: str
     command: str | None = None
@@ -101,16 +102,16 @@ class TerminalState:
 
     @property
     def text(self) -> str:
-        """The output as text; bytes that are no UTF-8 are replaced. Escape sequences stay: do not send it to a terminal of yours."""
+        """The output as text; invalid UTF-8 is replaced. It may contain escape sequences: do not write it to your own terminal."""
         return self.output.decode("utf-8", "replace")
 
     @property
     def can_cancel(self) -> bool:
-        """Whether the client may stop what runs here."""
+        """Whether the client may stop the command."""
         return self.capabilities is not None and self.capabilities.cancel is not None
 
     def apply(self, update: v2.TerminalUpdate | v2.TerminalOutputChunk) -> bool:
-        """Take an update in; whether its output is base64."""
+        """Apply an update; return whether its output is valid base64."""
         data = getattr(update, "data", "")
         if isinstance(update, v2.TerminalUpdate):
             for name in _TERMINAL:
@@ -133,7 +134,7 @@ class TerminalState:
 
 @dataclass(slots=True)
 class Compaction:
-    """A compaction of the context: its last status, and its summary."""
+    """A compaction of the context, with its last status and its summary."""
 
     compaction_id: str
     status: str | None = None
@@ -146,11 +147,11 @@ E = TypeVar("E", bound=Entry)
 
 
 class Transcript:
-    """The state of one session. `entries` stand in the order in which they began; everything else is what was reported last.
+    """The state of one session. `entries` are in the order in which they began; everything else has the last reported value.
 
-    `state` is what the session does in the foreground, `None` before it is reported; `stop_reason` and `error` say why work ended last, and
-    `background` what goes on beside (`None`: not reported). `unknown` counts updates of kinds that this version does not know, `malformed`
-    output that is not base64; `dropped` entries, parts of a lone one, terminals and plans that went to stay within `max_size` characters.
+    `state` is the foreground state, `None` before it is reported; `stop_reason` and `error` say why work last ended, `background` lists
+    the background work (`None`: not reported). `unknown` counts updates of unknown kinds, `malformed` output that is not base64,
+    `dropped` the entries, parts of a lone entry, terminals and plans that were dropped to stay within `max_size` characters.
     """
 
     def __init__(self, *, max_size: int = MAX_SIZE) -> None:
@@ -201,36 +202,36 @@ class Transcript:
 
     @property
     def plan(self) -> tuple[v2.PlanEntry, ...]:
-        """The steps of all plans, in order."""
+        """The entries of all plans, in order."""
         return tuple(step for plan in self.plans.values() if isinstance(plan, v2.PlanItems) for step in plan.entries)
 
     @property
     def modes(self) -> tuple[Mode, ...]:
-        """The modes that the session can be in."""
+        """The modes of the session."""
         return modes_of(mode_option(self.config_options))
 
     @property
     def current_mode(self) -> str | None:
-        """The id of the mode that the session is in; `None` where it has no modes."""
+        """The id of the current mode; `None` if the session has no modes."""
         option = mode_option(self.config_options)
         return None if option is None else option.current_value
 
     @property
     def tool_calls(self) -> dict[str, ToolCallState]:
-        """The tool calls by their ids, in order."""
+        """The tool calls by id, in order."""
         return {one.id: one for one in self.entries if isinstance(one, ToolCallState)}
 
     def fork(self) -> Transcript:
-        """A transcript that begins with what stands in this one. Ids count anew: what the other session reports changes none of it."""
-        found = deepcopy(self)
-        found._messages.clear()
-        found._tool_calls.clear()
-        copies = {id(old): id(new) for old, new in zip(self.entries, found.entries, strict=True)}
-        found._sizes = {copies[key] if isinstance(key, int) else key: size for key, size in self._sizes.items()}
-        return found
+        """A transcript that begins with a copy of this one. Ids start afresh: updates of the forked session change no copied entry."""
+        copy = deepcopy(self)
+        copy._messages.clear()
+        copy._tool_calls.clear()
+        copies = {id(old): id(new) for old, new in zip(self.entries, copy.entries, strict=True)}
+        copy._sizes = {copies[key] if isinstance(key, int) else key: size for key, size in self._sizes.items()}
+        return copy
 
     def set_initial_state(self, result: object) -> None:
-        """Take options and commands from the result of `session/new`, `load`, `resume` or `fork`."""
+        """Set options and commands from the result of `session/new`, `load`, `resume` or `fork`."""
         options, commands = getattr(result, "config_options", None), getattr(result, "available_commands", None)
         if isinstance(options, list):
             self.config_options = tuple(cast("list[v2.SessionConfigOption]", options))
@@ -238,7 +239,7 @@ class Transcript:
             self.commands = tuple(cast("list[v2.AvailableCommand]", commands))
 
     def apply(self, update: Any) -> None:
-        """Take an update in. One of an unknown kind is counted and changes nothing else."""
+        """Apply an update. An update of an unknown kind is only counted."""
         match update:
             case v2.UserMessageChunk() | v2.AgentMessageChunk() | v2.AgentThoughtChunk():
                 message = self._message(update.session_update.removesuffix("_chunk"), update.message_id)
@@ -276,26 +277,26 @@ class Transcript:
                 self.unknown += 1
 
     def update_tool_call(self, update: v2.ToolCallUpdate) -> None:
-        """Change a tool call, or begin one that is not known yet."""
-        found = self._call(update.tool_call_id)
-        given = {name: getattr(update, name) for name in _CHANGEABLE if getattr(update, name) is not UNSET}
-        found.current = found.current.__replace__(**given)
+        """Update a tool call, or begin it if it is unknown."""
+        call = self._call(update.tool_call_id)
+        changes = {name: getattr(update, name) for name in _CHANGEABLE if getattr(update, name) is not UNSET}
+        call.current = call.current.__replace__(**changes)
         if update.status is not UNSET:
-            found.is_cancelled = update.status == "cancelled"
-        self._resize(id(found), _size(found.current))
+            call.is_cancelled = update.status == "cancelled"
+        self._resize(id(call), _size(call.current))
 
     def end(self) -> None:
-        """Note that nothing more will be reported: the work has ended, and so have its tool calls."""
+        """Record that the session has ended, with its work and tool calls."""
         self.mark_cancelled()
         if self.state is not None:
             self.state = "idle"
 
     def mark_cancelled(self) -> tuple[str, ...]:
-        """Mark the tool calls that have not ended as cancelled, as when the user cancels the work; their ids."""
-        found = [one for one in self._tool_calls.values() if one.status not in FINAL_STATUSES]
-        for one in found:
+        """Mark unfinished tool calls as cancelled, as when the user cancels the work; return their ids."""
+        open_calls = [one for one in self._tool_calls.values() if one.status not in FINAL_STATUSES]
+        for one in open_calls:
             one.is_cancelled = True
-        ids = tuple(one.id for one in found)
+        ids = tuple(one.id for one in open_calls)
         self._cancelled.update(ids)
         return ids
 
@@ -320,11 +321,11 @@ class Transcript:
         return self._tool_calls[tool_call_id]
 
     def _update_terminal(self, update: v2.TerminalUpdate | v2.TerminalOutputChunk) -> None:
-        found = self.terminals.setdefault(update.terminal_id, TerminalState(update.terminal_id))
-        self.malformed += not found.apply(update)
-        words = sum(len(word) for word in (found.terminal_id, found.command, found.cwd) if word)
-        parts = (found.exit_status, found.size, found.capabilities)
-        size = len(found.output) + words + sum(map(_size, filter(None, parts)))
+        terminal = self.terminals.setdefault(update.terminal_id, TerminalState(update.terminal_id))
+        self.malformed += not terminal.apply(update)
+        words = sum(len(word) for word in (terminal.terminal_id, terminal.command, terminal.cwd) if word)
+        parts = (terminal.exit_status, terminal.size, terminal.capabilities)
+        size = len(terminal.output) + words + sum(map(_size, filter(None, parts)))
         self._resize(("terminal", update.terminal_id), size, is_last=True)
 
     def _update_plan(self, plan: v2.PlanUpdateContent) -> None:
@@ -354,16 +355,16 @@ class Transcript:
         same = (
             one for one in self.entries if isinstance(one, Compaction) and one.compaction_id == update.compaction_id
         )
-        found = next(same, None) or self._enter(Compaction(update.compaction_id))
+        compaction = next(same, None) or self._enter(Compaction(update.compaction_id))
         if isinstance(update, v2.CompactionSummaryChunk):
-            found.summary.append(update.content)
+            compaction.summary.append(update.content)
         else:
-            found.status = update.status
+            compaction.status = update.status
             if update.summary is not UNSET:
-                found.summary = list(update.summary or ())
+                compaction.summary = list(update.summary or ())
             if update.error is not UNSET:
-                found.error = update.error
-        self._resize(id(found), sum(map(_size, found.summary)))
+                compaction.error = update.error
+        self._resize(id(compaction), sum(map(_size, compaction.summary)))
 
     def _enter(self, entry: E) -> E:
         self.entries.append(entry)
@@ -375,7 +376,7 @@ class Transcript:
         self._resize(id(entry), self._sizes[id(entry)] + _size(piece))
 
     def _resize(self, key: object, size: int, *, is_last: bool = False) -> None:
-        """An entry, a terminal or a plan is so large now. What `is_last` counts as the newest from then on."""
+        """Set the size of an entry, a terminal or a plan. With `is_last` it then counts as the newest."""
         before = self._sizes.pop(key, None) if is_last else self._sizes[key]
         self._sizes[key] = size
         self._size += max(size, _MIN_SIZE) - (0 if before is None else max(before, _MIN_SIZE))
@@ -383,7 +384,7 @@ class Transcript:
             self.dropped += 1
 
     def _drop(self) -> bool:
-        """Drop the oldest entry, terminal or plan, or the first part of a lone entry; whether there was any."""
+        """Drop the oldest entry, terminal or plan, or the first part of a lone entry; return whether anything was dropped."""
         key = next(iter(self._sizes))
         if len(self._sizes) == 1:
             pieces = _pieces(self.entries[0]) if self.entries else []
@@ -413,7 +414,7 @@ def _content_of(call: ToolCallState) -> list[v2.ToolCallContent]:
 
 
 def _pieces(entry: Entry) -> list[Any]:
-    """The parts of an entry of which the oldest may go."""
+    """The parts of an entry of which the oldest may be dropped."""
     match entry:
         case Message():
             return entry.content
@@ -426,5 +427,5 @@ def _pieces(entry: Entry) -> list[Any]:
 
 
 def _size(model: Any) -> int:
-    """Characters of a piece, about: those of its long texts."""
+    """The approximate number of characters of a value."""
     return len(model.text) + 64 if isinstance(model, v2.TextContent) else len(v2.encode(model))

@@ -1,7 +1,7 @@
-"""A turn of an agent: what the user said, and what the agent says, shows, asks and does until it ends.
+"""A turn of an agent: the user's prompt, and all that the agent sends and does until the turn ends.
 
-Relative paths count from the working directory of the session. What the client did not advertise raises `NotAdvertised` before anything is
-sent; what it refuses raises `PeerError`, and an answer that is not valid `InvalidMessage`.
+Relative paths are resolved against the working directory of the session. A call raises `NotAdvertised` before anything is sent if the
+client did not advertise it, `PeerError` if the client refuses it, and `InvalidMessage` for an invalid response.
 
 Sources: the pages of v1 and v2 on prompts, content, tool calls, plans, elicitation; the pages of v1 on the file system and on terminals.
 """
@@ -20,10 +20,11 @@ from typing import Any, Final, TypeAlias, TypeVar
 from acp_bindings import UNSET, ConnectionClosed, DecodeError, NotAdvertised, PeerError, RequestError, v1, v2
 
 from acp_workspace.errors import METHOD_NOT_FOUND
+from jsonrpc_bindings.records import Record
 
-from .arguments import content_block, given, refuse_text, refuse_unknown
+from .arguments import content_block, omit_none, refuse_text, refuse_unknown
 from .diffs import diff_to_v2
-from .errors import Error, InvalidMessage, not_advertised, raised_for
+from .errors import Error, InvalidMessage, error_for, not_advertised
 from .permission import Decision, ask, decide
 from .services import Services
 from .session import Session
@@ -32,12 +33,12 @@ from .transcript import FINAL_STATUSES
 T = TypeVar("T")
 
 Path: TypeAlias = "str | os.PathLike[str]"
-"""A path, as text or as the standard library has it."""
+"""A path, as `str` or `PathLike`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """A change of a text file, to be shown: its old text (`None`: the file is new), and its new one."""
+    """A change of a text file for display: its old text (`None` for a new file) and its new text."""
 
     path: Path
     old_text: str | None
@@ -45,21 +46,22 @@ class Diff:
 
 
 Content: TypeAlias = "str | Diff | v2.ContentBlock | v2.ToolCallContent"
-"""What a tool call shows: text, a change of a file, a content block, or content as the protocol has it."""
+"""Content of a tool call: text, a file change, a content block, or a content type of the protocol."""
 Location: TypeAlias = "Path | tuple[Path, int] | v2.ToolCallLocation"
-"""A file that a tool call is about; with a line, counted from 1."""
+"""A file that a tool call affects, optionally with a line, counted from 1."""
 
 ALLOW_OR_REJECT: Final = (
     v2.PermissionOption(option_id="allow", name="Allow", kind="allow_once"),
     v2.PermissionOption(option_id="reject", name="Reject", kind="reject_once"),
 )
-"""What the user may choose between where nothing else is offered."""
+"""The default options of a permission request."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:
-    """How a command ended: its output and errors as one text, of which the beginning is missing where `truncated`. `exit_code` is `None`
-    where a `signal` ended it; `timed_out` where it was ended because it took too long.
+    """The result of a command: its standard output and error as one text, without its beginning if `truncated`.
+
+    `exit_code` is `None` if a `signal` ended the command; `timed_out` if it was killed because it took too long.
     """
 
     output: str
@@ -84,10 +86,16 @@ class ToolCall:
 
     @property
     def shown(self) -> dict[str, Any]:
-        """The fields of an update that shows all of it."""
+        """The fields of an update that shows the whole tool call."""
         lists = {"content": list(self.content), "locations": list(self.locations)}
-        given = {name: value for name, value in lists.items() if value}
-        return {"tool_call_id": self.id, "title": self.title, "kind": self.kind, "status": self.status, **given}
+        nonempty_lists = {name: value for name, value in lists.items() if value}
+        return {
+            "tool_call_id": self.id,
+            "title": self.title,
+            "kind": self.kind,
+            "status": self.status,
+            **nonempty_lists,
+        }
 
     async def update(
         self,
@@ -100,7 +108,7 @@ class ToolCall:
         raw_input: Any = UNSET,
         raw_output: Any = UNSET,
     ) -> None:
-        """Show what has changed. `content` and `locations` take the place of what was shown before."""
+        """Send the changes of the tool call. `content` and `locations` replace the previous values."""
         refuse_unknown(v2.ToolKind, kind=kind)
         refuse_unknown(v2.ToolCallStatus, status=status)
         changes: dict[str, Any] = {
@@ -118,7 +126,7 @@ class ToolCall:
         await self.turn.session.send_update(v2.SessionToolCallUpdate(tool_call_id=self.id, **fields))
 
     async def add_content(self, *content: Content) -> None:
-        """Show more content after what is shown."""
+        """Append content."""
         await self.update(content=(*self.content, *content))
 
     async def request_permission(
@@ -128,8 +136,10 @@ class ToolCall:
         description: str | None = None,
         options: Sequence[v2.PermissionOption] = ALLOW_OR_REJECT,
     ) -> bool:
-        """Ask the user whether it may be done: only an offered option that allows is consent. The prompt shows the title, kind, content and
-        locations of the tool call. The call goes on where it is allowed, and has failed otherwise.
+        """Ask the user for permission for this tool call, and return whether it is allowed.
+
+        Only an offered option that allows is consent. The prompt shows the title, kind, content and locations of the tool call. Its
+        status becomes `in_progress` if allowed, otherwise `failed`.
         """
         subject = v2.ToolCallPermissionSubject(tool_call=v2.ToolCallUpdate(**self.shown))
         decision = await self.turn.decide(title or self.title, description, options, subject)
@@ -140,7 +150,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Turn:
-    """The work on one prompt: its session, what the user said, and the id of that message."""
+    """The work on one prompt: its session, the content of the prompt, and the id of its message."""
 
     session: Session
     prompt: tuple[v2.ContentBlock, ...]
@@ -149,21 +159,21 @@ class Turn:
 
     @property
     def text(self) -> str:
-        """What the user typed: the text blocks of the prompt, one after another."""
+        """The text blocks of the prompt, joined by line feeds."""
         return "\n".join(block.text for block in self.prompt if isinstance(block, v2.TextContent))
 
     async def send_message(self, content: str | v2.ContentBlock) -> None:
-        """Send a piece of the agent's message. Pieces that follow each other are one message."""
+        """Send a chunk of the agent's message. Consecutive chunks form one message."""
         id_ = self.session.message_id("message")
         await self.session.send_update(v2.AgentMessageChunk(message_id=id_, content=content_block(content)))
 
     async def send_thought(self, content: str | v2.ContentBlock) -> None:
-        """Send a piece of what the agent thinks."""
+        """Send a chunk of the agent's thoughts."""
         id_ = self.session.message_id("thought")
         await self.session.send_update(v2.AgentThoughtChunk(message_id=id_, content=content_block(content)))
 
     async def update_plan(self, entries: Iterable[v2.PlanEntry | str], *, plan_id: str = "plan") -> None:
-        """Show a plan in place of the one of this id. A text is a step that is pending."""
+        """Show a plan, replacing the one with this id. A string is a pending step."""
         refuse_text(entries=entries)
         steps = [
             v2.PlanEntry(content=one, priority="medium", status="pending") if isinstance(one, str) else one
@@ -180,8 +190,10 @@ class Turn:
         locations: Iterable[Location] = (),
         raw_input: Any = UNSET,
     ) -> AbstractAsyncContextManager[ToolCall]:
-        """Show a tool call for as long as the block runs. It has `completed` with the block, unless something was raised or refused: then
-        it has `failed`. A status that ends it and was sent in the block stays.
+        """Show a tool call while the block runs.
+
+        Its status becomes `completed` at the end of the block, or `failed` if the block raised. A final status that was sent in the
+        block, or by a refused permission request, stays.
         """
         refuse_unknown(v2.ToolKind, kind=kind)
         call = ToolCall(
@@ -214,7 +226,7 @@ class Turn:
         description: str | None = None,
         options: Sequence[v2.PermissionOption] = ALLOW_OR_REJECT,
     ) -> bool:
-        """Ask the user for something that no tool call shows; `ToolCall.request_permission` is for those."""
+        """Ask the user for permission without a tool call; for tool calls use `ToolCall.request_permission`."""
         return (await self.decide(title, description, options)).allowed
 
     async def decide(
@@ -224,7 +236,10 @@ class Turn:
         options: Sequence[v2.PermissionOption] = ALLOW_OR_REJECT,
         subject: v2.RequestPermissionSubject | None = None,
     ) -> Decision:
-        """Ask the user for permission, and say what was decided and why. Raises `ValueError` for a request without title or options."""
+        """Ask the user for permission, and return the decision with its reason.
+
+        Raises `ValueError` for a request without title or options.
+        """
         request = ask(self.session.id, title, options, description=description, subject=subject)
         async with self.waiting_for_user():
             asking = self.session.client.session_request_permission(request)
@@ -239,29 +254,32 @@ class Turn:
         title: str | None = None,
         tool_call: ToolCall | None = None,
     ) -> dict[str, Any] | None:
-        """Ask the user to fill in a form, and return the values by the names of the fields; `None` where the user declines. All fields are
-        `required` where nothing else is said. Raises `InvalidMessage` for values that do not fit the fields.
+        """Ask the user to fill in a form, and return the values by field name; `None` if the user declines or cancels.
+
+        By default all fields are `required`. Raises `InvalidMessage` for values that do not match the fields.
         """
         if not self.session.client_capabilities.ask:
             raise not_advertised(
                 self.session.connection.version, "elicitation/create", "client:capabilities.elicitation.form"
             )
         refuse_text(required=required)
-        needed = list(fields if required is None else required)
-        missing = [name for name in needed if name not in fields]
+        required_names = list(fields if required is None else required)
+        missing = [name for name in required_names if name not in fields]
         if missing:
             raise ValueError(f"'required' names fields that the form does not have: {', '.join(missing)}")
-        schema = v2.ElicitationSchema(type="object", properties=dict(fields), required=needed, **given(title=title))
+        schema = v2.ElicitationSchema(
+            type="object", properties=dict(fields), required=required_names, **omit_none(title=title)
+        )
         request = v2.SessionElicitationFormMode(message=message, requested_schema=schema, **self._scope(tool_call))
         answer = await self._elicit(request)
         if not isinstance(answer, v2.ElicitationAcceptAction):
             return None
         content = dict(answer.content or {})
-        _require_answers(fields, needed, content)
+        _require_answers(fields, required_names, content)
         return content
 
     async def ask_url(self, message: str, url: str, *, tool_call: ToolCall | None = None) -> bool:
-        """Ask the user to visit a web page; whether the user agrees. What happens there is not known yet."""
+        """Ask the user to visit a web page, and return whether the user agrees. The result of the visit is not known yet."""
         if not self.session.client_capabilities.ask_url:
             raise not_advertised(
                 self.session.connection.version, "elicitation/create", "client:capabilities.elicitation.url"
@@ -275,11 +293,11 @@ class Turn:
             return await _with_errors("elicitation/create", self.session.client.elicitation_create(request))
 
     def _scope(self, tool_call: ToolCall | None) -> dict[str, Any]:
-        return given(session_id=self.session.id, tool_call_id=None if tool_call is None else tool_call.id)
+        return omit_none(session_id=self.session.id, tool_call_id=None if tool_call is None else tool_call.id)
 
     @asynccontextmanager
     async def waiting_for_user(self) -> AsyncGenerator[None]:
-        """Within this, all work in the foreground waits for the user. It goes on when the last one of these ends, whichever way."""
+        """Report that the foreground work waits for the user while any such block runs."""
         question = object()
         self.questions.add(question)
         try:
@@ -292,14 +310,14 @@ class Turn:
                     await self.session.set_state(self.message_id, "running")
 
     async def read_text_file(self, path: Path, *, line: int | None = None, limit: int | None = None) -> str:
-        """The text of a file, or `limit` lines of it from `line` on, counted from 1."""
-        window = given(line=line, limit=limit)
+        """Read a text file, or `limit` lines of it from `line` on, counted from 1."""
+        window = omit_none(line=line, limit=limit)
         request = v1.ReadTextFileRequest(session_id=self.session.id, path=self.session.absolute(path), **window)
-        found: v1.ReadTextFileResponse = await _ask(self.session.services, "fs/read_text_file", request)
-        return found.content
+        response: v1.ReadTextFileResponse = await _ask(self.session.services, "fs/read_text_file", request)
+        return response.content
 
     async def write_text_file(self, path: Path, content: str) -> None:
-        """Write a text file, whole."""
+        """Write a whole text file."""
         request = v1.WriteTextFileRequest(session_id=self.session.id, path=self.session.absolute(path), content=content)
         await _ask(self.session.services, "fs/write_text_file", request)
 
@@ -313,9 +331,11 @@ class Turn:
         output_limit: int | None = None,
         tool_call: ToolCall | None = None,
     ) -> CommandResult:
-        """Run a command to its end, and end it where this is cancelled, or after `timeout` seconds. The user sees it in `tool_call`, or
-        in a tool call of its own. `output_limit`: bytes of output that are kept, the last ones. Only `cwd` is held to the roots of the
-        session: the command itself may open what its user may. Its standard input is empty.
+        """Run a command and wait for its end; it is killed if this call is cancelled, or after `timeout` seconds.
+
+        The user sees it in `tool_call`, or in a new tool call. `output_limit`: the maximum bytes of output that are kept, the last ones.
+        Only `cwd` is confined to the roots of the session: the command itself may access whatever its user may. Its standard input is
+        empty.
         """
         if not self.session.client_capabilities.run_command:
             if self.session.connection.version == 1:
@@ -324,14 +344,14 @@ class Turn:
                 "terminal/create", METHOD_NOT_FOUND, "the agent's machine cannot keep commands in the roots"
             )
         variables = [v1.EnvVariable(name=name, value=value) for name, value in (env or {}).items()]
-        named = given(output_byte_limit=output_limit, env=variables or None)
+        optional_fields = omit_none(output_byte_limit=output_limit, env=variables or None)
         folder = self.session.absolute("." if cwd is None else cwd)
         words = [os.fspath(word) for word in (program, *arguments)]
         request = v1.CreateTerminalRequest(
-            session_id=self.session.id, command=words[0], args=words[1:], cwd=folder, **named
+            session_id=self.session.id, command=words[0], args=words[1:], cwd=folder, **optional_fields
         )
-        shown = self.tool_call(shlex.join(words), kind="execute")
-        async with nullcontext(tool_call) if tool_call is not None else shown as call:
+        own_call = self.tool_call(shlex.join(words), kind="execute")
+        async with nullcontext(tool_call) if tool_call is not None else own_call as call:
             result = await self._run(request, timeout, call)
             if tool_call is None and (result.exit_code or result.signal is not None):
                 await call.update(status="failed")
@@ -354,18 +374,18 @@ class Turn:
                 timed_out = True
                 await _ask(services, "terminal/kill", v1.KillTerminalRequest(**terminal))
                 await _ask(services, "terminal/wait_for_exit", wait)
-            found: v1.TerminalOutputResponse = await _ask(
+            output: v1.TerminalOutputResponse = await _ask(
                 services, "terminal/output", v1.TerminalOutputRequest(**terminal)
             )
         finally:
             with suppress(ConnectionClosed, PeerError):
                 await _ask(services, "terminal/release", v1.ReleaseTerminalRequest(**terminal))
-        status = found.exit_status
+        status = output.exit_status
         ended = status if isinstance(status, v1.TerminalExitStatus) else v1.TerminalExitStatus()
-        return CommandResult(found.output, ended.exit_code, ended.signal, found.truncated, timed_out)
+        return CommandResult(output.output, ended.exit_code, ended.signal, output.truncated, timed_out)
 
     async def _create_terminal(self, services: Services, request: v1.CreateTerminalRequest) -> str:
-        """Start a command. Where this is cancelled meanwhile, the command ends as soon as its terminal is known."""
+        """Start a command. If this is cancelled meanwhile, the command is killed as soon as its terminal is known."""
         creating = asyncio.ensure_future(_ask(services, "terminal/create", request))
         try:
             return str((await asyncio.shield(creating)).terminal_id)
@@ -375,11 +395,10 @@ class Turn:
             raise
 
     def convert_content(self, content: Content | Iterable[Content]) -> tuple[v2.ToolCallContent, ...]:
-        """Content as the protocol has it."""
-        if isinstance(content, str | Diff) or hasattr(content, "type"):
+        """Convert content to the types of the protocol."""
+        if isinstance(content, str | Diff | Record):
             return (self._content(content),)
-        items: Any = content
-        return tuple(self._content(one) for one in items)
+        return tuple(self._content(one) for one in content)
 
     def _content(self, item: Any) -> v2.ToolCallContent:
         if isinstance(item, Diff):
@@ -395,7 +414,7 @@ class Turn:
         return v2.Content(content=content_block(item))
 
     def convert_locations(self, locations: Iterable[Location]) -> tuple[v2.ToolCallLocation, ...]:
-        """Locations as the protocol has them."""
+        """Convert locations to the type of the protocol."""
         refuse_text(locations=locations)
         return tuple(self._location(one) for one in locations)
 
@@ -415,20 +434,23 @@ async def _release(services: Services, session_id: str, creating: asyncio.Future
 
 
 async def _ask(services: Services, method: str, request: Any) -> Any:
-    """What the services answer. What this machine refuses in version 2 is a `PeerError`, as where a client of version 1 refuses."""
+    """Send a request to the services and return the result.
+
+    An error of this machine in version 2 is a `PeerError`, just like one of a version 1 client.
+    """
     return await _with_errors(method, services.answer(method, request))
 
 
 async def _with_errors(method: str, work: Awaitable[T]) -> T:
-    """What the client answers to a request. Raises `PeerError`, `InvalidMessage`, `ConnectionClosed`, `NotAdvertised`."""
+    """Await the client's response. Raises `PeerError`, `InvalidMessage`, `ConnectionClosed`, `NotAdvertised`."""
     try:
         return await work
     except (RequestError, DecodeError) as error:
-        raise raised_for(method, error) from error
+        raise error_for(method, error) from error
 
 
 def _require_answers(fields: Mapping[str, object], required: Sequence[str], answers: Mapping[str, Any]) -> None:
-    """Raise `InvalidMessage` for a form that is not filled in as it was asked for."""
+    """Raise `InvalidMessage` for form values that are missing or do not match their fields."""
     missing = [name for name in required if name not in answers]
     wrong = [name for name, value in answers.items() if not _matches(fields.get(name), value)]
     for name in (*missing, *wrong):

@@ -1,7 +1,7 @@
-"""Files replaced as a whole: whoever looks sees the old content or the new, and after a crash one of them.
+"""Atomic replacement of files: a reader sees the old content or the new, even after a crash.
 
-The new content goes into a temporary file in the same directory, is brought to the disk, takes over mode and owner of the old file, and
-then its name. The temporary file is locked while its writer lives; `recover` removes those whose writer is gone.
+The new content is written to a temporary file in the same directory and synced to disk; the temporary file takes over mode and owner of
+the old file, and then its name. It is locked while its writer lives; `recover` removes those whose writer is gone.
 
 Source: the file-system page, section "writeTextFile()", "Secure Implementation".
 """
@@ -35,14 +35,14 @@ if sys.platform != "win32":
     import fcntl
 
 TEMPORARY: Final = re.compile(r"\.acp-session-[0-9a-f]{32}\.tmp")
-"""What names of temporary files look like."""
+"""The pattern of names of temporary files."""
 
 _CREATE: Final[int] = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Old:
-    """The file that is about to be replaced: what it is, by an open descriptor, and whether it may be read."""
+    """The file that is about to be replaced: its status, an open descriptor, and whether it is readable."""
 
     status: os.stat_result
     descriptor: int
@@ -50,11 +50,11 @@ class Old:
 
     @property
     def has_other_names(self) -> bool:
-        """Whether the file has hard links, which may lie anywhere."""
+        """Whether the file has other hard links, which may be anywhere."""
         return self.status.st_nlink > 1
 
     def read(self, limit: int) -> bytes:
-        """At most `limit` bytes from its start; empty where it may not be read."""
+        """Read at most `limit` bytes from the start; empty if the file is not readable."""
         if not self.is_readable:
             return b""
         os.lseek(self.descriptor, 0, os.SEEK_SET)
@@ -63,7 +63,7 @@ class Old:
 
 @dataclass(slots=True)
 class Target:
-    """A file about to be written: the open directory it belongs in, with those that were made for it, and what is there now."""
+    """A file about to be written: its open directory, including directories created for it, and the existing file."""
 
     root: Root
     parts: tuple[str, ...]
@@ -72,7 +72,7 @@ class Target:
 
     @property
     def folder(self) -> int:
-        """The descriptor of its directory."""
+        """The descriptor of the directory."""
         return self.within.descriptor
 
     @property
@@ -82,15 +82,15 @@ class Target:
 
     @property
     def is_fixed(self) -> bool:
-        """Whether the file may be written and its directory may not, so that it cannot be replaced."""
+        """Whether the file is writable but its directory is not, so that it cannot be replaced."""
         return self.old is not None and not os.access(".", os.W_OK | os.X_OK, dir_fd=self.folder, effective_ids=True)
 
 
 def prepare(root: Root, parts: Sequence[str]) -> Target:
-    """Open the directory of a file, making it where it is missing, and look at the file.
+    """Open the directory of a file, creating it if missing, and the file if it exists.
 
-    Raises `OSError`: ELOOP for a link, EISDIR and EINVAL for what is no file, EACCES where it may not be written; `AccessDenied`. Pass the
-    target to `replace` or to `abandon`.
+    Raises `OSError`: ELOOP for a link, EISDIR and EINVAL if it is not a regular file, EACCES if it is not writable; `AccessDenied`. Pass
+    the target to `replace` or to `abandon`.
     """
     if not parts:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), root.path)
@@ -104,7 +104,7 @@ def prepare(root: Root, parts: Sequence[str]) -> Target:
 
 
 def abandon(target: Target) -> None:
-    """Close a target and remove the directories that were made for it."""
+    """Close a target and remove the directories that were created for it."""
     target.within.remove_made()
     _close(target)
 
@@ -117,15 +117,15 @@ def replace(
     mode: int | None = None,
     check: Callable[[], None] = lambda: None,
 ) -> None:
-    """Give a file its new content in one step, and close the target.
+    """Replace the content of a file atomically, and close the target.
 
-    Mode (without set-user-id and the like), owner, group, access list and user attributes of an old file are kept as far as permitted;
-    where group or access list cannot be kept, nobody gains rights by that. A new file gets `mode` or the usual one. With `durable`, file
-    and directory are on the disk when this returns. `check` is called last before the file changes and may raise to stop it.
+    Mode (without set-user-id and similar bits), owner, group, access list and user attributes of an old file are kept as far as
+    permitted; if the group or the access list cannot be kept, nobody gains rights by that. A new file gets `mode` or the default one.
+    With `durable`, file and directory are synced to disk when this returns. `check` is called last before the file changes and may raise
+    to stop it.
 
-    Raises `OSError`, `AccessDenied` where the directory was moved meanwhile, and what `check` raises; then the file is what it was, and no
-    temporary file and no new directory stays. Only a failure to bring the directory to the disk comes when the new content is already
-    there.
+    Raises `OSError`, `AccessDenied` if the directory was moved meanwhile, and what `check` raises; then the file is unchanged, and no
+    temporary file and no new directory remains. Only an error in syncing the directory may come after the file has changed.
     """
     try:
         _exchange(target, content, durable, mode, check)
@@ -142,10 +142,10 @@ def replace(
 def overwrite(
     target: Target, content: bytes, *, durable: bool = True, check: Callable[[], None] = lambda: None
 ) -> None:
-    """Give a file its new content where it stands, and close the target. The one way in which a crash can leave a mixture.
+    """Overwrite a file in place, and close the target. Only this can leave mixed content after a crash.
 
-    Room for the new content is taken first, so a full disk changes nothing. Raises as `replace` does, and `AccessDenied` for a file with
-    further names, which would all change.
+    Space for the new content is allocated first, so a full disk changes nothing. Raises as `replace` does, and `AccessDenied` for a file
+    with other hard links, which would change too.
     """
     old = target.old
     try:
@@ -173,12 +173,12 @@ def overwrite(
 
 
 def recover(root: Root, check: Callable[[], None] = lambda: None) -> tuple[str, ...]:
-    """Remove the temporary files that a killed program left in a root, and return their paths below it.
+    """Remove the temporary files that a killed program left in a root, and return their paths relative to it.
 
-    Those of living writers stay. Other file systems mounted below the root, directories that may not be read, and
-    those that lie deeper than any path may lead are left out. `check` is called for each directory and may raise to stop.
+    Those of living writers stay. Other file systems mounted below the root, unreadable directories, and directories deeper than the
+    maximum path depth are skipped. `check` is called for each directory and may raise to stop.
     """
-    removed: list[str] = []
+    removed_paths: list[str] = []
     waiting: list[tuple[str, ...]] = [()]
     while waiting:
         check()
@@ -193,14 +193,14 @@ def recover(root: Root, check: Callable[[], None] = lambda: None) -> tuple[str, 
                     if entry.is_dir(follow_symlinks=False) and len(parts) < MOST_PARTS:
                         waiting.append((*parts, entry.name))
                     elif TEMPORARY.fullmatch(entry.name) and _remove_stale(folder, entry.name):
-                        removed.append("/".join((*parts, entry.name)))
+                        removed_paths.append("/".join((*parts, entry.name)))
         finally:
             os.close(folder)
-    return tuple(sorted(removed))
+    return tuple(sorted(removed_paths))
 
 
 def read_at_most(descriptor: int, limit: int) -> bytes:
-    """The bytes from the current position on, `limit` at most."""
+    """Read at most `limit` bytes from the current position."""
     chunks: list[bytes] = []
     while limit > 0:
         chunk = os.read(descriptor, min(limit, 1 << 20))
@@ -238,7 +238,7 @@ def _exchange(target: Target, content: bytes, durable: bool, mode: int | None, c
 
 @contextmanager
 def _temporary(target: Target, mode: int | None) -> Generator[tuple[str, int], None, None]:
-    """A locked temporary file in the target's directory; it is removed unless it got another name."""
+    """A locked temporary file in the target's directory; it is removed unless it is renamed."""
     while True:
         name = f".acp-session-{secrets.token_hex(16)}.tmp"
         permissions = mode if mode is not None else 0o666 if target.old is None else 0o600
@@ -308,7 +308,7 @@ def _take_over_attributes(file: int, old: int) -> None:
 
 
 def _require_in_place(target: Target) -> None:
-    """Refuse to go on where the directory is no longer what the path leads to."""
+    """Raise `AccessDenied` if the path no longer leads to the open directory."""
     try:
         folder = open_folder(target.root, target.parts[:-1])
     except OSError as error:
@@ -347,8 +347,8 @@ def _remove_stale(folder: int, name: str) -> bool:
     try:
         if sys.platform != "win32":
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        found = os.stat(name, dir_fd=folder, follow_symlinks=False)
-        if identity_of(found) != identity(file):
+        status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        if identity_of(status) != identity(file):
             return False
         os.unlink(name, dir_fd=folder)
     except OSError:

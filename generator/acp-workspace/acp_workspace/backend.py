@@ -1,6 +1,6 @@
-"""What keeps files: the disk of this machine, memory, or another machine. `FileSystem` serves sessions from one of them.
+"""Backends that store files: the disk of this machine, memory, or another machine. `FileSystem` serves sessions from one of them.
 
-A backend decides what a path means and whether it lies in the roots.
+A backend decides what a path means and whether it is in the roots.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from .containment import Place, Root
-from .errors import failed, not_found, refused
+from .errors import failure, not_found, refusal
 from .policy import FilePolicy
 from .scope import Scope
 from .text import NotText, decode_text, lines
@@ -19,21 +19,23 @@ from .workspace import Roots
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """What is asked of a file: `limit` lines from `line` on (the first is 1); all where both are `None`."""
+    """The requested lines of a file: `limit` lines from `line` on (the first is 1); all if both are `None`."""
 
     line: int | None = None
     limit: int | None = None
 
     @property
     def is_all(self) -> bool:
-        """Whether the whole file is asked for."""
+        """Whether the whole file is requested."""
         return self.line is None and self.limit is None
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """One access of a session: its roots; `check`, called last before a file changes, which raises where the session has other roots by
-    now; `done`, called with the real path once it has changed. Both may be called from any thread.
+    """One access of a session.
+
+    `roots`: its roots. `check`: called last before a file changes; raises if the session has other roots now. `done`: called with the
+    real path after the change. Both may be called from any thread.
     """
 
     roots: Roots
@@ -42,31 +44,31 @@ class Access:
 
 
 class FileBackend(Protocol):
-    """Where files lie. Every method raises `RequestError` as `FileSystem` says, and opens nothing outside the roots of the access."""
+    """A store of files. Every method raises `RequestError` as `FileSystem` does, and opens nothing outside the roots of the access."""
 
     @property
     def is_usable(self) -> bool:
-        """Whether files can be kept inside the roots at all. If not, no capability is advertised."""
+        """Whether files can be confined to the roots at all. If not, no capability is advertised."""
         ...
 
     async def locate(self, access: Access, path: str, *, writing: bool) -> str:
-        """The one name of the file that a path leads to, which need not exist. Raises where it may not be read, or written."""
+        """The canonical name of the file that a path leads to, which need not exist. Raises if it may not be read, or written."""
         ...
 
     async def read(self, access: Access, path: str, lines: Lines) -> str:
-        """The text of a file, or lines of it."""
+        """Read the text of a file, or lines of it."""
         ...
 
     async def write(self, access: Access, path: str, content: str, *, approved: str | None = None) -> str:
-        """Make a file hold a text, and return the name that `locate` has for it; only that one where `approved` is given."""
+        """Write the text of a file, and return its name as `locate` does; if `approved` is set, write only the file with that name."""
         ...
 
     async def clean(self, roots: Roots) -> tuple[str, ...]:
-        """Remove what a killed program has left behind, and return the paths."""
+        """Remove the temporary files of a killed program, and return their paths."""
         ...
 
     def close(self) -> None:
-        """Let go of what the backend holds."""
+        """Release all resources."""
         ...
 
 
@@ -80,23 +82,23 @@ class MemoryBackend:
         self._policy = policy or FilePolicy()
 
     async def locate(self, access: Access, path: str, *, writing: bool) -> str:
-        """The path, normalised. Refused where it is outside the roots, holds `..`, or is against the policy."""
+        """The normalized path. Refused if it is outside the roots, contains `..`, or violates the policy."""
         scope = access.roots if isinstance(access.roots, Scope) else access.roots.scope
-        found = scope.locate(path)
-        if not found:
-            raise refused(path, "it is outside the workspace roots")
-        root, parts = found[0]
+        locations = scope.locate(path)
+        if not locations:
+            raise refusal(path, "it is outside the workspace roots")
+        root, parts = locations[0]
         place = Place(Root(root, root, (0, 0)), parts, path.replace("\\", "/"))
         objection = self._policy.objection(place, writing=writing)
         if objection is not None:
-            raise refused(path, objection)
+            raise refusal(path, objection)
         if not parts:
-            raise failed(path, "it is a directory")
+            raise failure(path, "it is a directory")
         separator = "/" if scope.flavour == "posix" else "\\"
         return separator.join((root.rstrip(separator), *parts))
 
     async def read(self, access: Access, path: str, lines: Lines) -> str:
-        """The text of a file, or lines of it; -32002 where there is none."""
+        """Read the text of a file, or lines of it. Raises `RequestError` -32002 if the file does not exist."""
         real = await self.locate(access, path, writing=False)
         access.check()
         content = self.files.get(real)
@@ -105,32 +107,32 @@ class MemoryBackend:
         return cut(path, content, lines, self._policy)
 
     async def write(self, access: Access, path: str, content: str, *, approved: str | None = None) -> str:
-        """Keep a text."""
+        """Store a text."""
         real = await self.locate(access, path, writing=True)
         if approved is not None and real != approved:
-            raise refused(path, "the path now leads to a different file than the approved one")
+            raise refusal(path, "the path now leads to a different file than the approved one")
         access.check()
         self.files[real] = content
         access.done(real)
         return real
 
     async def clean(self, roots: Roots) -> tuple[str, ...]:  # noqa: ARG002
-        """Nothing is left behind."""
+        """Do nothing: there are no temporary files."""
         return ()
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: no resources are held."""
 
 
-def cut(path: str, content: str, wanted: Lines, policy: FilePolicy) -> str:
-    """The lines that are asked for of a text that is there as a whole. Raises `RequestError` where they are no text, or too large."""
+def cut(path: str, content: str, requested: Lines, policy: FilePolicy) -> str:
+    """The requested lines of a complete text. Raises `RequestError` if it is not text, or if the lines are too large."""
     try:
         decode_text(content.encode())
     except UnicodeEncodeError:
-        raise failed(path, "the file cannot be read as text: it is not Unicode") from None
+        raise failure(path, "the file cannot be read as text: it is not Unicode") from None
     except NotText as error:
-        raise failed(path, f"the file cannot be read as text: {error}") from None
-    found = lines(content, wanted.line, wanted.limit)
-    if len(found.encode()) > policy.max_read:
-        raise failed(path, f"the text is larger than {policy.max_read} bytes; ask for lines with 'line' and 'limit'")
-    return found
+        raise failure(path, f"the file cannot be read as text: {error}") from None
+    selection = lines(content, requested.line, requested.limit)
+    if len(selection.encode()) > policy.max_read:
+        raise failure(path, f"the text is larger than {policy.max_read} bytes; ask for lines with 'line' and 'limit'")
+    return selection

@@ -1,9 +1,9 @@
-"""Access that cannot leave a directory.
+"""File access confined to a directory.
 
-A path is first resolved for a hint: where does it lead, links and `..` followed? The hint proves nothing. The proof is the opening: the
-real path is opened beneath the descriptor that the root is held by (`acp_workspace.handles`), and the opening follows no link and crosses
-no mount point (`acp_workspace.mechanism`). If something was swapped in between, the opening fails. So links inside the roots work as long
-as they lead into a root, and nothing else does. `guarantees()` says what holds here.
+A path is first resolved as a hint, following links and `..`. The hint proves nothing; opening does: the real path is opened beneath the
+descriptor that holds the root (`acp_workspace.handles`), without following links or crossing mount points (`acp_workspace.mechanism`).
+If a component was replaced in between, opening fails. So links inside the roots work as long as they lead into a root, and no others do.
+`guarantees()` describes what holds on this platform.
 
 Sources: the RFD on `additionalDirectories`, sections "Validation and error handling" and "Security considerations".
 """
@@ -59,12 +59,12 @@ __all__ = [
 T = TypeVar("T")
 
 ATTEMPTS: Final = 3
-"""How often a path is looked up anew when something on it changes meanwhile, before it is refused."""
+"""The number of attempts to resolve a path that changes meanwhile, before it is refused."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a path leads: a root and the components beneath it, free of links and `..`. A hint until it has been opened."""
+    """The destination of a path: a root and the components beneath it, free of links and `..`. Only a hint until it has been opened."""
 
     root: Root
     parts: tuple[str, ...]
@@ -80,10 +80,10 @@ class Place:
 
 
 def places(roots: Sequence[Root], path: str) -> tuple[Place, ...]:
-    """Every root that an absolute path leads into, in the order of the roots; links and `..` are followed. Empty: outside all.
+    """All roots that contain an absolute path, in order, after following links and `..`; empty if it is outside all roots.
 
-    What lies outside shows only where a link there leads into a root: a `..` in the path is followed inside the roots and on the way to
-    them, and nowhere else. Raises `AccessDenied` for what cannot be decided, and `OSError` (ELOOP) for too many links.
+    A `..` in the path is followed only inside the roots and on the way to them; so nothing outside is revealed, except that a link there
+    leads into a root. Raises `AccessDenied` if this cannot be decided, and `OSError` (ELOOP) for too many links.
     """
     require_plain(path)
     above = {parent for root in roots for declared in (root.path, root.real) for parent in _parents(declared)}
@@ -105,7 +105,7 @@ def places(roots: Sequence[Root], path: str) -> tuple[Place, ...]:
 
 
 def _parents(path: str) -> list[str]:
-    """The path and what lies above it."""
+    """The path and its ancestors."""
     names = [name for name in path.split("/") if name]
     return ["/" + "/".join(names[:length]) for length in range(len(names) + 1)]
 
@@ -114,7 +114,7 @@ _OUTSIDE: Final = "it is outside the workspace roots"
 
 
 def contains(roots: Sequence[Root], path: str) -> bool:
-    """Whether a path leads into a root at this moment. For display and for planning: what decides is the opening."""
+    """Whether a path currently leads into a root. For display and planning: only opening decides."""
     try:
         return bool(places(roots, path))
     except (AccessDenied, OSError):
@@ -122,30 +122,30 @@ def contains(roots: Sequence[Root], path: str) -> bool:
 
 
 def _beneath(roots: Sequence[Root], real: str, path: str) -> tuple[Place, ...]:
-    found: list[Place] = []
+    matches: list[Place] = []
     chain: list[tuple[Identity, tuple[str, ...]]] | None = None
     for root in roots:
         base = root.real.rstrip("/")
         if real == root.real or real.startswith(f"{base}/"):
-            found.append(Place(root, tuple(part for part in real[len(base) :].split("/") if part), path))
+            matches.append(Place(root, tuple(part for part in real[len(base) :].split("/") if part), path))
             continue
         if chain is None:
             chain = _ancestors(real)
-        found.extend(Place(root, parts, path) for number, parts in chain if number == root.identity)
-    return tuple(found)
+        matches.extend(Place(root, parts, path) for number, parts in chain if number == root.identity)
+    return tuple(matches)
 
 
 def _ancestors(real: str) -> list[tuple[Identity, tuple[str, ...]]]:
-    """The directories on a real path with what lies beneath each: finds a root under another spelling of its name."""
+    """The directories on a real path, each with the components beneath it: finds a root under another spelling of its name."""
     parts = [part for part in real.split("/") if part]
-    found: list[tuple[Identity, tuple[str, ...]]] = []
+    ancestors: list[tuple[Identity, tuple[str, ...]]] = []
     for length in range(len(parts), 0, -1):
         try:
             status = os.lstat("/" + "/".join(parts[:length]))
         except OSError:
             continue
-        found.append((identity_of(status), tuple(parts[length:])))
-    return found
+        ancestors.append((identity_of(status), tuple(parts[length:])))
+    return ancestors
 
 
 def is_within(roots: Sequence[Root], inner: Root) -> bool:
@@ -175,19 +175,19 @@ def _mode(path: str) -> int:
 
 
 def reach(roots: Sequence[Root], path: str, use: Callable[[Place], T]) -> T:
-    """Call `use`, which opens, with a place that `path` leads to, and return what it returns.
+    """Call `use`, which opens a place that `path` leads to, and return its result.
 
-    The first root that contains the path is tried first. A place whose components turn out to be links has changed since it was looked
-    up: it is looked up again, a few times. A place behind a mount point is tried from the next root, which may be the mount itself.
-    Raises `AccessDenied`, and what `use` raises.
+    The first root that contains the path is tried first. If a component turns out to be a link, the path has changed and is resolved
+    again, up to `ATTEMPTS` times. A place behind a mount point is tried from the next root, which may be the mount itself. Raises
+    `AccessDenied`, and what `use` raises.
     """
     require_enforceable(path)
     for _ in range(ATTEMPTS):
         try:
-            found = places(roots, path)
-            if not found:
+            candidates = places(roots, path)
+            if not candidates:
                 raise AccessDenied(path, _OUTSIDE)
-            return _first(found, use)
+            return _first(candidates, use)
         except OSError as error:
             if error.errno == errno.EXDEV:
                 raise AccessDenied(path, "it is behind a mount point that is not a workspace root itself") from None
@@ -196,28 +196,28 @@ def reach(roots: Sequence[Root], path: str, use: Callable[[Place], T]) -> T:
     raise AccessDenied(path, "a link in the path keeps changing or is broken")
 
 
-def _first(found: Sequence[Place], use: Callable[[Place], T]) -> T:
-    for place in found[:-1]:
+def _first(candidates: Sequence[Place], use: Callable[[Place], T]) -> T:
+    for place in candidates[:-1]:
         try:
             return use(place)
         except OSError as error:
             if error.errno != errno.EXDEV:
                 raise
-    return use(found[-1])
+    return use(candidates[-1])
 
 
 def open_folder(root: Root, parts: Sequence[str]) -> int:
-    """Open the directory beneath `root`, for use as a base only. Raises `OSError` (ELOOP: a link, EXDEV: a mount point), `AccessDenied`."""
+    """Open a directory beneath `root`, only as a base. Raises `OSError` (ELOOP: a link, EXDEV: a mount point), `AccessDenied`."""
     return _open(root, parts, FOLDER)
 
 
 def open_syncable_folder(root: Root, parts: Sequence[str]) -> int:
-    """Like `open_folder`, for listing and for bringing names to the disk; needs the right to read the directory."""
+    """Like `open_folder`, for listing and syncing; requires permission to read the directory."""
     return _open(root, parts, SYNCABLE_FOLDER)
 
 
 def open_file(root: Root, parts: Sequence[str], flags: int) -> int:
-    """Open what lies beneath `root`; never waits for a pipe, never becomes the terminal. Errors as in `open_folder`."""
+    """Open a path beneath `root`; never blocks on a pipe or acquires a controlling terminal. Raises as `open_folder` does."""
     return _open(root, parts, flags | NEVER_WAITING)
 
 
@@ -233,7 +233,7 @@ def open_regular(root: Root, parts: Sequence[str], flags: int) -> int:
 
 
 def open_regular_in(folder: int, name: str, flags: int) -> int:
-    """`open_regular` for a name inside an open directory."""
+    """Like `open_regular`, for a name in an open directory."""
     _require_names((name,))
     _require_regular(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode, name)
     file = open_beneath(folder, (name,), flags | NEVER_WAITING)
@@ -257,18 +257,18 @@ def _require_regular(mode: int, name: str) -> None:
 
 @dataclass(slots=True)
 class Folder:
-    """An open directory, and those on the way to it that were made for it: their names, and what each lies in, outermost first."""
+    """An open directory, and the directories on its path that were created for it: names and parents, outermost first."""
 
     descriptor: int
     made: tuple[str, ...] = ()
     above: tuple[Identity, ...] = ()
 
     def close(self) -> None:
-        """Close it. What was made stays."""
+        """Close the directory. Created directories stay."""
         os.close(self.descriptor)
 
     def remove_made(self) -> None:
-        """Remove what was made for it again, innermost first, as far as it is empty and lies where it was made."""
+        """Remove the created directories, innermost first, as far as they are empty and in their original place."""
         for parent, name in self._climb():
             try:
                 os.rmdir(name, dir_fd=parent)
@@ -276,15 +276,15 @@ class Folder:
                 return
 
     def sync_made(self, sync: Callable[[int], None]) -> None:
-        """Call `sync` with the directory and with those that hold the names that were made, each by a descriptor that may be read."""
+        """Call `sync` with readable descriptors of the directory and of the parents of created directories."""
         _sync(self.descriptor, sync)
         for parent, _ in self._climb():
             _sync(parent, sync)
 
     def _climb(self) -> Generator[tuple[int, str], None, None]:
-        """The directories that hold the names that were made, innermost first, with these names.
+        """Yield the parents of created directories, innermost first, with the created names.
 
-        `..` is followed only to the very directory that the way down came from: a step for each, however deep they lie.
+        `..` is followed only to the directory that the way down came from, one step for each, however deep they are.
         """
         folder = os.dup(self.descriptor)
         try:
@@ -314,7 +314,7 @@ def _sync(folder: int, sync: Callable[[int], None]) -> None:
 
 
 def make_folder(root: Root, parts: Sequence[str]) -> Folder:
-    """Like `open_folder`, making what is missing. What was made goes again if the rest cannot be made."""
+    """Like `open_folder`, but create missing directories. They are removed again if not all can be created."""
     _require_names(parts)
     with opened_root(root) as base:
         folder = Folder(os.dup(base))

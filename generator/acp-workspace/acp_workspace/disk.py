@@ -1,4 +1,4 @@
-"""Files on the disk of this machine, inside the roots of a session: the backend beneath which containment lies.
+"""The backend for files on this machine's disk, confined to the roots of a session.
 
 Sources: the file-system page; the RFD on `additionalDirectories`, "Client responsibilities".
 """
@@ -18,7 +18,7 @@ from . import text
 from .atomic import Old, Target, abandon, overwrite, prepare, read_at_most, recover, replace
 from .backend import Access, Lines
 from .containment import AccessDenied, Place, Root, bind, guarantees, open_folder, open_regular, reach
-from .errors import failed, os_failure, refused
+from .errors import failure, os_failure, refusal
 from .policy import FilePolicy, belongs_to_repository, is_denied, may_belong_to_repository
 from .workers import Busy, Workers
 from .workspace import Roots, RootSet
@@ -30,9 +30,9 @@ _REPOSITORY: Final = Lock()
 
 
 class DiskBackend:
-    """The files of this machine. Nothing is opened where an access cannot be kept in its root (`containment.guarantees`).
+    """The files of this machine. Nothing is opened if access cannot be confined to a root (`containment.guarantees`).
 
-    `workers` runs the work; one of its own has four threads.
+    `workers` runs the work; the default has four threads.
     """
 
     def __init__(self, policy: FilePolicy, workers: Workers | None = None) -> None:
@@ -41,11 +41,11 @@ class DiskBackend:
 
     @property
     def is_usable(self) -> bool:
-        """Whether an access can be kept in its root here."""
+        """Whether access can be confined to a root on this platform."""
         return guarantees().enforced
 
     async def locate(self, access: Access, path: str, *, writing: bool) -> str:
-        """The real path of what a path leads to, proven to lie in a root by opening what is there. See `FileBackend`."""
+        """The real path of a file, proven to be in a root by opening it. See `FileBackend`."""
 
         def work(roots: RootSet, check: Callable[[], None]) -> str:
             check()
@@ -54,7 +54,7 @@ class DiskBackend:
         return await self._run(access, path, work)
 
     async def read(self, access: Access, path: str, lines: Lines) -> str:
-        """The text of a file, or lines of it. See `FileBackend`."""
+        """Read the text of a file, or lines of it. See `FileBackend`."""
 
         def work(roots: RootSet, check: Callable[[], None]) -> str:
             return _read(roots, path, lines, self._policy, check)
@@ -62,7 +62,7 @@ class DiskBackend:
         return await self._run(access, path, work)
 
     async def write(self, access: Access, path: str, content: str, *, approved: str | None = None) -> str:
-        """Make a file hold a text, old content or new and never a mixture. See `FileBackend`."""
+        """Write the text of a file atomically. See `FileBackend`."""
 
         def work(roots: RootSet, check: Callable[[], None]) -> str:
             real = _write(roots, path, content, self._policy, check, approved)
@@ -72,17 +72,17 @@ class DiskBackend:
         return await self._run(access, path, work, weight=len(content))
 
     async def clean(self, roots: Roots) -> tuple[str, ...]:
-        """Remove the temporary files that a killed program left in the roots and among the backups; their paths."""
-        removed: list[str] = []
+        """Remove the temporary files that a killed program left in the roots and among the backups; return their paths."""
+        removed_paths: list[str] = []
         if isinstance(roots, RootSet):
-            removed += await self._workers.run(lambda check: _recover(roots.roots, check))
+            removed_paths += await self._workers.run(lambda check: _recover(roots.roots, check))
         if self._policy.backups is not None:
             backups = self._policy.backups
-            removed += await self._workers.run(lambda check: _recover_backups(backups, check))
-        return tuple(dict.fromkeys(removed))
+            removed_paths += await self._workers.run(lambda check: _recover_backups(backups, check))
+        return tuple(dict.fromkeys(removed_paths))
 
     def close(self) -> None:
-        """Let the threads end."""
+        """Stop the threads."""
         self._workers.close()
 
     async def _run(
@@ -90,7 +90,7 @@ class DiskBackend:
     ) -> T:
         roots = access.roots
         if not isinstance(roots, RootSet):
-            raise refused(path, "the workspace roots of this session are not bound to directories of this machine")
+            raise refusal(path, "the workspace roots of this session are not bound to directories of this machine")
 
         def run(stop: Callable[[], None]) -> T:
             def check() -> None:
@@ -103,7 +103,7 @@ class DiskBackend:
         try:
             return await self._workers.run(run, weight=weight)
         except Busy:
-            raise failed(path, "too many requests for files are under way; try again later") from None
+            raise failure(path, "too many requests for files are under way; try again later") from None
 
 
 def _locate(place: Place, policy: FilePolicy, *, writing: bool) -> str:
@@ -118,7 +118,7 @@ def _locate(place: Place, policy: FilePolicy, *, writing: bool) -> str:
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
-def _read(roots: RootSet, path: str, wanted: Lines, policy: FilePolicy, check: Callable[[], None]) -> str:
+def _read(roots: RootSet, path: str, requested: Lines, policy: FilePolicy, check: Callable[[], None]) -> str:
     def opened(place: Place) -> int:
         _require_allowed(place, policy, writing=False)
         return open_regular(place.root, place.parts, os.O_RDONLY)
@@ -132,35 +132,35 @@ def _read(roots: RootSet, path: str, wanted: Lines, policy: FilePolicy, check: C
         raw = read_at_most(file, policy.max_read + 1) if status.st_size <= policy.max_read else None
         check()
         if raw is not None and len(raw) <= policy.max_read:
-            return text.lines(text.decode_text(raw, policy.fallback_encoding), wanted.line, wanted.limit)
-        if wanted.is_all:
-            raise failed(
+            return text.lines(text.decode_text(raw, policy.fallback_encoding), requested.line, requested.limit)
+        if requested.is_all:
+            raise failure(
                 path, f"the file is larger than {policy.max_read} bytes; ask for lines with 'line' and 'limit'"
             )
-        return _lines(file, path, wanted, policy, check)
+        return _lines(file, path, requested, policy, check)
     except text.NotText as error:
-        raise failed(path, f"the file cannot be read as text: {error}") from None
+        raise failure(path, f"the file cannot be read as text: {error}") from None
     finally:
         os.close(file)
 
 
-def _lines(file: int, path: str, wanted: Lines, policy: FilePolicy, check: Callable[[], None]) -> str:
-    """The lines asked for, of a file that is too large to be read as a whole."""
+def _lines(file: int, path: str, requested: Lines, policy: FilePolicy, check: Callable[[], None]) -> str:
+    """The requested lines of a file that is too large to be read as a whole."""
 
     def chunks() -> Iterator[bytes]:
         os.lseek(file, 0, os.SEEK_SET)
-        left = policy.max_look
-        while chunk := os.read(file, min(left, 1 << 18)):
+        remaining = policy.max_look
+        while chunk := os.read(file, min(remaining, 1 << 18)):
             check()
-            left -= len(chunk)
+            remaining -= len(chunk)
             yield chunk
-            if not left:
-                raise failed(path, f"the lines are beyond the first {policy.max_look} bytes of the file")
+            if not remaining:
+                raise failure(path, f"the lines are beyond the first {policy.max_look} bytes of the file")
 
     try:
-        return text.lines_of(chunks, wanted.line, wanted.limit, policy.max_read, policy.fallback_encoding)
+        return text.lines_of(chunks, requested.line, requested.limit, policy.max_read, policy.fallback_encoding)
     except text.TooLong:
-        raise failed(path, f"the lines are larger than {policy.max_read} bytes; ask for fewer") from None
+        raise failure(path, f"the lines are larger than {policy.max_read} bytes; ask for fewer") from None
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------
@@ -204,7 +204,7 @@ def _write(
 
 
 def _compose(path: str, target: Target, content: str, policy: FilePolicy) -> bytes:
-    """The bytes to write, after the old ones were saved."""
+    """Back up the old file if the policy asks for it, and return the bytes to write."""
     old = target.old
     if old is None:
         return content.encode()
@@ -216,14 +216,14 @@ def _compose(path: str, target: Target, content: str, policy: FilePolicy) -> byt
     is_whole = len(raw) >= old.status.st_size
     new = text.encode_text(content, text.form_of(raw, policy.fallback_encoding, is_whole=is_whole))
     if len(new) > policy.max_write:
-        raise failed(path, f"the content is larger than {policy.max_write} bytes")
+        raise failure(path, f"the content is larger than {policy.max_write} bytes")
     return new
 
 
 def _back_up(path: str, name: str, old: Old, policy: FilePolicy) -> None:
     assert policy.backups is not None
     if not old.is_readable:
-        raise failed(path, "the old file may not be read, so it cannot be backed up")
+        raise failure(path, "the old file may not be read, so it cannot be backed up")
     if old.has_other_names and policy.hard_links == "refuse":
         raise AccessDenied(
             path, "the old file has other hard links, which may be outside the workspace roots; it is not copied"
@@ -231,7 +231,7 @@ def _back_up(path: str, name: str, old: Old, policy: FilePolicy) -> None:
     most = max(policy.max_read, policy.max_write)
     raw = old.read(most + 1)
     if len(raw) > most:
-        raise failed(path, f"the old file is larger than {most} bytes, so it cannot be backed up")
+        raise failure(path, f"the old file is larger than {most} bytes, so it cannot be backed up")
     time = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
     short = os.fsdecode(os.fsencode(name)[:150])
     parts = (f"{short}.{time}.{secrets.token_hex(4)}.bak",)
@@ -276,7 +276,7 @@ def _require_allowed(place: Place, policy: FilePolicy, *, writing: bool) -> None
 
 @contextmanager
 def _repository_guard(place: Place, policy: FilePolicy) -> Generator[Callable[[], None], None, None]:
-    """The check that a write must pass last. Writes that could complete a repository wait for one another, so that no two do together."""
+    """The final check of a write. Writes that could complete a repository are serialized, so that no two complete one together."""
     with _REPOSITORY if may_belong_to_repository(place.parts) else nullcontext():
         yield lambda: _require_no_repository(place, policy)
 
@@ -289,10 +289,10 @@ def _require_no_repository(place: Place, policy: FilePolicy) -> None:
 
 
 def _map_errors(path: str, work: Callable[[], T]) -> T:
-    """Run `work`; what the system or a check refuses becomes the error that answers the request."""
+    """Run `work`, and convert errors of the operating system and of checks to error responses."""
     try:
         return work()
     except AccessDenied as error:
-        raise refused(path, error.reason) from None
+        raise refusal(path, error.reason) from None
     except OSError as error:
         raise os_failure(path, error) from None

@@ -1,4 +1,4 @@
-"""The error that answers a request: what a handler raises and a connection sends."""
+"""The error response: what a handler raises and a connection sends."""
 
 from __future__ import annotations
 
@@ -13,53 +13,53 @@ from jsonrpc_bindings.errors import INVALID_PARAMS as INVALID_PARAMS
 from jsonrpc_bindings.errors import METHOD_NOT_FOUND as METHOD_NOT_FOUND
 
 REFUSED: Final = -32001
-"""A path that the roots, the policy or the operating system refuse. ACP gives -32000 another meaning."""
+"""The path is refused by the roots, the policy or the operating system. (In ACP, -32000 has another meaning.)"""
 NOT_FOUND: Final = -32002
 UNSUPPORTED_VERSION: Final = -32022
-"""A version of the protocol that is not spoken here (schema of v2)."""
+"""The version of the protocol is not supported (schema of v2)."""
 
 
 def invalid_params(sentence: str, pointer: str = "", **data: Any) -> RequestError:
-    """The params are malformed at a JSON Pointer into them: -32602. `data` has `problems`, as where the schema refuses them."""
+    """An error for malformed params at a JSON Pointer into them: -32602. `data.problems` is as for a violation of the schema."""
     return RequestError(INVALID_PARAMS, sentence, {"problems": [problem(pointer, sentence)], **data})
 
 
 def problem(pointer: str, sentence: str) -> dict[str, str]:
-    """What is wrong at a JSON Pointer into the params, as `data.problems` of an error lists it: with a pointer into the message."""
+    """An item of `data.problems` for a JSON Pointer into the params; its pointer is relative to the message."""
     return {"pointer": f"/params{pointer}", "message": sentence}
 
 
 def not_found(path: str) -> RequestError:
-    """There is no such file or directory: -32002 (file-system page, "Error Handling")."""
+    """An error for a missing file or directory: -32002 (file-system page, "Error Handling")."""
     return RequestError(NOT_FOUND, "there is no such file or directory", {"path": path})
 
 
-def refused(path: str, reason: str) -> RequestError:
-    """Roots, policy or permissions refuse the path: -32001, the path in `data`."""
+def refusal(path: str, reason: str) -> RequestError:
+    """An error for a path that roots, policy or permissions refuse: -32001, with the path in `data`."""
     return RequestError(REFUSED, f"access is refused: {reason}", {"path": path})
 
 
-def failed(path: str, reason: str) -> RequestError:
-    """Anything else that keeps a file from being read or written: -32603."""
+def failure(path: str, reason: str) -> RequestError:
+    """An error for any other failure to read or write a file: -32603."""
     return RequestError(INTERNAL_ERROR, reason, {"path": path})
 
 
 def os_failure(path: str, error: OSError) -> RequestError:
-    """What the operating system says of a file."""
+    """The error for an `OSError` on a file."""
     match error.errno:
         case errno.ENOENT | errno.ENOTDIR:
             return not_found(path)
         case errno.EACCES | errno.EPERM | errno.EROFS:
-            return refused(path, "the operating system does not permit it")
+            return refusal(path, "the operating system does not permit it")
         case errno.ELOOP | errno.EXDEV:
-            return refused(path, "it leads through a link or a mount point that cannot be followed")
+            return refusal(path, "it leads through a link or a mount point that cannot be followed")
         case errno.EISDIR:
-            return failed(path, "it is a directory")
+            return failure(path, "it is a directory")
         case errno.EINVAL:
-            return failed(path, "it is not a regular file")
+            return failure(path, "it is not a regular file")
         case errno.ENOSPC | errno.EDQUOT:
-            return failed(path, "there is no space left; the file is unchanged")
+            return failure(path, "there is no space left; the file is unchanged")
         case errno.EFBIG:
-            return failed(path, "the file would be larger than the system allows; it is unchanged")
+            return failure(path, "the file would be larger than the system allows; it is unchanged")
         case number:
-            return failed(path, f"the operating system reports: {os.strerror(number or errno.EIO).lower()}")
+            return failure(path, f"the operating system reports: {os.strerror(number or errno.EIO).lower()}")

@@ -1,13 +1,13 @@
-"""The file-system capability of a v1 client: `fs/read_text_file` and `fs/write_text_file`, held inside the session's roots.
+"""The file-system capability of a v1 client: `fs/read_text_file` and `fs/write_text_file`, confined to the session's roots.
 
     files = FileSystem(workspace, FilePolicy(extensions=frozenset({".py", ".md"})))
     capabilities = v1.ClientCapabilities(fs=files.capabilities())      # advertises what is configured, and no more
     result = await files.read_text_file(request.params)                # or `files.read(session_id, path)`, without a request
 
-Roots are asked for at each request: a `ClientWorkspace` has them, or a mapping by session. Files lie in a `FileBackend`: on the disk of
-this machine where nothing else is named. Nothing is opened for a session without roots, where the backend cannot keep an access inside
-them, or against the policy. Errors are `RequestError`: -32002 not found, -32001 refused by roots, policy, user or operating system,
--32602 malformed params, -32603 anything else; paths are in `data`, contents never are.
+Roots are looked up at each request, in a `ClientWorkspace` or a mapping by session. Files are in a `FileBackend`, by default on the disk
+of this machine. Nothing is opened for a session without roots, if the backend cannot confine access to them, or against the policy.
+Errors are `RequestError`: -32002 not found, -32001 refused by roots, policy, user or operating system, -32602 malformed params, -32603
+anything else; paths are in `data`, contents never are.
 
 Sources: the file-system page; the RFD on `additionalDirectories`, "Client responsibilities".
 """
@@ -23,7 +23,7 @@ from acp_bindings import v1
 from .approval import Approve, FileApprovalRequest, require_approval
 from .backend import Access, FileBackend, Lines, cut
 from .disk import DiskBackend
-from .errors import METHOD_NOT_FOUND, RequestError, failed, invalid_params, refused
+from .errors import METHOD_NOT_FOUND, RequestError, failure, invalid_params, refusal
 from .hooks import Phase, maybe_await, report_steps
 from .policy import DEFAULT_LIMIT, FilePolicy
 from .scope import Scope, is_absolute
@@ -37,9 +37,9 @@ Action: TypeAlias = Literal["read", "write"]
 
 @dataclass(frozen=True, slots=True)
 class FileEvent:
-    """Something that happens to a file, for the user to see: it starts, is done, or failed. Contents are never part of it.
+    """A step of a file request, for display to the user: it starts, is done, or failed. It never includes contents.
 
-    `path` is what the agent sent, whatever characters it holds: escape it where you show it.
+    `path` is what the agent sent, with arbitrary characters: escape it for display.
     """
 
     session_id: str
@@ -50,22 +50,22 @@ class FileEvent:
 
 
 OnFileEvent: TypeAlias = "Callable[[FileEvent], Awaitable[object] | object]"
-"""Called with each file that is read or written."""
+"""Called with each step of reading or writing a file."""
 Buffer: TypeAlias = "Callable[[str], Awaitable[str | None] | str | None]"
-"""The unsaved text of a file that is open in the editor, by its path; `None` where it has none."""
+"""The unsaved text of a file that is open in the editor, by path; `None` if there is none."""
 OnChange: TypeAlias = "Callable[[str], Awaitable[object] | object]"
-"""Called with the path of a file that was written, for an editor to load it anew, or for version control."""
+"""Called with the path of a file that was written, so that an editor can reload it, or for version control."""
 
 
 class FileSystem:
     """Reads and writes text files, for any number of sessions and concurrent requests of one event loop.
 
-    `roots` has the roots of each session; a mapping may change at any time, and a request that is under way fails then, unless it has
-    changed its file already. `on_event` is called with every step of every request, refusals included. `approve` is asked before each
-    write; `None` lets them pass. `buffer` is asked for unsaved text before a file is read, and `on_change` is called after a write, each
-    with the path of the request and, where links lead elsewhere, with the real path too; `acp_workspace.versioning.GitStage()` is an
-    `on_change`. Hooks may be async; what they raise is an error of your program and is passed on unchanged. `workers` runs the work on
-    the disk.
+    `roots` provides the roots of each session; a mapping may change at any time, and pending requests then fail, unless they have
+    changed their file already. `on_event` is called with every step of every request, refusals included. `approve` is asked before each
+    write; `None` allows all. `buffer` is asked for unsaved text before a file is read, and `on_change` is called after a write, each
+    with the path of the request and, if links lead elsewhere, with the real path too; `acp_workspace.versioning.GitStage()` is an
+    `on_change`. Hooks may be async; their exceptions are errors of your program and propagate unchanged. `workers` runs the work on the
+    disk.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class FileSystem:
         self._on_change = on_change
 
     def capabilities(self) -> v1.FileSystemCapabilities:
-        """What to advertise: the methods that the policy allows, where they are safe.
+        """The capabilities to advertise: the methods that the policy allows, if the backend is usable.
 
         >>> FileSystem({}, FilePolicy(write=False)).capabilities()
         FileSystemCapabilities(read_text_file=True, write_text_file=False)
@@ -100,13 +100,15 @@ class FileSystem:
         )
 
     async def clean(self, session_id: str) -> tuple[str, ...]:
-        """Remove the temporary files that a killed client left in the roots of a session; their paths. That looks into every folder of the
-        roots once; requests are served meanwhile. Raises `OSError` where the folder for backups cannot be made.
+        """Remove the temporary files that a killed client left in the roots of a session; return their paths.
+
+        This visits every folder of the roots once; requests are served meanwhile. Raises `OSError` if the folder for backups cannot be
+        created.
         """
         return await self.backend.clean(session_roots(self._source, session_id))
 
     def close(self) -> None:
-        """Let no session use anything any more, and let the threads end."""
+        """Remove all roots and stop the threads."""
         self._source = {}
         self.backend.close()
 
@@ -121,28 +123,27 @@ class FileSystem:
         return v1.WriteTextFileResponse()
 
     async def read(self, session_id: str, path: str, line: int | None = None, limit: int | None = None) -> str:
-        """The text of a file, or `limit` lines from `line` on (counted from 1).
+        """Read the text of a file, or `limit` lines from `line` on (counted from 1).
 
-        What the editor has not saved comes before what the backend has. The text is decoded; a byte order mark is no part of it. Line
-        ends are as in the file. A file that is larger than `max_read` is read as far as the lines that are asked for. Raises
-        `RequestError`.
+        Unsaved text of the editor takes precedence over the backend. The text is decoded, without a byte order mark; line ends are as in
+        the file. A file larger than `max_read` is read only up to the requested lines. Raises `RequestError`.
         """
-        wanted = Lines(line, limit)
+        requested = Lines(line, limit)
 
         async def work(access: Access) -> str:
             unsaved = await self._unsaved(access, path)
             if unsaved is not None:
                 access.check()
-                return cut(path, unsaved, wanted, self.policy)
-            return await self.backend.read(access, path, wanted)
+                return cut(path, unsaved, requested, self.policy)
+            return await self.backend.read(access, path, requested)
 
         return await self._report(session_id, path, "read", work)
 
     async def write(self, session_id: str, path: str, content: str) -> str:
-        """Make a file hold a text, old content or new and never a mixture; missing folders are made. Returns the real path.
+        """Write the text of a file atomically, creating missing folders, and return its real path.
 
-        If the call is cancelled, the file is left alone or has been replaced when the cancellation arrives; nothing happens later. Raises
-        `RequestError`.
+        If the call is cancelled, the file is either unchanged or already replaced when the cancellation arrives; nothing happens later.
+        Raises `RequestError`.
         """
 
         async def work(access: Access) -> str:
@@ -158,8 +159,8 @@ class FileSystem:
         return await self._report(session_id, path, "write", work)
 
     def _roots(self, session_id: str, action: Action) -> Roots:
-        allowed = self.policy.read if action == "read" else self.policy.write
-        if not allowed or not self.backend.is_usable:
+        is_allowed = self.policy.read if action == "read" else self.policy.write
+        if not is_allowed or not self.backend.is_usable:
             method = f"fs/{action}_text_file"
             raise RequestError(METHOD_NOT_FOUND, f"{method} is not supported here", {"method": method})
         return session_roots(self._source, session_id)
@@ -177,12 +178,12 @@ class FileSystem:
     async def _report(
         self, session_id: str, path: str, action: Action, work: Callable[[Access], Awaitable[str]]
     ) -> str:
-        done: list[str] = []
+        changed_paths: list[str] = []
 
         async def report(phase: Phase, reason: str) -> None:
             try:
-                if phase == "done" and done and self._on_change is not None:
-                    for name in dict.fromkeys((path, *done)):
+                if phase == "done" and changed_paths and self._on_change is not None:
+                    for name in dict.fromkeys((path, *changed_paths)):
                         await maybe_await(self._on_change(name))
             finally:
                 await maybe_await(self._on_event(FileEvent(session_id, path, action, phase, reason)))
@@ -190,9 +191,11 @@ class FileSystem:
         async def whole() -> str:
             roots = self._roots(session_id, action)
             _require_absolute(path, roots)
-            return await work(Access(roots, lambda: self._require_current(session_id, path, roots), done.append))
+            return await work(
+                Access(roots, lambda: self._require_current(session_id, path, roots), changed_paths.append)
+            )
 
-        return await report_steps(whole, report, lambda: bool(done))
+        return await report_steps(whole, report, lambda: bool(changed_paths))
 
     def _require_current(self, session_id: str, path: str, roots: Roots) -> None:
         try:
@@ -200,7 +203,7 @@ class FileSystem:
         except RequestError:
             is_current = False
         if not is_current:
-            raise refused(path, "the workspace roots of the session have changed")
+            raise refusal(path, "the workspace roots of the session have changed")
 
 
 def _require_absolute(path: str, roots: Roots) -> None:
@@ -219,4 +222,4 @@ def _require_writable_text(path: str, content: str, policy: FilePolicy) -> None:
     if "\0" in content:
         raise invalid_params("'content' is binary: it contains NUL characters", "/content", path=path)
     if size > policy.max_write:
-        raise failed(path, f"the content is larger than {policy.max_write} bytes")
+        raise failure(path, f"the content is larger than {policy.max_write} bytes")

@@ -1,7 +1,7 @@
-"""Workspace roots as handles: a directory is granted as what was opened, and stays open.
+"""Handles of workspace roots: a root is granted as a directory that is opened once and stays open.
 
-A root is opened from `/` without links and held by descriptor. Everything in it is opened from that descriptor, so no path is trusted
-twice. The path is looked at again before each use for one reason: to notice that another directory stands there by now.
+A root is opened from `/` without links and held by its descriptor. Everything in it is opened from that descriptor, so no path is
+trusted twice. The path is checked again before each use only to notice that another directory has taken its place.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from typing import Final
 from .mechanism import Mechanism, mechanism, open_from_top
 
 Identity = tuple[int, int]
-"""What tells a directory from every other one that exists: device and inode. Nobody gets the numbers of one that is held open."""
+"""The identity of a directory: device and inode. The numbers are not reused while the directory is held open."""
 
 MOST_LINKS: Final = 40
-"""Links that are followed on one path, as many as Linux follows."""
+"""The maximum number of links followed in one path, as on Linux."""
 LONGEST_PATH: Final = 4096
-"""Bytes of a path; what is longer is refused."""
+"""The maximum length of a path in bytes."""
 MOST_PARTS: Final = 512
-"""Components of a real path; what lies deeper is refused."""
+"""The maximum number of components of a real path."""
 
 
 @dataclass
 class AccessDenied(Exception):
-    """A path that is not opened. `path` is the path as it was asked for, `reason` ends a sentence; neither tells what lies outside."""
+    """A path that is refused. `path` is the requested path, `reason` the end of a sentence; neither reveals what lies outside the roots."""
 
     path: str
     reason: str
@@ -44,7 +44,7 @@ class AccessDenied(Exception):
 
 
 class Handle:
-    """A directory that is held open until `close`, or until nothing refers to it any more. Any thread may use and close it."""
+    """A directory that is held open until `close`, or until it is garbage collected. Any thread may use and close it."""
 
     __slots__ = ("_descriptor", "_lock")
 
@@ -54,7 +54,7 @@ class Handle:
 
     @contextmanager
     def opened(self, path: str) -> Generator[int, None, None]:
-        """A descriptor that stays good until the block ends, whoever closes the handle. Raises `AccessDenied` where it is closed."""
+        """A descriptor that is valid until the block ends, even if the handle is closed. Raises `AccessDenied` if the handle is closed."""
         with self._lock:
             if self._descriptor is None:
                 raise AccessDenied(path, "the workspace root is closed")
@@ -65,11 +65,11 @@ class Handle:
             os.close(own)
 
     def close(self) -> None:
-        """Let the directory go. A second call does nothing."""
+        """Release the directory. A second call does nothing."""
         with self._lock:
-            found, self._descriptor = self._descriptor, None
-        if found is not None:
-            os.close(found)
+            descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            os.close(descriptor)
 
     def __del__(self) -> None:
         self.close()
@@ -77,10 +77,10 @@ class Handle:
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """A directory that may be used with all that lies in it.
+    """A directory that may be used, with all its content.
 
-    `path` is the directory as it was declared, `real` its real path at that time, `identity` the directory itself, `handle` holds it open:
-    another one in the same place is refused. A root without a handle opens nothing.
+    `path` is the declared path, `real` its real path at that time, `identity` that of the directory, `handle` holds it open: another
+    directory in the same place is refused. Without a handle nothing is opened.
     """
 
     path: str
@@ -89,27 +89,29 @@ class Root:
     handle: Handle | None = field(default=None, compare=False, repr=False)
 
     def close(self) -> None:
-        """Let the directory go: nothing is opened in it any more."""
+        """Release the directory: nothing can be opened in it any more."""
         if self.handle is not None:
             self.handle.close()
 
 
 def bind(path: str) -> Root:
-    """The directory at `path` as an open root. Raises `OSError` where there is none, `AccessDenied` where roots cannot be enforced, and
-    where a part of the path changes meanwhile: what is granted is the directory that was opened.
+    """Open the directory at `path` as a root.
+
+    Raises `OSError` if there is none, `AccessDenied` if roots cannot be enforced, or if a part of the path changes meanwhile: the root
+    is the directory that was opened.
     """
     require_enforceable(path)
     require_plain(path)
     real = resolve_path(path)
     folder = _open_real(real, path)
     try:
-        found = identity(folder)
-        if identity_of(os.stat(path)) != found:  # noqa: PTH116 - links and `..` as the system takes them
+        folder_identity = identity(folder)
+        if identity_of(os.stat(path)) != folder_identity:  # noqa: PTH116 - links and `..` as the system takes them
             raise AccessDenied(path, _CHANGED)
     except BaseException:
         os.close(folder)
         raise
-    return Root(path, real, found, Handle(folder))
+    return Root(path, real, folder_identity, Handle(folder))
 
 
 _CHANGED: Final = "a part of its path changed while it was opened"
@@ -117,8 +119,10 @@ _CHANGED: Final = "a part of its path changed while it was opened"
 
 @contextmanager
 def opened_root(root: Root) -> Generator[int, None, None]:
-    """The root's directory by descriptor. Raises `AccessDenied` where it is closed, where another directory has taken its place or a link
-    stands on its path, and on a platform where nothing can be promised; `OSError` where none is there any more.
+    """The descriptor of the root's directory.
+
+    Raises `AccessDenied` if it is closed, if another directory has taken its place or a link is on its path, and on a platform without
+    guarantees; `OSError` if there is no directory any more.
     """
     require_enforceable(root.path)
     if root.handle is None:
@@ -136,7 +140,7 @@ def opened_root(root: Root) -> Generator[int, None, None]:
 
 
 def _open_real(real: str, path: str) -> int:
-    """Open the directory at a real path. Raises `AccessDenied` where a link stands on the path by now, `OSError`."""
+    """Open the directory at a real path. Raises `AccessDenied` if a link is on the path now, `OSError`."""
     try:
         return open_from_top([part for part in real.split("/") if part])
     except OSError as error:
@@ -146,13 +150,13 @@ def _open_real(real: str, path: str) -> int:
 
 
 def require_enforceable(path: str) -> None:
-    """Raise `AccessDenied` on a platform where nothing can be promised."""
+    """Raise `AccessDenied` on a platform that cannot enforce roots."""
     if mechanism() is Mechanism.NONE:
         raise AccessDenied(path, "this platform cannot keep an access inside its root")
 
 
 def resolve_path(path: str, climb: Callable[[str], None] = lambda real: None) -> str:
-    """The real path, as far as it exists. `climb` is asked, with the real path so far, before a `..` of `path` itself is followed.
+    """The real path, as far as it exists. `climb` is called with the real path so far before a `..` of `path` itself is followed.
 
     Raises `OSError` (ELOOP) for more than `MOST_LINKS` links, with the last of them.
     """
@@ -186,7 +190,7 @@ def _reversed_names(path: str) -> list[str]:
 
 
 def _target(path: str) -> str | None:
-    """Where a link leads; `None` for everything else, also for what is not there or may not be seen: opening it decides."""
+    """The target of a link; `None` for anything else, including missing and inaccessible files: opening decides."""
     try:
         return os.readlink(path)  # noqa: PTH115 - a name that is no Unicode text must come through
     except OSError:
@@ -194,7 +198,7 @@ def _target(path: str) -> str | None:
 
 
 def require_plain(path: str) -> None:
-    """Raise `AccessDenied` for what is no absolute path of this platform, or too long a one."""
+    """Raise `AccessDenied` for a path that is not an absolute path of this platform, or is too long."""
     if "\0" in path:
         raise AccessDenied(path, "a path must not contain a NUL character")
     if not path.startswith("/"):
@@ -208,10 +212,10 @@ def require_plain(path: str) -> None:
 
 
 def identity(descriptor: int) -> Identity:
-    """What an open descriptor refers to."""
+    """The identity of an open file or directory."""
     return identity_of(os.fstat(descriptor))
 
 
-def identity_of(found: os.stat_result) -> Identity:
-    """What a look at a file tells it apart by."""
-    return found.st_dev, found.st_ino
+def identity_of(status: os.stat_result) -> Identity:
+    """The identity of a file or directory from its status."""
+    return status.st_dev, status.st_ino

@@ -1,4 +1,4 @@
-"""Functions that a program hands in, which may be async."""
+"""Hooks of the calling program, which may be async."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ T = TypeVar("T")
 Phase: TypeAlias = Literal["started", "done", "failed"]
 
 UNEXPECTED: Final = "an unexpected error"
-"""Why a request failed where something raised that is no answer to the agent: an error of the program, which its log has."""
+"""The reason reported for an exception that is not a `RequestError`: an error of the program, to be found in its log."""
 
 
-async def maybe_await(found: Awaitable[T] | T) -> T:
-    """What a hook returned, or, of one that is async, what came of waiting for it."""
-    if inspect.isawaitable(found):
-        answer: T = await found
+async def maybe_await(value: Awaitable[T] | T) -> T:
+    """The result of a hook, awaited if the hook is async."""
+    if inspect.isawaitable(value):
+        answer: T = await value
         return answer
-    return found
+    return value
 
 
 async def report_steps(
@@ -30,7 +30,7 @@ async def report_steps(
     report: Callable[[Phase, str], Awaitable[object]],
     is_done: Callable[[], bool] = lambda: False,
 ) -> T:
-    """Do the work of a request, and report its beginning and its end. What `is_done` is reported as that, even where an error follows."""
+    """Do the work of a request, and report its start and its end. If `is_done`, success is reported even if an error follows."""
     await report("started", "")
     try:
         result = await work()

@@ -14,15 +14,15 @@ from typing import Any, Final, TypeAlias, cast
 from mcp_bindings import roots
 
 from .containment import AccessDenied, Place, Root, open_file, places, reach
-from .errors import refused
+from .errors import refusal
 from .mcp_uris import Target, path_of
 from .scope import MOST_ROOTS, Scope
 
 Answer: TypeAlias = "roots.ListRootsResult | Mapping[str, Any]"
-"""The result of `roots/list`: decoded, or as JSON, of which one malformed entry does not lose the others."""
+"""The result of `roots/list`: decoded, or as JSON, in which a malformed entry does not affect the others."""
 
 INPUT_REQUEST: Final[Mapping[str, str]] = {"method": "roots/list"}
-"""What a server of 2026-07-28 puts into `inputRequests` to ask for roots; give the response to `bound`."""
+"""The entry of `inputRequests` by which a server of 2026-07-28 asks for roots; pass the response to `bind_roots`."""
 
 
 class RootsUnsupported(LookupError):
@@ -30,7 +30,7 @@ class RootsUnsupported(LookupError):
 
 
 class _Listed:
-    """A root as the client named it, and what stands there now: a directory, or a file in one."""
+    """A root as the client lists it, and its current directory or file."""
 
     def __init__(self, uri: str, path: str) -> None:
         self.uri = uri
@@ -39,7 +39,7 @@ class _Listed:
         self.reason = ""
 
     def now(self) -> Target | None:
-        """What can be used of it; bound anew where another one stands there by now, or one for the first time."""
+        """The usable target; bound again if it was replaced, or bound for the first time. `None` if there is none."""
         if self._target is not None and not self._target.is_there:
             self._target.root.close()
             self._target = None
@@ -53,48 +53,49 @@ class _Listed:
         return self._target
 
     def holds(self, path: str) -> bool:
-        """Whether a path lies in the root by its text."""
+        """Whether a path is lexically in the root."""
         return bool(Scope(self._path, flavour="posix").locate(path))
 
 
 class ServerRoots:
-    """What a client has exposed, as a server can use it. Every use looks anew: a root that is made after it was listed, or removed and made
-    again, is usable from then on.
+    """The roots that a client has exposed, for use by a server.
+
+    Each use checks them again: a root that is created after it was listed, or removed and created again, is usable from then on.
     """
 
-    def __init__(self, listed: Sequence[_Listed], malformed: Iterable[tuple[str, str]] = ()) -> None:
-        self._listed = tuple(listed)
+    def __init__(self, entries: Sequence[_Listed], malformed: Iterable[tuple[str, str]] = ()) -> None:
+        self._listed = tuple(entries)
         self._malformed = tuple(malformed)
 
     def _now(self) -> tuple[Target, ...]:
-        return tuple(found for one in self._listed if (found := one.now()) is not None)
+        return tuple(target for one in self._listed if (target := one.now()) is not None)
 
     @property
     def roots(self) -> tuple[Root, ...]:
-        """The directories that can be used at this moment, in the client's order."""
+        """The directories that are currently usable, in the client's order."""
         return tuple(one.root for one in self._now() if one.file is None)
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The real paths of the roots that are files and can be used at this moment."""
+        """The real paths of roots that are files and currently usable."""
         return tuple(one.real for one in self._now() if one.file is not None)
 
     @property
     def unusable(self) -> tuple[tuple[str, str], ...]:
-        """The URIs that cannot be used at this moment, with the reason: those that never can come last."""
+        """The URIs that are currently unusable, with the reason; malformed ones come last."""
         return (*((one.uri, one.reason) for one in self._listed if one.now() is None), *self._malformed)
 
     def contains(self, path: str) -> bool:
-        """Whether an absolute path lies in a root, links followed. For planning; `open` decides."""
+        """Whether an absolute path is in a root, following links. For planning: only `open` decides."""
         try:
             return bool(self._places(path))
         except (AccessDenied, OSError):
             return False
 
     def open(self, path: str) -> int:
-        """Open a file or directory for reading by descriptor, proven to lie in a root. The caller closes it.
+        """Open a file or directory for reading, proven to be in a root, and return its descriptor. The caller closes it.
 
-        Raises `RequestError` -32001 where it lies outside, `OSError` where it cannot be opened: a root may have become unavailable.
+        Raises `RequestError` -32001 if it is outside the roots, `OSError` if it cannot be opened: a root may have become unavailable.
         """
         now = self._now()
 
@@ -108,32 +109,32 @@ class ServerRoots:
         except AccessDenied as error:
             if any(one.holds(path) and one.now() is None for one in self._listed):
                 raise FileNotFoundError(errno.ENOENT, "the root does not exist at the moment", path) from None
-            raise refused(path, error.reason) from None
+            raise refusal(path, error.reason) from None
 
     def require(self, path: str) -> tuple[Place, ...]:
-        """Where an absolute path leads. Raises `RequestError` -32001 where it leads outside the roots."""
+        """The places that an absolute path leads to. Raises `RequestError` -32001 if it is outside the roots."""
         try:
-            found = self._places(path)
+            matches = self._places(path)
         except AccessDenied as error:
-            raise refused(path, error.reason) from None
+            raise refusal(path, error.reason) from None
         except OSError:
-            raise refused(path, "a link in the path is broken") from None
-        if not found:
-            raise refused(path, "it is outside the roots")
-        return found
+            raise refusal(path, "a link in the path is broken") from None
+        if not matches:
+            raise refusal(path, "it is outside the roots")
+        return matches
 
     def _places(self, path: str) -> tuple[Place, ...]:
         now = self._now()
-        found = places([one.root for one in now], path)
-        return tuple(place for place in found if any(one.holds(place) for one in now))
+        matches = places([one.root for one in now], path)
+        return tuple(place for place in matches if any(one.holds(place) for one in now))
 
 
 class RootsCache:
-    """The roots of the client, for an MCP server: asked for once, and again after each change.
+    """The client's roots for an MCP server: requested once, and again after each change.
 
-    `capabilities` are the client's, from `initialize` or from the request that is served. `ask` sends `roots/list` and returns the
-    result; call `changed` on `notifications/roots/list_changed`. A client that announces no changes, as from 2026-07-28 on none does, is
-    asked each time.
+    `capabilities` are the client's, from `initialize` or from the current request. `ask` sends `roots/list` and returns the result; call
+    `changed` on `notifications/roots/list_changed`. A client that does not announce changes, as none does from 2026-07-28 on, is asked
+    each time.
     """
 
     def __init__(self, capabilities: roots.ClientCapabilities, ask: Callable[[], Awaitable[Answer]]) -> None:
@@ -146,42 +147,44 @@ class RootsCache:
         self._lock = asyncio.Lock()
 
     def changed(self) -> None:
-        """Forget what was learnt: the client has announced a change."""
+        """Discard the cached roots, because the client has announced a change."""
         self._generation += 1
         self._current = None
 
     async def current(self) -> ServerRoots:
-        """The roots, asked for if need be. Raises `RootsUnsupported`, and what `ask` raises."""
+        """The roots, requested if necessary. Raises `RootsUnsupported`, and what `ask` raises."""
         if not self.supported:
             raise RootsUnsupported("the client has not declared the capability 'roots'")
         async with self._lock:
             while self._current is None:
                 generation = self._generation
-                found = bound(await self._ask())
+                server_roots = bind_roots(await self._ask())
                 if not self.announces:
-                    return found
+                    return server_roots
                 if generation == self._generation:
-                    self._current = found
+                    self._current = server_roots
             return self._current
 
 
-def bound(result: Answer) -> ServerRoots:
-    """A client's answer as roots of this machine. What is no plain `file://` URI, or malformed, is kept apart and loses no other root.
+def bind_roots(result: Answer) -> ServerRoots:
+    """Bind the roots of a client's result.
 
-    Raises `ValueError` for JSON that is no result of `roots/list` at all.
+    Entries that are malformed or not plain `file://` URIs are recorded and do not affect the others.
+
+    Raises `ValueError` for JSON that is not a result of `roots/list` at all.
     """
     uris = list(_uris(result))
-    listed: list[_Listed] = []
+    entries: list[_Listed] = []
     malformed: list[tuple[str, str]] = []
     for uri, reason in uris[:MOST_ROOTS]:
         try:
             if reason:
                 raise ValueError(reason)
-            listed.append(_Listed(uri, path_of(uri)))
+            entries.append(_Listed(uri, path_of(uri)))
         except ValueError as error:
             malformed.append((uri, str(error)))
     malformed += [(uri, f"the list has more than {MOST_ROOTS} roots") for uri, _ in uris[MOST_ROOTS:]]
-    return ServerRoots(listed, malformed)
+    return ServerRoots(entries, malformed)
 
 
 def _uris(result: Answer) -> Iterator[tuple[str, str]]:

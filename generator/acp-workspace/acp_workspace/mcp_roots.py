@@ -1,10 +1,10 @@
-"""MCP roots: which directories and files a client tells its servers about, and what a server makes of them.
+"""MCP roots: the directories and files that a client exposes to its servers, and how a server uses them.
 
 For bridges and for clients of both protocols. MCP has deprecated roots from its revision 2026-07-28 on: new programs pass directories to
-a server as arguments of a tool or in its settings instead. Needs `mcp-bindings`.
+a server as tool arguments or settings instead. Needs `mcp-bindings`.
 
-`RootsProvider` is the client's half, `RootsCache` the server's, `from_workspace` maps the roots of an ACP session. Types are those of
-`mcp_bindings.roots`; connections stay yours: both are given functions that send.
+`RootsProvider` is the client's side, `RootsCache` the server's, `from_workspace` converts the roots of an ACP session. Types are those
+of `mcp_bindings.roots`; you keep control of connections: both take functions that send.
 
 Source: MCP, "Roots", revisions 2025-06-18, 2025-11-25 and 2026-07-28.
 """
@@ -26,12 +26,12 @@ except ModuleNotFoundError as missing:
     ) from missing
 
 from .containment import AccessDenied, open_syncable_folder, places, require_enforceable
-from .errors import INTERNAL_ERROR, METHOD_NOT_FOUND, RequestError, refused
+from .errors import INTERNAL_ERROR, METHOD_NOT_FOUND, RequestError, refusal
 from .mcp_cache import INPUT_REQUEST as INPUT_REQUEST
 from .mcp_cache import RootsCache as RootsCache
 from .mcp_cache import RootsUnsupported as RootsUnsupported
 from .mcp_cache import ServerRoots as ServerRoots
-from .mcp_cache import bound as bound
+from .mcp_cache import bind_roots as bind_roots
 from .mcp_uris import Target
 from .mcp_uris import path_of as path_of
 from .mcp_uris import uri_of as uri_of
@@ -39,24 +39,24 @@ from .scope import Scope, normalise
 from .workspace import RootSet
 
 Consent: TypeAlias = "Callable[[str], Awaitable[bool]]"
-"""Asks the user whether a directory or file may be shown to servers. Only `True` is consent."""
+"""Asks the user whether a directory or file may be exposed to servers. Only `True` is consent."""
 Revision: TypeAlias = Literal["2025-06-18", "2025-11-25", "2026-07-28"]
-"""A revision of MCP, as `initialize` settles it. From 2026-07-28 on nothing is announced: servers ask within a request."""
+"""A revision of MCP, as negotiated by `initialize`. From 2026-07-28 on changes are not announced: servers ask within a request."""
 
 LIST: Final = "roots/list"
-"""The request for the roots."""
+"""The method of the request for the roots."""
 
 LIST_CHANGED: Final = "notifications/roots/list_changed"
-"""The announcement that they changed."""
+"""The method of the notification that roots have changed."""
 CAPABILITIES: Final = "io.modelcontextprotocol/clientCapabilities"
-"""Where a request of 2026-07-28 carries the client's capabilities in `_meta`."""
+"""The key of the client's capabilities in `_meta` of a 2026-07-28 request."""
 
 
 def from_workspace(workspace: RootSet | Scope) -> list[roots.Root]:
-    """The roots of an ACP session as MCP roots, in their order, `cwd` first: those that are bound by their real paths, those that are text
-    as they are, of any platform.
+    """Convert the roots of an ACP session to MCP roots, in order, `cwd` first.
 
-    ACP fixes the roots for as long as a session lasts, so there is nothing to announce until a lifecycle request sets others.
+    Bound roots get their real paths; a scope of any platform keeps its paths. ACP fixes the roots of a session, so there are no changes
+    to announce until a lifecycle request sets other roots.
     """
     if isinstance(workspace, RootSet):
         return [_shown(root.real, None) for root in workspace.roots]
@@ -74,7 +74,7 @@ def _shown(path: str, name: str | None) -> roots.Root:
 
 @dataclass(frozen=True, slots=True)
 class Exposed(Target):
-    """A directory, or a file in one, that servers are told about, and its name for people."""
+    """A directory, or a file in one, that is exposed to servers, and its display name."""
 
     name: str | None = None
 
@@ -85,7 +85,7 @@ class Exposed(Target):
 
     @property
     def is_accessible(self) -> bool:
-        """Whether it is still there, and a directory may be listed."""
+        """Whether it still exists and, for a directory, can be listed."""
         if self.file is not None:
             return self.is_there
         try:
@@ -95,7 +95,7 @@ class Exposed(Target):
         return True
 
     def allows(self, path: str) -> bool:
-        """Whether a path lies in it, links followed."""
+        """Whether a path is in it, following links."""
         try:
             return any(map(self.holds, places([self.root], path)))
         except (OSError, AccessDenied):
@@ -105,12 +105,13 @@ class Exposed(Target):
 class RootsProvider:
     """The roots of an MCP client, for one connection.
 
-    Put `capability()` into the client's capabilities, give requests to `answer`, call `initialized` when the connection is, and let `watch`
-    run. A directory or file becomes a root only with the user's consent, only while it can be used, and, for a directory, only as the
-    one it was when consent was given.
+    Put `capability()` into the client's capabilities, pass requests to `answer`, call `initialized` when the connection is, and run
+    `watch`. A directory or file becomes a root only with the user's consent, only while it is usable, and a directory only as long as it
+    is the one that was granted.
 
-    `notify` sends a notification's method to the server. Where it fails, `failure` says so, and it is tried again with the next check.
-    Nothing is sent before `initialized`. With `supported=False` there is no capability, and `roots/list` is -32601.
+    `notify` sends a notification's method to the server. If it fails, `failure` holds the exception, and it is retried at the next
+    check. Nothing is sent before `initialized`. With `supported=False` there is no capability, and the response to `roots/list` is error
+    -32601.
     """
 
     def __init__(
@@ -138,7 +139,7 @@ class RootsProvider:
     # --- what the server is told of the client
 
     def capability(self) -> roots.RootsCapability | None:
-        """The value of `capabilities.roots`; `None` where the member is left out."""
+        """The value of `capabilities.roots`; `None` to omit the member."""
         if not self.supported:
             return None
         return (
@@ -148,11 +149,14 @@ class RootsProvider:
         )
 
     def meta(self) -> dict[str, Any]:
-        """The member of `_meta` that each request of 2026-07-28 carries; empty where roots are not supported."""
+        """The members to add to `_meta` of each 2026-07-28 request; empty if roots are not supported."""
         return {CAPABILITIES: {"roots": {}}} if self.supported else {}
 
     def initialized(self) -> None:
-        """Note that `notifications/initialized` was sent: from now on changes are announced. What is there now, the server asks for."""
+        """Record that `notifications/initialized` was sent: from now on changes are announced.
+
+        The server requests the initial roots itself.
+        """
         self._is_initialized = True
         self._told = self._current_names()
 
@@ -160,7 +164,7 @@ class RootsProvider:
 
     @asynccontextmanager
     async def batch(self) -> AsyncGenerator[None, None]:
-        """What is exposed and withdrawn in the block is announced once, at its end.
+        """Announce the changes of the block once, at its end.
 
         async with provider.batch():
             for path in paths:
@@ -174,15 +178,15 @@ class RootsProvider:
             await self._announced()
 
     async def expose(self, path: str, name: str | None = None) -> None:
-        """Add a directory or a file, after asking for consent. One that is exposed already is not asked about again, and gets the name.
+        """Expose a directory or a file, after asking for consent. If it is exposed already, only its name is set.
 
-        Raises `RequestError` -32001 where it cannot be used or is not granted.
+        Raises `RequestError` -32001 if it is not usable or not granted.
         """
         try:
             require_enforceable(path)
             exposed = replace(Exposed.bind(path), name=name)
         except (OSError, AccessDenied):
-            raise refused(path, "it is not a usable directory or file") from None
+            raise refusal(path, "it is not a usable directory or file") from None
         same = [one for one in self._exposed if (one.real, one.root.identity) == (exposed.real, exposed.root.identity)]
         if same:
             exposed.root.close()
@@ -192,9 +196,9 @@ class RootsProvider:
             return
         try:
             if not exposed.is_accessible:
-                raise refused(path, "it cannot be listed")
+                raise refusal(path, "it cannot be listed")
             if await self._consent(exposed.real) is not True:
-                raise refused(path, "the user has not granted it")
+                raise refusal(path, "the user has not granted it")
         except BaseException:
             exposed.root.close()
             raise
@@ -203,22 +207,22 @@ class RootsProvider:
         await self._announced()
 
     async def expose_workspace(self, workspace: RootSet) -> None:
-        """Add the roots of an ACP session in their order, and announce them once; see `expose`."""
+        """Expose the roots of an ACP session in order, and announce them once; see `expose`."""
         async with self.batch():
             for root in workspace.roots:
                 await self.expose(root.path)
 
     async def follow(self, workspace: RootSet | None) -> None:
-        """Expose the roots of an ACP session and no longer those that it had before; `None`: none any more. One announcement tells it.
+        """Expose the current roots of an ACP session and withdraw its former ones; `None` withdraws all. There is one announcement.
 
-        What the user does not grant is left out. A client session calls this whenever its roots change.
+        Roots that the user does not grant are skipped. A client session calls this whenever its roots change.
         """
-        wanted = {} if workspace is None else {root.real: root.path for root in workspace.roots}
+        requested = {} if workspace is None else {root.real: root.path for root in workspace.roots}
         async with self.batch():
-            gone = self._followed - wanted.keys()
-            self._exposed = [one for one in self._exposed if one.real not in gone]
-            followed = self._followed & wanted.keys()
-            for real, path in wanted.items():
+            removed_roots = self._followed - requested.keys()
+            self._exposed = [one for one in self._exposed if one.real not in removed_roots]
+            followed = self._followed & requested.keys()
+            for real, path in requested.items():
                 try:
                     await self.expose(path)
                 except RequestError:
@@ -227,30 +231,30 @@ class RootsProvider:
             self._followed = frozenset(followed)
 
     async def rename(self, path: str, name: str | None) -> None:
-        """Give an exposed root another name for people; nobody is asked. Raises `LookupError` where it is not exposed."""
-        found = self._named(path)
-        self._exposed = [replace(one, name=name) if one in found else one for one in self._exposed]
+        """Change the display name of an exposed root; no consent is needed. Raises `LookupError` if it is not exposed."""
+        matches = self._named(path)
+        self._exposed = [replace(one, name=name) if one in matches else one for one in self._exposed]
         await self._announced()
 
     async def withdraw(self, path: str) -> None:
-        """Take a root away again, named as it was exposed or by its real path. Raises `LookupError` where it is not exposed."""
-        found = self._named(path)
-        self._exposed = [one for one in self._exposed if one not in found]
+        """Withdraw a root, by its exposed or its real path. Raises `LookupError` if it is not exposed."""
+        matches = self._named(path)
+        self._exposed = [one for one in self._exposed if one not in matches]
         await self._announced()
 
     def _named(self, path: str) -> list[Exposed]:
         plain = normalise(path)
-        found = [one for one in self._exposed if plain in (normalise(one.path), one.real)]
-        if not found:
+        matches = [one for one in self._exposed if plain in (normalise(one.path), one.real)]
+        if not matches:
             raise LookupError(f"{path!r} is not exposed")
-        return found
+        return matches
 
     # --- announcing
 
     async def check(self) -> bool:
-        """Look whether the roots that can be used are others than the server was told, and announce it if they are; whether they were.
+        """Announce the usable roots if they differ from those that the server knows; return whether they do.
 
-        Raises what `notify` raises; then the server counts as not told.
+        Raises what `notify` raises; then the announcement is pending.
         """
         async with self._checking:
             current = self._current_names()
@@ -272,7 +276,7 @@ class RootsProvider:
             self.failure = error
 
     async def watch(self, interval: float = 2.0) -> None:
-        """Check every `interval` seconds until cancelled: a root may vanish or become unreadable at any time. Failures end it not."""
+        """Check every `interval` seconds until cancelled: a root may vanish or become unreadable at any time. Failures do not stop it."""
         while True:
             await asyncio.sleep(interval)
             await self._announced()
@@ -281,24 +285,27 @@ class RootsProvider:
         return tuple((root.uri, root.name) for root in self.current())
 
     def current(self) -> list[roots.Root]:
-        """The roots that can be used at this moment, in the order of their exposure. One that has no URI is left out."""
-        found: list[roots.Root] = []
+        """The currently usable roots, in the order of exposure. Roots without a URI are skipped."""
+        result: list[roots.Root] = []
         for exposed in self._exposed:
             if exposed.is_accessible:
                 try:
-                    found.append(_shown(exposed.real, exposed.name))
+                    result.append(_shown(exposed.real, exposed.name))
                 except ValueError:
                     continue
-        return found
+        return result
 
     def allows(self, path: str) -> bool:
-        """Whether an absolute path lies in an exposed root, links followed; for requests that the client carries out for a server."""
+        """Whether an absolute path is in an exposed root, following links; for requests that the client performs for a server."""
         return any(exposed.allows(path) for exposed in self._exposed)
 
     # --- answering
 
     async def answer(self, request: Request[Any]) -> Response[Any] | ErrorResponse[roots.Error]:
-        """Answer a decoded `roots/list`: -32601 where roots are not supported or the method is another, -32603 where listing fails."""
+        """The response to a decoded `roots/list`.
+
+        It is an error with code -32601 if roots are not supported or for another method, with -32603 if listing fails.
+        """
         try:
             result = self.list_roots(request.method)
         except RequestError as error:
@@ -321,15 +328,16 @@ class RootsProvider:
         return roots.ListRootsResult(roots=current)
 
     def input_responses(self, requests: Mapping[str, object]) -> dict[str, Any]:
-        """What a client of 2026-07-28 puts into `inputResponses` for the entries of `inputRequests` that ask for roots; others are left to
-        their own handlers. Raises `RequestError` as `list_roots`.
+        """The entries of `inputResponses` for those `inputRequests` of 2026-07-28 that ask for roots.
+
+        Other entries are left to their own handlers. Raises `RequestError` as `list_roots` does.
         """
-        asked = [
+        keys = [
             key
             for key, one in requests.items()
             if isinstance(one, Mapping) and cast("Mapping[str, object]", one).get("method") == LIST
         ]
-        return {key: to_builtins(self.list_roots()) for key in asked}
+        return {key: to_builtins(self.list_roots()) for key in keys}
 
 
 def client_capabilities(provider: RootsProvider) -> roots.ClientCapabilities:

@@ -1,4 +1,4 @@
-"""What a root of MCP is, a directory or a file in one, and the `file://` URI that names it.
+"""Targets of MCP roots, a directory or a file in one, and their `file://` URIs.
 
 Source: MCP 2025-06-18, "Roots", "Security Considerations".
 """
@@ -24,16 +24,16 @@ class Target:
 
     @classmethod
     def bind(cls, path: str) -> Self:
-        """What stands at a path now. Raises `OSError`, `AccessDenied`."""
+        """Open what is currently at a path. Raises `OSError`, `AccessDenied`."""
         try:
             return cls(bind(path))
         except NotADirectoryError:
             folder, name = os.path.split(os.path.realpath(path))
-            found = cls(bind(folder), name)
-        if not found.is_there:
-            found.root.close()
+            target = cls(bind(folder), name)
+        if not target.is_there:
+            target.root.close()
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
-        return found
+        return target
 
     @property
     def real(self) -> str:
@@ -42,7 +42,7 @@ class Target:
 
     @property
     def is_there(self) -> bool:
-        """Whether this very directory is still there; of a file, whether one of its name may be read in its directory."""
+        """Whether the same directory still exists, or a file of this name is readable in its directory."""
         try:
             if self.file is not None:
                 os.close(open_regular(self.root, (self.file,), os.O_RDONLY))
@@ -54,7 +54,7 @@ class Target:
         return True
 
     def holds(self, place: Place) -> bool:
-        """Whether a place in the directory lies in the root itself, which may be a file in it."""
+        """Whether a place in the directory belongs to the root, which may be a single file."""
         return place.root is self.root and self.file in (None, *(place.parts if len(place.parts) == 1 else ()))
 
 
@@ -79,10 +79,10 @@ def uri_of(path: str, flavour: Flavour = "posix") -> str:
 
 
 def path_of(uri: str) -> str:
-    """The path that a root's URI names. Raises `ValueError` for anything that is not a plain, local `file://` URI.
+    """The path of a root's URI. Raises `ValueError` for anything but a plain, local `file://` URI.
 
-    Refused are other schemes and hosts, queries and fragments, relative paths, and whatever could climb: `.` and `..`, also written with
-    percent signs, encoded separators, backslashes and NUL (MCP, "Security Considerations": validate all root URIs).
+    It refuses other schemes and hosts, queries and fragments, relative paths, `.` and `..` even if percent-encoded, encoded separators,
+    backslashes and NUL (MCP, "Security Considerations": validate all root URIs).
 
     >>> path_of("file:///srv/tide%20data"), path_of("file://localhost/srv/")
     ('/srv/tide data', '/srv')

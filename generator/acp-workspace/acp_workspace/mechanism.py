@@ -1,8 +1,8 @@
-"""How a path is opened beneath a directory without leaving it, and what this platform promises of that.
+"""Mechanisms for opening a path beneath a directory, and the guarantees of this platform.
 
-Where the kernel has `openat2` (Linux 5.6 and newer) it opens the whole path in one step with `RESOLVE_BENEATH`, `RESOLVE_NO_SYMLINKS`,
-`RESOLVE_NO_MAGICLINKS` and `RESOLVE_NO_XDEV`. Elsewhere on POSIX every component is opened from the descriptor of the one before with
-`O_NOFOLLOW`. Where neither is possible (Windows), nothing is opened.
+If the kernel has `openat2` (Linux 5.6 and newer), the whole path is opened in one step with `RESOLVE_BENEATH`, `RESOLVE_NO_SYMLINKS`,
+`RESOLVE_NO_MAGICLINKS` and `RESOLVE_NO_XDEV`. On other POSIX systems each component is opened from the descriptor of the one before with
+`O_NOFOLLOW`. If neither is possible (Windows), nothing is opened.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ _CLOSED_ON_EXEC: Final[int] = getattr(os, "O_CLOEXEC", 0)
 FOLDER: Final[int] = (
     getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_PATH", os.O_RDONLY) | _NOT_FOLLOWED | _CLOSED_ON_EXEC
 )
-"""Flags that open a directory as a base, and for nothing else."""
+"""Flags that open a directory only as a base."""
 SYNCABLE_FOLDER: Final[int] = getattr(os, "O_DIRECTORY", 0) | os.O_RDONLY | _NOT_FOLLOWED | _CLOSED_ON_EXEC
-"""Flags that open a directory for listing and for bringing it to the disk."""
+"""Flags that open a directory for listing and syncing."""
 NEVER_WAITING: Final[int] = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | _NOT_FOLLOWED | _CLOSED_ON_EXEC
-"""Flags that open a file and never wait for a pipe, never become the terminal."""
+"""Flags that open a file without blocking on a pipe or acquiring a controlling terminal."""
 
 _IS_RELATIVE: Final = bool(_NOT_FOLLOWED) and os.supports_dir_fd.issuperset(
     (os.open, os.stat, os.mkdir, os.unlink, os.rename)
 )
-"""Whether files can be opened, made and removed relative to a directory."""
+"""Whether files can be opened, created and removed relative to a directory."""
 
 _OPENAT2: Final = 437  # the same number on every architecture but Alpha
 _WITHOUT_LINKS: Final = 0x04 | 0x02
@@ -41,7 +41,7 @@ _BENEATH_WITHOUT_LINKS_OR_MOUNTS: Final = 0x08 | _WITHOUT_LINKS | 0x01
 
 
 class Mechanism(Enum):
-    """What keeps an opening beneath its root."""
+    """The mechanism that confines opening to a root."""
 
     OPENAT2 = "openat2"
     WALK = "walk"
@@ -50,9 +50,9 @@ class Mechanism(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Guarantees:
-    """What this platform can promise. Whatever is not promised is refused, never tried.
+    """The guarantees of this platform. Whatever is not guaranteed is refused.
 
-    `limits` says in sentences what is not promised.
+    `limits` lists in sentences what is not guaranteed.
     """
 
     mechanism: Mechanism
@@ -60,9 +60,10 @@ class Guarantees:
 
     @property
     def enforced(self) -> bool:
-        """Whether roots can be enforced as a security boundary here: no link, junction or `..` leads out of a root, not even one that is
-        swapped in between check and use, no mount point beneath a root is crossed, and a write replaces a file as a whole. If not,
-        nothing is opened at all.
+        """Whether roots are a security boundary here. If not, nothing is opened at all.
+
+        That means: no link, junction or `..` leads out of a root, not even one that is swapped in between check and use; no mount point
+        beneath a root is crossed; and a write replaces a file atomically.
         """
         return self.mechanism is not Mechanism.NONE
 
@@ -71,22 +72,22 @@ class Guarantees:
 
 
 def guarantees() -> Guarantees:
-    """What this platform can promise.
+    """The guarantees of this platform.
 
     >>> guarantees().enforced
     True
     """
-    found = mechanism()
-    held = found is not Mechanism.NONE
-    by_id = found is Mechanism.OPENAT2 or (found is Mechanism.WALK and sys.platform == "linux")
+    kind = mechanism()
+    is_enforced = kind is not Mechanism.NONE
+    by_id = kind is Mechanism.OPENAT2 or (kind is Mechanism.WALK and sys.platform == "linux")
     limits: list[str] = []
-    if not held:
+    if not is_enforced:
         limits.append("Files cannot be opened relative to a directory here, so nothing is opened.")
-    if found is Mechanism.WALK:
+    if kind is Mechanism.WALK:
         limits.append("The kernel has no openat2: every component of a path is opened by itself, without links.")
-    if held and not by_id:
+    if is_enforced and not by_id:
         limits.append("A mount of the same file system inside a root is not distinguished from a folder.")
-    return Guarantees(found, (*limits, *(_LIMITS if held else ())))
+    return Guarantees(kind, (*limits, *(_LIMITS if is_enforced else ())))
 
 
 _LIMITS: Final = (
@@ -97,7 +98,7 @@ _LIMITS: Final = (
 
 
 def mechanism() -> Mechanism:
-    """What keeps an opening beneath its root here."""
+    """The mechanism of this platform."""
     if _has_openat2():
         return Mechanism.OPENAT2
     return Mechanism.WALK if _has_walk() else Mechanism.NONE
@@ -110,7 +111,7 @@ def _has_walk() -> bool:
 
 @cache
 def _has_openat2() -> bool:
-    """Whether the kernel, and the sandbox around this process, let us use `openat2`."""
+    """Whether the kernel, and the sandbox around this process, permit `openat2`."""
     if sys.platform != "linux":
         return False
     base = os.open("/", FOLDER)
@@ -140,9 +141,9 @@ def _openat2(folder: int, path: str, flags: int, resolve: int = _BENEATH_WITHOUT
     how = _OpenHow(flags & ~_NOT_FOLLOWED, 0, resolve)
     name, number = os.fsencode(path), errno.EAGAIN
     for _ in range(64):
-        found = int(_syscall()(_OPENAT2, folder, name, ctypes.byref(how), ctypes.sizeof(how)))
-        if found >= 0:
-            return found
+        descriptor = int(_syscall()(_OPENAT2, folder, name, ctypes.byref(how), ctypes.sizeof(how)))
+        if descriptor >= 0:
+            return descriptor
         number = ctypes.get_errno()
         if number not in (errno.EINTR, errno.EAGAIN):
             break
@@ -153,9 +154,9 @@ def _openat2(folder: int, path: str, flags: int, resolve: int = _BENEATH_WITHOUT
 
 
 def open_beneath(base: int, parts: Sequence[str], flags: int) -> int:
-    """Open what lies beneath an open directory; no parts mean the directory itself.
+    """Open a path beneath an open directory; without parts, the directory itself.
 
-    Raises `OSError`: ELOOP for a link on the way, EXDEV for a mount point.
+    Raises `OSError`: ELOOP for a link on the path, EXDEV for a mount point.
     """
     if not parts:
         return os.open(".", flags, dir_fd=base)
@@ -172,7 +173,7 @@ def open_from_top(parts: Sequence[str]) -> int:
 
 
 def _open(base: int, parts: Sequence[str], flags: int, *, crosses_mounts: bool) -> int:
-    """Open in one step where the kernel can, component by component elsewhere."""
+    """Open in one step if the kernel can, otherwise component by component."""
     if _has_openat2():
         resolve = _WITHOUT_LINKS if crosses_mounts else _BENEATH_WITHOUT_LINKS_OR_MOUNTS
         return _openat2(base, "/".join(parts), flags, resolve)
@@ -199,7 +200,7 @@ def _is_on(descriptor: int, mount: int) -> bool:
 
 
 def _enter(folder: int, name: str, flags: int) -> int:
-    """Open what a name in an open directory means, unless it is a link."""
+    """Open a name in an open directory, unless it is a link."""
     try:
         return os.open(name, flags, dir_fd=folder)
     except NotADirectoryError:
@@ -209,7 +210,7 @@ def _enter(folder: int, name: str, flags: int) -> int:
 
 
 def _mount(descriptor: int) -> int:
-    """What tells one mount from another: its id on Linux, the device elsewhere. Raises `OSError` where it cannot be told."""
+    """The identity of a mount: its id on Linux, the device elsewhere. Raises `OSError` if it cannot be determined."""
     if sys.platform != "linux":
         return os.fstat(descriptor).st_dev
     number = os.open(f"/proc/self/fdinfo/{descriptor}", os.O_RDONLY | _CLOSED_ON_EXEC)

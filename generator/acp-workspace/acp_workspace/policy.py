@@ -1,7 +1,7 @@
-"""What a client lets an agent do with files inside the roots.
+"""Policies: what a client lets an agent do with files inside the roots.
 
-Files are told by their names. The patterns of the file-system page are here as wildcards on whole names that match all that they do, with
-the usual names of keys and credentials added.
+Files are classified by name. The patterns of the file-system page are wildcards on whole names here, which match at least the same
+names; common names of keys and credentials are added.
 
 Source: the file-system page, sections "File Type Restrictions" and "Size Limits".
 """
@@ -21,13 +21,13 @@ from .atomic import TEMPORARY
 from .containment import Place
 
 DEFAULT_LIMIT: Final = 10 * 1024 * 1024
-"""10 MiB, the limit of the file-system page."""
+"""The limit of the file-system page, 10 MiB."""
 LONGEST_LOOK: Final = 1024 * 1024 * 1024
-"""1 GiB: how far into a larger file lines are looked for."""
+"""The maximum number of bytes of a larger file that are searched for lines, 1 GiB."""
 
 
 def _table(text: str) -> tuple[str, ...]:
-    """The words of a text."""
+    """Split text into words."""
     return tuple(text.split())
 
 
@@ -35,13 +35,13 @@ SECRETS: Final = _table("""
     *.env* *.secret* *credentials* *password* *private*key* id_rsa* id_dsa* id_ecdsa* id_ed25519* *.key *.pem *.ppk *.p12 *.pfx *.jks
     *.keystore *.kdbx .netrc _netrc .npmrc .pypirc .pgpass .my.cnf .vault-token .htpasswd
 """)
-"""Wildcards for names of files that hold secrets, neither read nor written by default."""
+"""Wildcards for names of files with secrets, neither read nor written by default."""
 
 SECRET_FOLDERS: Final = (".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker")
-"""Names of folders that hold secrets: nothing in them is read or written by default."""
+"""Names of folders with secrets: nothing in them is read or written by default."""
 
 VERSION_CONTROL: Final = (".git", ".hg", ".svn", ".bzr", ".jj")
-"""Names of folders (or files) of version control, not written by default: their hooks and settings run programs."""
+"""Names of version-control folders (or files), not written by default: their hooks and settings run programs."""
 
 RUN_BY_TOOLS: Final = _table("""
     .vscode/tasks.json .vscode/launch.json .vscode/settings.json .vscode/mcp.json *.code-workspace .vs/tasks.vs.json .vs/launch.vs.json
@@ -62,11 +62,11 @@ RUN_BY_TOOLS: Final = _table("""
     .inputrc .tmux.conf .gdbinit .lldbinit .Rprofile .direnvrc .mise.*toml mise.*toml .mise mise/config*.toml .config/mise .tool-versions
     .yarnrc .yarnrc.yml .pnpmfile.*js .gitconfig .gitmodules
 """)
-"""Files that editors, agents, shells, debuggers, hooks and services of continuous integration run or take commands from, by themselves or
-when a folder is opened. Not written by default.
+"""Files that tools run or take commands from, by themselves or when a folder is opened; not written by default.
 
-`*.env*` among the secrets covers `.envrc`. Build files (`Makefile`, `package.json`, `build.rs`, `conftest.py`) are what an agent is asked
-to write, and run when somebody builds or tests; they are not here. To deny them too, add them to `FilePolicy.denied_for_writing`.
+These are the files of editors, agents, shells, debuggers, hooks and continuous integration. `*.env*` among the secrets covers `.envrc`.
+Build files (`Makefile`, `package.json`, `build.rs`, `conftest.py`) are not included: agents are asked to write them, and they run when
+somebody builds or tests. To deny them too, add them to `FilePolicy.denied_for_writing`.
 """
 
 
@@ -74,19 +74,20 @@ to write, and run when somebody builds or tests; they are not here. To deny them
 class FilePolicy:
     """What a client lets an agent do with files inside the roots. Sizes are in bytes.
 
-    `read`, `write`: which of the two methods there are. `max_read`, `max_write`: the size of a file that is read, and of one that is
-    written. `extensions`: if given, only names that end in one of them (with the dot, in any case; `""` admits names without one).
-    `max_look`: how far into a file larger than `max_read` lines are looked for, where a request names lines; what it gets is bounded by
-    `max_read`. `denied`: wildcards for names of files that are off limits anywhere below a root; `denied_folders`: for names of folders,
-    with all that lies in them. `denied_for_writing`: for files and folders that are not written; a wildcard may be several names with
-    `/` between them, which then follow one another.
-    `hard_links`: whether a file that has further names, which may lie outside, is read. `fallback_encoding`: how to read what is not
-    UTF-8 and has no byte order mark; `None` refuses it. `keep_form`: whether a write keeps the encoding, mark and line ends of the
-    file it replaces. `backups`: a folder, best outside the roots, that gets the old content before each write
-    (`<name>.<time>.<random>.bak`, readable by its owner only); an old file larger than both limits is not replaced then. `durable`:
-    whether a write is on the disk before it is answered.
+    `read`, `write`: which of the two methods are available. `max_read`, `max_write`: the maximum size of a file that is read, or
+    written. `extensions`: if set, only names with one of these endings are allowed (with the dot, in any case; `""` allows names without
+    one). `max_look`: how far a file larger than `max_read` is searched for requested lines; the result is still limited by `max_read`.
+    `denied`: wildcards for names of files that are denied anywhere below a root; `denied_folders`: for names of folders, with all their
+    content. `denied_for_writing`: for files and folders that are not written; such a wildcard may have several names separated by `/`,
+    for consecutive components.
 
-    Raises `ValueError` for a setting that would protect nothing, `LookupError` for an encoding that does not exist.
+    `hard_links`: whether a file is read that has other hard links, which may be outside. `fallback_encoding`: the encoding of files that
+    are not UTF-8 and have no byte order mark; `None` refuses them. `keep_form`: whether a write keeps the encoding, byte order mark and
+    line ends of the file it replaces. `backups`: a folder, best outside the roots, for the old content before each write
+    (`<name>.<time>.<random>.bak`, readable by its owner only); then an old file larger than both limits is not replaced. `durable`:
+    whether a write is synced to disk before the response.
+
+    Raises `ValueError` for a setting that would protect nothing, `LookupError` for an unknown encoding.
     """
 
     read: bool = True
@@ -128,7 +129,7 @@ class FilePolicy:
             raise ValueError("the folder for backups must be an absolute path")
 
     def objection(self, place: Place, *, writing: bool) -> str | None:
-        """Why a place is off limits, as the end of a sentence, or `None`.
+        """The reason why a place is denied, as the end of a sentence, or `None`.
 
         >>> from acp_workspace.containment import Root
         >>> root = Root("/srv", "/srv", (0, 0))
@@ -137,8 +138,8 @@ class FilePolicy:
         >>> FilePolicy(extensions=frozenset({".md"})).objection(Place(root, ("a.exe",), "/srv/a.exe"), writing=False)
         "files of the type '.exe' are not allowed"
         """
-        asked = _asked_names(place)
-        for names in (place.parts, asked):
+        requested_names = _asked_names(place)
+        for names in (place.parts, requested_names):
             if is_denied(names[-1:], self.denied) or is_denied(names, self.denied_folders):
                 return "the name is one that files with secrets have"
             if any(TEMPORARY.fullmatch(name) for name in names):
@@ -146,7 +147,7 @@ class FilePolicy:
             if writing and is_denied(names, self.denied_for_writing):
                 return "other programs, such as version control, run or read the files there"
         if self.extensions is not None:
-            for name in (*place.parts[-1:], *asked[-1:]):
+            for name in (*place.parts[-1:], *requested_names[-1:]):
                 if not _ends_in(fold_name(name), self.extensions):
                     extension = os.path.splitext(fold_name(name))[1][:80]  # noqa: PTH122
                     return (
@@ -158,10 +159,10 @@ class FilePolicy:
 
 
 def _asked_names(place: Place) -> tuple[str, ...]:
-    """The names of the path as it was asked for, without those that it shares with its root: a link may have the telling name."""
+    """The names of the requested path below its root: a link may have a denied name itself."""
     names = _names(place.path)
-    shared = (_shared(names, _names(declared)) for declared in (place.root.path, place.root.real))
-    return names[max(shared) :] or names[-1:]
+    prefix_lengths = (_shared(names, _names(declared)) for declared in (place.root.path, place.root.real))
+    return names[max(prefix_lengths) :] or names[-1:]
 
 
 def _names(path: str) -> tuple[str, ...]:
@@ -186,10 +187,10 @@ def _ends_in(name: str, extensions: Iterable[str]) -> bool:
 
 
 def is_denied(parts: Sequence[str], patterns: Iterable[str]) -> bool:
-    r"""Whether a component of a path below its root matches a pattern, or components in a row do, for a pattern with `/`.
+    r"""Whether a component of a path below its root matches a pattern, or consecutive components match a pattern with `/`.
 
-    Case, compatibility forms, invisible characters, dots and spaces at the end, and the name of a stream make no difference: some file
-    systems ignore them. A short name (`GIT~1`) is one of those that it may stand for.
+    Case, compatibility forms, invisible characters, trailing dots and spaces, and stream names are ignored, because some file systems
+    ignore them. A short name (`GIT~1`) matches if it may stand for a denied name.
 
     >>> [is_denied(["src", name], SECRETS) for name in (".env", "ID_RSA", "CREDEN~1.JSO", ".e\u200bnv", "environment.ts")]
     [True, True, True, True, False]
@@ -206,19 +207,19 @@ def is_denied(parts: Sequence[str], patterns: Iterable[str]) -> bool:
 
 
 _IN_REPOSITORY: Final = frozenset({"head", "objects", "refs", "commondir", "config", "config.worktree", "hooks"})
-"""What git needs to take any folder for a repository, and what it then runs or takes commands from."""
+"""The names by which git recognizes a folder as a repository, and those that it runs or takes commands from."""
 
 
 def may_belong_to_repository(parts: Sequence[str]) -> bool:
-    """Whether a path below its root has a name that stands in every git repository."""
+    """Whether a path below its root has a component that may belong to a git repository."""
     return any(fold_name(name) in _IN_REPOSITORY for name in parts)
 
 
 def belongs_to_repository(root: str, parts: Sequence[str]) -> bool:
-    """Whether a path lies in a folder that git takes for a repository, or would once something is at that path.
+    """Whether a path is in a folder that git recognizes as a repository, or would once the path exists.
 
-    No such folder needs the name `.git`: one with `HEAD`, `objects` and `refs` is a repository, or one with `HEAD` and `commondir`. Source:
-    git's gitrepository-layout(5).
+    Such a folder need not be named `.git`: one with `HEAD`, `objects` and `refs` is a repository, and one with `HEAD` and `commondir`.
+    Source: git's gitrepository-layout(5).
     """
     for index, name in enumerate(map(fold_name, parts)):
         if name in _IN_REPOSITORY:
@@ -233,29 +234,29 @@ def belongs_to_repository(root: str, parts: Sequence[str]) -> bool:
 
 
 def fold_name(name: str) -> str:
-    """A name as the most forgetful file system would compare it."""
+    """A name normalized as by the most tolerant file system."""
     plain = _plain(name)
     return plain.partition(":")[0].rstrip(" .") or plain
 
 
 def _plain(name: str) -> str:
-    """The same with the name of a stream, which is part of the file's name elsewhere."""
+    """Like `fold_name`, with the stream name, which elsewhere is part of the file's name."""
     visible = "".join(character for character in name if unicodedata.category(character) not in ("Cf", "Cc"))
     plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", visible).casefold())
     return plain.rstrip(" .") or plain
 
 
 def _short(name: str) -> str:
-    """An expression for what a file system with names of eight and three characters calls a file that this wildcard matches."""
+    """A regular expression for the short (8.3) names of files that match this wildcard."""
     base, _, ending = name.lstrip("*.").rpartition(".")
     if not base:
         base, ending = ending, ""
-    known = re.split(r"[*?\[]", base)[0].replace(" ", "").replace(".", "")[:6]
-    more = "" if known == base or len(known) == 6 else "[^~.]*"
+    prefix = re.split(r"[*?\[]", base)[0].replace(" ", "").replace(".", "")[:6]
+    more = "" if prefix == base or len(prefix) == 6 else "[^~.]*"
     first = re.split(r"[*?\[]", ending)[0][:3]
-    is_open = known != base and "*" in base
+    is_open = prefix != base and "*" in base
     rest = r"(?:\..*)?" if is_open else rf"\.{re.escape(first)}.*" if ending else ""
-    return rf"{re.escape(known)}{more}~[0-9]+{rest}\Z" if known else r"(?!)"
+    return rf"{re.escape(prefix)}{more}~[0-9]+{rest}\Z" if prefix else r"(?!)"
 
 
 @cache

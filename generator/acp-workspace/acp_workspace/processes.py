@@ -1,4 +1,4 @@
-"""Commands without input whose output is kept. The supervisor of the bindings ends each with all that it has started."""
+"""Commands without input whose output is kept. The bindings' supervisor ends each with all its descendants."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from jsonrpc_bindings.tail import Tail
 
 _CHUNK: Final = 65536
 _DRAINED: Final = 1 << 20
-"""Bytes that are read at once when a command has ended: more than a pipe holds."""
+"""The maximum bytes that are read at once when a command has ended: more than a pipe holds."""
 
 
 class Command:
-    """A command that runs or has run, with the end of what it printed. All methods belong to one event loop.
+    """A running or finished command, with the end of its output. All methods must be called in one event loop.
 
-    `on_output` is called with what it prints, as text.
+    `on_output` is called with its output, as text.
     """
 
     def __init__(
@@ -42,18 +42,18 @@ class Command:
 
     @property
     def exit(self) -> Exit | None:
-        """How it ended; `None` while it runs."""
+        """The exit status; `None` while it runs."""
         return self._ended.result() if self._ended.done() and not self._ended.cancelled() else None
 
     async def wait(self) -> Exit | None:
-        """Wait until it has ended, and return how; `None` where it was given up and could not be ended."""
+        """Wait until the command has ended, and return its exit status; `None` if it was closed and could not be ended."""
         await asyncio.wait([self._ended])
         return self.exit
 
     # --- what it prints, and its end
 
     def _read(self) -> bool:
-        """Read what is there; whether more may be."""
+        """Read the available output; return whether there may be more."""
         assert self._source is not None
         try:
             chunk = os.read(self._source, _CHUNK)
@@ -83,7 +83,10 @@ class Command:
     # --- ending it
 
     async def kill(self) -> None:
-        """End the command and all that it has started: asked first, made to after `grace` seconds. Returns when it has ended, or cannot."""
+        """Terminate the command and all its descendants, and kill them after `grace` seconds.
+
+        Returns when it has ended, or cannot be ended.
+        """
         for pause in self._program.ending(self._grace):
             await asyncio.sleep(pause)
         if self.exit is None:
@@ -92,7 +95,7 @@ class Command:
             self._drain()
 
     def close(self) -> None:
-        """End at once all that still runs, and give up its descriptors. A second call does nothing."""
+        """Kill all remaining processes at once and close the descriptors. A second call does nothing."""
         self._program.close()
         if self._source is not None:
             self._loop.remove_reader(self._source)
@@ -105,9 +108,9 @@ class Command:
 def start(
     command: str, arguments: Sequence[str], environment: Mapping[str, str], folder: int | None = None
 ) -> tuple[Program, int]:
-    """Start a command, in an open directory where one is given; the program, and the descriptor that its output comes from.
+    """Start a command, optionally in an open directory; return the program and the descriptor of its output.
 
-    It has no input; output and errors come as one stream. Raises `OSError`, `ValueError` for a NUL character.
+    It has no input; standard output and error are one stream. Raises `OSError`, `ValueError` for a NUL character.
     """
     source, sink = os.pipe()
     # Python changes the directory in the child before it closes descriptors.
@@ -132,6 +135,6 @@ def start(
 
 
 def discard(program: Program, source: int) -> None:
-    """End a program that nobody wants any more, with all that it has started."""
+    """Kill a program that is no longer needed, with all its descendants."""
     program.close()
     os.close(source)

@@ -1,9 +1,9 @@
-"""A root set handed to a sandbox: what holds programs that access files by themselves, as data for whoever starts them.
+"""Sandbox settings for a root set: the data by which a launcher confines programs that access files by themselves.
 
     command = ["bwrap", *bubblewrap(roots, programs=SYSTEM), "--", "npm", "test"]
 
-Nothing here starts or restricts anything. `bubblewrap` returns arguments of the program of that name, `landlock` the rules for the system
-calls of Linux, `handled` the rights that rules of a version of that interface are about.
+Nothing here starts or restricts anything. `bubblewrap` returns arguments of the program of that name, `landlock` the rules for Linux's
+Landlock system calls, `handled_rights` the rights that a ruleset handles in a version of that interface.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .scope import Scope
 from .workspace import RootSet
 
 SYSTEM: Final = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/alternatives")
-"""What programs of a Linux distribution need in order to run, and holds nothing of a user."""
+"""What programs of a Linux distribution need to run; it contains no user data."""
 
 # --- bubblewrap ------------------------------------------------------------------------------------------------------
 
@@ -30,13 +30,13 @@ def bubblewrap(
     network: bool = False,
     cwd: str | None = None,
 ) -> tuple[str, ...]:
-    """The arguments of `bwrap` for a program that sees the roots, under their own names, and nothing else of a user's files.
+    """The arguments of `bwrap` for a program that sees the roots, under their own names, and no other files of a user.
 
-    `programs`: what may be read and run besides; what of it is not there is left out by `bwrap`. `read_only`: the roots may not be
-    written. `network`: the program keeps it. `cwd`: where the program begins, else in the first root. It gets a `/tmp` and a `/proc` of
-    its own, and ends with the program that started it. A root inside another keeps what holds for the inner one.
+    `programs`: paths that may also be read and executed; `bwrap` skips missing ones. `read_only`: the roots are not writable. `network`:
+    the program keeps network access. `cwd`: the initial directory, by default the first root. The program gets its own `/tmp` and
+    `/proc`, and ends with its parent. A root inside another keeps its own settings.
 
-    Raises `ValueError` for roots that are no paths of Linux, or hold `..`.
+    Raises `ValueError` for roots that are not Linux paths, or contain `..`.
 
     >>> bubblewrap(Scope("/srv/app", ("/srv/lib",), "posix"), programs=["/usr"])[:6]
     ('--die-with-parent', '--new-session', '--unshare-all', '--ro-bind-try', '/usr', '/usr')
@@ -74,7 +74,7 @@ _RIGHTS: Final = {
     "truncate": (14, 3),
     "ioctl_dev": (15, 5),
 }
-"""The rights of files by name: the bit, and the version of the interface that has it first."""
+"""The file rights by name: the bit, and the first version of the interface that has it."""
 
 READING: Final = ("execute", "read_file", "read_dir")
 _NO_DEVICES: Final = frozenset({"make_char", "make_block", "ioctl_dev"})
@@ -83,14 +83,14 @@ _OF_FILES: Final = frozenset({"execute", "write_file", "read_file", "truncate", 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What a program may do beneath a path: names of rights, and `access`, the number that the kernel takes for them."""
+    """What a program may do beneath a path: the names of rights, and `access`, their number for the kernel."""
 
     path: str
     rights: tuple[str, ...]
 
     @property
     def access(self) -> int:
-        """The rights as `struct landlock_path_beneath_attr` holds them.
+        """The rights as a bit mask for `struct landlock_path_beneath_attr`.
 
         >>> Rule("/usr", READING).access
         13
@@ -98,16 +98,16 @@ class Rule:
         return _bits(self.rights)
 
     def for_file(self) -> Rule:
-        """The rule as it may stand for a file: the kernel refuses rights of directories there."""
+        """The rule reduced for a file: the kernel refuses directory rights there."""
         return Rule(self.path, tuple(right for right in self.rights if right in _OF_FILES))
 
 
-def handled(abi: int) -> int:
-    """The rights that a ruleset of a version of the interface should deny where no rule grants them: all that it has.
+def handled_rights(abi: int) -> int:
+    """The rights that a ruleset should deny unless a rule grants them: all rights of that version of the interface.
 
     Raises `ValueError` for a version below 1: the kernel has no Landlock.
 
-    >>> handled(1), handled(3)
+    >>> handled_rights(1), handled_rights(3)
     (8191, 32767)
     """
     return _bits(_known(abi))
@@ -116,15 +116,16 @@ def handled(abi: int) -> int:
 def landlock(
     roots: RootSet | Scope, *, abi: int, programs: Iterable[str] = SYSTEM, read_only: bool = False
 ) -> tuple[Rule, ...]:
-    """The rules for a program that may read and write beneath the roots and read and run `programs`, for a version of the interface.
+    """The Landlock rules for a program that may read and write beneath the roots, and read and execute `programs`.
 
-    Make a ruleset that handles `handled(abi)`, add each rule with the descriptor of its path, and restrict the process. Nobody may make
-    devices, and links and names go from one root to another only where the version can say so (2). What lies inside a root
-    is writable whatever a rule for it says: rules add up. Raises `ValueError` as `bubblewrap` and `handled`.
+    `abi` is the version of the interface. Create a ruleset that handles `handled_rights(abi)`, add each rule with the descriptor of its
+    path, and restrict the process. No devices can be created, and files can be linked or renamed across roots only from version 2 on. A
+    path inside a root is writable whatever its own rule says: rules are additive. Raises `ValueError` as `bubblewrap` and
+    `handled_rights` do.
     """
-    known = _known(abi)
-    reading = tuple(right for right in READING if right in known)
-    writing = tuple(right for right in known if right not in _NO_DEVICES)
+    rights = _known(abi)
+    reading = tuple(right for right in READING if right in rights)
+    writing = tuple(right for right in rights if right not in _NO_DEVICES)
     own = tuple(Rule(path, reading if read_only else writing) for path in _paths(roots))
     return (*own, *(Rule(path, reading) for path in programs))
 
@@ -140,9 +141,9 @@ def _bits(rights: Sequence[str]) -> int:
 
 
 def _paths(roots: RootSet | Scope) -> tuple[str, ...]:
-    """The roots by their real paths where they are bound."""
-    found = [root.real for root in roots.roots] if isinstance(roots, RootSet) else list(roots.paths)
-    for path in found:
+    """The paths of the roots, real ones if they are bound."""
+    paths = [root.real for root in roots.roots] if isinstance(roots, RootSet) else list(roots.paths)
+    for path in paths:
         if not path.startswith("/") or ".." in path.split("/") or "\0" in path:
             raise ValueError(f"the root {os.fsdecode(path)!r} is not a plain path of Linux")
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(paths))

@@ -1,10 +1,10 @@
-"""Workspace roots as text: the ordered list `[cwd, *additionalDirectories]`, without a directory on this machine.
+"""Workspace roots as text: the ordered list `[cwd, *additionalDirectories]`, independent of this machine's directories.
 
-A `Scope` can be held, compared, filtered and announced wherever its paths lie: on another machine, on another platform, or nowhere yet.
-It enforces nothing: that is what a `RootSet` is for (`acp_workspace.workspace`), and a sandbox (`acp_workspace.sandbox`).
+A `Scope` can be stored, compared, filtered and announced wherever its paths are: on another machine, on another platform, or not
+existing yet. It enforces nothing: use a `RootSet` (`acp_workspace.workspace`) or a sandbox (`acp_workspace.sandbox`) for that.
 
-Paths are text on the wire and are never folded in case, never freed of `..` (which may follow a link) and never looked up to be
-compared: `normalise` is the one rule for stored state, `SessionInfo` and the filter of `session/list`.
+Paths are text on the wire. They are never case-folded, `..` is never removed (it may follow a link), and comparison never accesses the
+file system: `normalise` is the one rule for stored state, `SessionInfo` and the filter of `session/list`.
 
 Source: the RFD on `additionalDirectories` (2026-03-24), cited as "RFD" with its section.
 """
@@ -20,15 +20,15 @@ from typing import Final, Literal, Protocol, TypeAlias, cast
 
 from acp_bindings import UNSET
 
-from .errors import invalid_params, problem, refused
+from .errors import invalid_params, problem, refusal
 
 Flavour: TypeAlias = Literal["posix", "windows"]
-"""How paths are written."""
+"""The syntax of paths."""
 NATIVE: Final[Flavour] = "windows" if os.name == "nt" else "posix"
-"""The path rules of this machine."""
+"""The path syntax of this machine."""
 
 MOST_ROOTS: Final = 256
-"""Entries of `additionalDirectories`: those of a session that is bound are held open, a descriptor each."""
+"""The maximum number of entries in `additionalDirectories`: a bound session holds a descriptor for each."""
 
 
 class LifecycleRequest(Protocol):
@@ -36,12 +36,12 @@ class LifecycleRequest(Protocol):
 
     @property
     def cwd(self) -> str | None:
-        """The working directory, an absolute path; `None` where a list is not filtered by it."""
+        """The working directory, an absolute path; `None` if a list is not filtered by it."""
         ...
 
     @property
     def additional_directories(self) -> object:
-        """The additional roots, as they came: an array of absolute paths, null, or omitted."""
+        """The additional roots, unvalidated: an array of absolute paths, null, or omitted."""
         ...
 
 
@@ -71,14 +71,14 @@ def is_absolute(path: str, flavour: Flavour = NATIVE) -> bool:
 
 
 _WINDOWS_ROOT: Final = re.compile(r"[A-Za-z]:[\\/]|[\\/]{2}[^\\/]+[\\/][^\\/]")
-"""A drive's root, or a share of a server; what a drive is must not depend on the version of Python."""
+"""A drive's root or a server's share; not left to the standard library, whose rules differ between versions of Python."""
 
 
 def normalise(path: str, flavour: Flavour = NATIVE) -> str:
-    r"""An absolute path in the one spelling that state, results and filters use (RFD, "Field definition").
+    r"""The normalized form of an absolute path for state, results and filters (RFD, "Field definition").
 
-    Doubled separators, `.` and a separator at the end go; on Windows separators become `\` and the drive letter a capital. `..` stays,
-    because what it means depends on links. Nothing is looked up.
+    Repeated separators, `.` and a trailing separator are removed; on Windows separators become `\` and the drive letter upper case. `..`
+    stays, because its meaning depends on links. The file system is not accessed.
 
     >>> normalise("/srv//app/./src/", "posix"), normalise("/srv/../etc", "posix"), normalise("//", "posix")
     ('/srv/app/src', '/srv/../etc', '/')
@@ -93,7 +93,7 @@ def normalise(path: str, flavour: Flavour = NATIVE) -> str:
 
 
 def flavour_of(path: str) -> Flavour | None:
-    r"""The path rules by which a path is absolute, those of POSIX where both would do; `None` for a relative one.
+    r"""The syntax by which a path is absolute, POSIX if both apply; `None` for a relative path.
 
     >>> flavour_of("/srv"), flavour_of("C:\\srv"), flavour_of(r"\\nas\srv"), flavour_of("srv")
     ('posix', 'windows', 'windows', None)
@@ -103,8 +103,9 @@ def flavour_of(path: str) -> Flavour | None:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The ordered root set of a session as text: `cwd` first, then the additional directories. `flavour` is the platform of its paths,
-    which need not be this one, and nothing says that they exist.
+    """The ordered root set of a session as text: `cwd` first, then the additional directories.
+
+    `flavour` is the syntax of its paths, which need not be this platform's; the paths need not exist.
     """
 
     cwd: str
@@ -121,7 +122,7 @@ class Scope:
         return (self.cwd, *self.additional)
 
     def absolute(self, path: str, flavour: Flavour | None = None) -> str:
-        """A path as an absolute one: a relative path is meant from `cwd` and from no other root (RFD, "Semantics").
+        """Make a path absolute: a relative path is resolved against `cwd` and no other root (RFD, "Semantics").
 
         >>> Scope("/srv/app", ("/srv/lib",)).absolute("src/main.py", "posix")
         '/srv/app/src/main.py'
@@ -130,17 +131,19 @@ class Scope:
         if is_absolute(path, flavour):
             return path
         if flavour == "windows" and (ntpath.splitdrive(path)[0] or path[:1] in ("\\", "/")):
-            raise refused(path, "a path relative to a drive means no certain directory")
+            raise refusal(path, "a path relative to a drive means no certain directory")
         separator = _SEPARATORS[flavour]
         return f"{self.cwd.rstrip(separator)}{separator}{path}"
 
     def as_listed(self) -> list[str]:
-        """The value of `SessionInfo.additionalDirectories`: always a list, `[]` where there are no additional roots."""
+        """The value of `SessionInfo.additionalDirectories`: always a list, `[]` without additional roots."""
         return list(self.additional)
 
     def locate(self, path: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        r"""Which roots a path lies in by its text, in their order, with the names below each. A path with `..` lies in none, since what
-        it means depends on links. This is a reading of names, and no enforcement. Raises `RequestError` as `absolute` does.
+        r"""The roots that lexically contain a path, in order, each with the components below it.
+
+        A path with `..` is in none, since its meaning depends on links. This compares names and enforces nothing. Raises `RequestError`
+        as `absolute` does.
 
         >>> Scope("C:\\srv\\app", flavour="windows").locate("src/main.py")
         (('C:\\srv\\app', ('src', 'main.py')),)
@@ -166,12 +169,12 @@ def _is_below(path: str, root: str, separator: str) -> bool:
 
 
 def parse_scope(cwd: object, additional: object = UNSET, *, flavour: Flavour | None = NATIVE) -> Scope:
-    """The root set that a request states: validated, normalised, without duplicates. An omitted list means none.
+    """The root set of a request: validated, normalized, without duplicates. An omitted list is empty.
 
-    `flavour` is the platform of its paths; `None` takes that of `cwd`, for a peer on any machine. Paths of two platforms are no scope.
-
-    An entry that equals `cwd` or an earlier entry after normalising goes; the others keep their order, so nothing is widened. Roots
-    within other roots stay. Raises `RequestError` -32602 that names every entry that is malformed (RFD, "Validation and error handling").
+    `flavour` is the syntax of its paths; `None` takes that of `cwd`, for a peer on any machine. Paths of two platforms cannot be mixed.
+    An entry that equals `cwd` or an earlier entry after normalization is removed; the others keep their order, so the access is never
+    widened. Roots within other roots stay. Raises `RequestError` -32602 that names every malformed entry (RFD, "Validation and error
+    handling").
 
     >>> parse_scope("/srv/app", ["/srv/lib/", "/srv/app", "/srv/lib"], flavour="posix")
     Scope(cwd='/srv/app', additional=('/srv/lib',))
@@ -182,22 +185,22 @@ def parse_scope(cwd: object, additional: object = UNSET, *, flavour: Flavour | N
     flavour = flavour or (isinstance(cwd, str) and flavour_of(cwd)) or NATIVE
     _require_well_formed(cwd, additional, flavour)
     first = normalise(cast("str", cwd), flavour)
-    rest = [normalise(path, flavour) for path in stated(additional)]
+    rest = [normalise(path, flavour) for path in entries_of(additional)]
     return Scope(first, tuple(path for path in dict.fromkeys(rest) if path != first), flavour)
 
 
 def request_scope(request: LifecycleRequest, *, flavour: Flavour | None = NATIVE) -> Scope:
-    """The root set that a lifecycle request states; see `scope`. What a session had before plays no part."""
+    """The root set of a lifecycle request; see `parse_scope`. Earlier roots of the session are ignored."""
     return parse_scope(request.cwd, request.additional_directories, flavour=flavour)
 
 
 def matches(
-    found: Scope, *, cwd: str | None = None, additional: object = UNSET, flavour: Flavour | None = None
+    scope: Scope, *, cwd: str | None = None, additional: object = UNSET, flavour: Flavour | None = None
 ) -> bool:
-    """Whether a session passes the filter of `session/list`: both filters apply where both are given (RFD, "Schema changes").
+    """Whether a session passes the filter of `session/list`; if both filters are set, both must match (RFD, "Schema changes").
 
-    The list must be equal, order included, once it is read as a session's is: normalised, without duplicates and without `cwd`. `[]`
-    selects only sessions without additional roots, an omitted list selects all. Raises `RequestError` -32602 for a malformed filter.
+    The lists must be equal, including order, after normalization and removal of duplicates and `cwd`. `[]` selects only sessions without
+    additional roots, an omitted list selects all. Raises `RequestError` -32602 for a malformed filter.
 
     >>> found = Scope("/srv/app", ("/srv/lib", "/srv/skills"))
     >>> matches(found, additional=["/srv/lib/", "/srv/skills", "/srv/lib"]), matches(found, additional=["/srv/skills", "/srv/lib"])
@@ -205,12 +208,15 @@ def matches(
     >>> matches(found, additional=[]), matches(Scope("/srv/app"), additional=[]), matches(found, cwd="/srv/app")
     (False, True, True)
     """
-    flavour = flavour or found.flavour
+    flavour = flavour or scope.flavour
     require_filter(cwd, additional, flavour)
-    kept = parse_scope(found.cwd, found.additional, flavour=flavour)
-    if cwd is not None and normalise(cwd, flavour) != kept.cwd:
+    session_scope = parse_scope(scope.cwd, scope.additional, flavour=flavour)
+    if cwd is not None and normalise(cwd, flavour) != session_scope.cwd:
         return False
-    return additional is UNSET or parse_scope(kept.cwd, additional, flavour=flavour).additional == kept.additional
+    return (
+        additional is UNSET
+        or parse_scope(session_scope.cwd, additional, flavour=flavour).additional == session_scope.additional
+    )
 
 
 def require_filter(cwd: str | None, additional: object, flavour: Flavour = NATIVE) -> None:
@@ -258,6 +264,6 @@ def _shown(pointer: str) -> str:
     return f"{name}[{index}]" if index else name
 
 
-def stated(additional: object) -> list[str]:
-    """The entries of a list that may be omitted."""
+def entries_of(additional: object) -> list[str]:
+    """The entries of an optional list."""
     return [] if additional is UNSET else list(cast("Sequence[str]", additional))

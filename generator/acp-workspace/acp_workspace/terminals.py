@@ -1,14 +1,14 @@
-"""Commands in terminals, as of a v1 client: `terminal/create`, `output`, `wait_for_exit`, `kill` and `release`.
+"""Terminals of a v1 client: `terminal/create`, `output`, `wait_for_exit`, `kill` and `release`.
 
     terminals = Terminals(workspace, TerminalPolicy(), approve=ask_the_user)
     capabilities = v1.ClientCapabilities(terminal=terminals.is_offered)
     result = await terminals.create(request.params)              # or `terminals.start(session_id, "ls")`, without a request
 
-A command runs in a directory that provably lies in a root of its session, without input, its output and errors as one text. What it does
-there is held by nothing: a command may open any file that its user may (`acp_workspace.sandbox`). What it started ends with `aclose`, or
-with this program, daemons included; SECURITY.md says what does not.
+A command starts in a directory that provably is in a root of its session, without input; its output and errors are one text. It is not
+confined there: a command may open any file that its user may (`acp_workspace.sandbox`). Its descendants, including daemons, end with
+`aclose` or with this program; SECURITY.md lists the exceptions.
 
-Errors are `RequestError`: -32002 for a terminal, program or directory that does not exist, -32001 for what roots, policy or user refuse,
+Errors are `RequestError`: -32002 for a terminal, program or directory that does not exist, -32001 if roots, policy or user refuse,
 -32602 for malformed params, -32603 for anything else.
 
 Source: the terminals page of v1.
@@ -29,7 +29,7 @@ from jsonrpc_bindings.supervisor import Exit, Program
 
 from .approval import Approve, CommandApprovalRequest, require_approval
 from .containment import AccessDenied, guarantees, open_folder, reach
-from .errors import METHOD_NOT_FOUND, NOT_FOUND, RequestError, failed, invalid_params, os_failure, refused
+from .errors import METHOD_NOT_FOUND, NOT_FOUND, RequestError, failure, invalid_params, os_failure, refusal
 from .hooks import Phase, maybe_await, report_steps
 from .processes import Command, discard, start
 from .workers import Busy, Workers
@@ -44,13 +44,14 @@ Action: TypeAlias = Literal["create", "output", "wait", "kill", "release"]
 
 @dataclass(frozen=True, slots=True)
 class TerminalPolicy:
-    """Bounds on the terminals of a client.
+    """Limits on the terminals of a client.
 
-    `output`: bytes of output that are kept where the agent sets no limit; `most_output`: where it sets one. `most_running`: terminals of a
-    session that are not released. `grace`: seconds that a command has to end by itself when it is killed. `environment`: the variables
-    that a command gets besides those that the agent sets; `None`: those of this program, which may hold secrets.
+    `output`: the bytes of output that are kept if the agent sets no limit; `most_output`: the maximum if it sets one. `most_running`:
+    the maximum number of unreleased terminals of a session. `grace`: the seconds between terminating and killing a command.
+    `environment`: the variables that a command gets besides those that the agent sets; `None`: those of this program, which may contain
+    secrets.
 
-    Raises `ValueError` for a bound below 0.
+    Raises `ValueError` for a limit below 0.
     """
 
     output: int = 1024 * 1024
@@ -66,8 +67,9 @@ class TerminalPolicy:
 
 @dataclass(frozen=True, slots=True)
 class TerminalEvent:
-    """Something that happens to a terminal, for the user to see: it starts, is done, or failed. `subject` is the command, or the
-    terminal's id as the agent sent it: escape it where you show it.
+    """A step of a terminal request, for display to the user: it starts, is done, or failed.
+
+    `subject` is the command, or the terminal's id as the agent sent it: escape it for display.
     """
 
     session_id: str
@@ -78,9 +80,9 @@ class TerminalEvent:
 
 
 OnTerminalEvent: TypeAlias = "Callable[[TerminalEvent], Awaitable[object] | object]"
-"""Is told of each step of a request for a terminal."""
+"""Called with each step of a terminal request."""
 OnOutput: TypeAlias = "Callable[[str, str, str], object]"
-"""Called with session, terminal and text of each piece of output, in the event loop."""
+"""Called with session id, terminal id and text of each chunk of output, in the event loop."""
 
 
 @dataclass(slots=True)
@@ -91,7 +93,7 @@ class _Session:
 
 
 class Terminal(Command):
-    """A command that was started, with the end of its output. It ends with all that it has started."""
+    """A command that was started, with the end of its output. Its descendants end with it."""
 
     def __init__(
         self,
@@ -108,19 +110,19 @@ class Terminal(Command):
 
     @property
     def state(self) -> v1.TerminalOutputResponse:
-        """What it shows: the end of its output, whether earlier output was dropped, and how its command ended, if it has."""
+        """The terminal's state: the end of its output, whether earlier output was dropped, and the exit status if the command has ended."""
         status = None if self.exit is None else v1.TerminalExitStatus(exit_code=self.exit.code, signal=self.exit.signal)
         return v1.TerminalOutputResponse(output=self.tail.text, truncated=self.tail.is_cut, exit_status=status)
 
     async def wait(self) -> Exit:
-        """Wait until the command has ended, in whatever way. Raises `RequestError` where it was released and could not be ended."""
-        found = await super().wait()
-        if found is None:
-            raise failed(self.id, "the terminal was released, and its command could not be ended")
-        return found
+        """Wait until the command has ended. Raises `RequestError` if it was released and could not be ended."""
+        exit_status = await super().wait()
+        if exit_status is None:
+            raise failure(self.id, "the terminal was released, and its command could not be ended")
+        return exit_status
 
     async def release(self) -> None:
-        """End the command and forget the terminal. A second call does nothing."""
+        """Kill the command and release the terminal. A second call does nothing."""
         if self._session.running.pop(self.id, None) is None:  # from now on the id is void
             return
         try:
@@ -130,10 +132,10 @@ class Terminal(Command):
 
 
 class Terminals:
-    """Runs commands, for any number of sessions of one event loop: for an agent by itself (`start`), and as the handlers of a client.
+    """Runs commands, for any number of sessions of one event loop: for an agent itself (`start`), and as request handlers of a client.
 
-    `roots` has the roots of each session: a `ClientWorkspace`, or a mapping. `approve` is asked before each command; `None` runs it.
-    `on_event` is called with every request and its end, refusals included; `on_output` with output as it comes.
+    `roots` provides the roots of each session: a `ClientWorkspace`, or a mapping. `approve` is asked before each command; `None` allows
+    all. `on_event` is called with each request and its end, refusals included; `on_output` with output as it arrives.
     """
 
     def __init__(
@@ -157,7 +159,7 @@ class Terminals:
 
     @property
     def is_offered(self) -> bool:
-        """The value of the capability `terminal`: whether commands can be held to a directory in the roots here."""
+        """The value of the capability `terminal`: whether the working directory of commands can be confined to the roots here."""
         return guarantees().enforced and not self._is_closed
 
     async def start(
@@ -170,7 +172,7 @@ class Terminals:
         cwd: str | None = None,
         output_limit: int | None = None,
     ) -> Terminal:
-        """Start a command in a directory of the session's roots, the first one where none is named. Raises `RequestError`."""
+        """Start a command in a directory of the session's roots, by default the first root. Raises `RequestError`."""
 
         async def work() -> Terminal:
             return await self._start(session_id, command, arguments, env or {}, cwd, output_limit)
@@ -192,7 +194,7 @@ class Terminals:
         return v1.CreateTerminalResponse(terminal_id=terminal.id)
 
     async def output(self, params: v1.TerminalOutputRequest) -> v1.TerminalOutputResponse:
-        """Handle `terminal/output`: what the command has printed so far, and how it ended if it has. Raises `RequestError`."""
+        """Handle `terminal/output`: return the output so far, and the exit status if the command has ended. Raises `RequestError`."""
 
         async def work(terminal: Terminal) -> v1.TerminalOutputResponse:
             return terminal.state
@@ -200,36 +202,36 @@ class Terminals:
         return await self._with_terminal(params, "output", work)
 
     async def wait_for_exit(self, params: v1.WaitForTerminalExitRequest) -> v1.WaitForTerminalExitResponse:
-        """Handle `terminal/wait_for_exit`: wait until the command has ended, in whatever way. Raises `RequestError`."""
+        """Handle `terminal/wait_for_exit`: wait until the command has ended. Raises `RequestError`."""
 
         async def work(terminal: Terminal) -> v1.WaitForTerminalExitResponse:
-            found = await terminal.wait()
-            return v1.WaitForTerminalExitResponse(exit_code=found.code, signal=found.signal)
+            exit_status = await terminal.wait()
+            return v1.WaitForTerminalExitResponse(exit_code=exit_status.code, signal=exit_status.signal)
 
         return await self._with_terminal(params, "wait", work)
 
     async def kill(self, params: v1.KillTerminalRequest) -> v1.KillTerminalResponse:
-        """Handle `terminal/kill`: end the command with all that it started; the terminal stays. Raises `RequestError`.
+        """Handle `terminal/kill`: end the command with all its descendants; the terminal stays. Raises `RequestError`.
 
-        It is asked to end, and made to after `grace` seconds; the answer comes when it has ended.
+        The command is terminated, and killed after `grace` seconds; the response is sent when it has ended.
         """
         await self._with_terminal(params, "kill", lambda terminal: terminal.kill())
         return v1.KillTerminalResponse()
 
     async def release(self, params: v1.ReleaseTerminalRequest) -> v1.ReleaseTerminalResponse:
-        """Handle `terminal/release`: end the command and forget the terminal. Raises `RequestError`."""
+        """Handle `terminal/release`: kill the command and release the terminal. Raises `RequestError`."""
         await self._with_terminal(params, "release", lambda terminal: terminal.release())
         return v1.ReleaseTerminalResponse()
 
     def find(self, session_id: str, terminal_id: str) -> Terminal | None:
-        """The terminal of this id, unless it was released."""
+        """The terminal with this id; `None` if it does not exist or was released."""
         session = self._sessions.get(session_id)
         return None if session is None else session.running.get(terminal_id)
 
     # --- ends
 
     async def stop(self, session_id: str) -> None:
-        """End the commands of a session, as when its turn is cancelled. Terminals and their output stay."""
+        """Kill the commands of a session, for example when its turn is cancelled. Terminals and their output stay."""
         session = self._sessions.get(session_id)
         if session is not None:
             session.stops += 1  # for those that are being started
@@ -243,7 +245,7 @@ class Terminals:
             self._sessions.pop(session_id, None)
 
     async def aclose(self) -> None:
-        """End everything; nothing can be started any more. Call it when the connection has ended."""
+        """Release everything; no more commands can be started. Call it when the connection has ended."""
         self._is_closed = True
         await asyncio.gather(*(self.end(session_id) for session_id in tuple(self._sessions)))
         self._workers.close()
@@ -272,15 +274,15 @@ class Terminals:
             raise invalid_params("'cwd' must be an absolute path", "/cwd", path=path)
         session = self._sessions.setdefault(session_id, _Session())
         if len(session.running) + session.starting >= self.policy.most_running:
-            raise failed(command, f"the session has {self.policy.most_running} terminals; release one")
+            raise failure(command, f"the session has {self.policy.most_running} terminals; release one")
         stops = session.stops
 
         def require_current() -> None:
-            """Refuse where session, turn or roots are no longer those in which the command was asked for."""
+            """Raise `RequestError` if the session, turn or roots have changed since the command was requested."""
             if self._sessions.get(session_id) is not session or session.stops != stops:
-                raise refused(command, "the session or its turn has ended")
+                raise refusal(command, "the session or its turn has ended")
             if self._roots(session_id, command) is not roots:
-                raise refused(command, "the workspace roots of the session have changed")
+                raise refusal(command, "the workspace roots of the session have changed")
 
         session.starting += 1
         try:
@@ -291,7 +293,7 @@ class Terminals:
             session.starting -= 1
         terminal_id = f"term_{secrets.token_hex(8)}"
         limit = self.policy.output if output_limit is None else min(output_limit, self.policy.most_output)
-        found = Terminal(
+        terminal = Terminal(
             terminal_id,
             session,
             self.policy,
@@ -299,28 +301,28 @@ class Terminals:
             limit,
             lambda text: self._on_output(session_id, terminal_id, text),
         )
-        session.running[terminal_id] = found
-        return found
+        session.running[terminal_id] = terminal
+        return terminal
 
     async def _run(
         self, request: CommandApprovalRequest, roots: RootSet, require_current: Callable[[], None]
     ) -> tuple[Program, int]:
         inherited = os.environ if self.policy.environment is None else self.policy.environment
         environment = {**inherited, **request.environment}
-        made: list[tuple[Program, int]] = []
+        programs: list[tuple[Program, int]] = []
 
         def run(check: Callable[[], None]) -> None:
             folder = _open_folder(roots, request.cwd)
             try:
                 check()
-                made.append(start(request.command, request.arguments, environment, folder))
+                programs.append(start(request.command, request.arguments, environment, folder))
             except (FileNotFoundError, NotADirectoryError):
                 raise RequestError(NOT_FOUND, "there is no such program", {"command": request.command}) from None
             except PermissionError:
-                raise refused(request.command, "the operating system does not permit running it") from None
+                raise refusal(request.command, "the operating system does not permit running it") from None
             except OSError as error:
                 reason = os.strerror(error.errno or 0).lower()
-                raise failed(request.command, f"the command cannot be started: {reason}") from None
+                raise failure(request.command, f"the command cannot be started: {reason}") from None
             finally:
                 os.close(folder)
 
@@ -328,17 +330,17 @@ class Terminals:
             await self._workers.run(run)
             require_current()
         except Busy:
-            raise failed(request.command, "too many requests are under way; try again later") from None
+            raise failure(request.command, "too many requests are under way; try again later") from None
         except BaseException:
-            for unwanted in made:
+            for unwanted in programs:
                 discard(*unwanted)
             raise
-        return made[0]
+        return programs[0]
 
     def _roots(self, session_id: str, command: str) -> RootSet:
         roots = session_roots(self._source, session_id)
         if not isinstance(roots, RootSet):
-            raise refused(command, "the workspace roots of this session are not bound to directories of this machine")
+            raise refusal(command, "the workspace roots of this session are not bound to directories of this machine")
         return roots
 
     async def _with_terminal(
@@ -372,7 +374,7 @@ class _TerminalRequest(Protocol):
 
 
 def _plain(text: str, pointer: str) -> str:
-    """Text that a program can be given."""
+    """Check text that is passed to a program."""
     if "\0" in text:
         raise invalid_params("the text must not contain a NUL character", pointer)
     try:
@@ -384,21 +386,21 @@ def _plain(text: str, pointer: str) -> str:
     return text
 
 
-def _variables(given: Mapping[str, str]) -> dict[str, str]:
-    for index, name in enumerate(given):
+def _variables(variables: Mapping[str, str]) -> dict[str, str]:
+    for index, name in enumerate(variables):
         pointer = f"/env/{index}/name"
         if not _plain(name, pointer) or "=" in name:
             raise invalid_params("the name of a variable must not be empty or contain '='", pointer)
-    return {name: _plain(value, f"/env/{index}/value") for index, (name, value) in enumerate(given.items())}
+    return {name: _plain(value, f"/env/{index}/value") for index, (name, value) in enumerate(variables.items())}
 
 
 def _open_folder(roots: RootSet, path: str) -> int:
-    """The working directory, proven to lie in a root."""
+    """Open the working directory, proven to be in a root."""
     try:
         return reach(roots.roots, path, lambda place: open_folder(place.root, place.parts))
     except AccessDenied as error:
-        raise refused(path, error.reason) from None
+        raise refusal(path, error.reason) from None
     except NotADirectoryError:
-        raise failed(path, "it is not a directory") from None
+        raise failure(path, "it is not a directory") from None
     except OSError as error:
         raise os_failure(path, error) from None

@@ -1,7 +1,7 @@
-"""Text files as bytes and back, and text for a terminal.
+"""Conversion of text files from and to bytes, and of text for a terminal.
 
-Source: the file-system page, section "Binary File Detection". A byte order mark decides first, then UTF-8, then the encoding that the
-user has named for everything else, if any. Nothing is guessed.
+Source: the file-system page, section "Binary File Detection". A byte order mark decides first, then UTF-8, then the fallback encoding
+that the user has configured, if any. Nothing is guessed.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _MARKS: Final = (
 
 
 class NotText(ValueError):
-    """Bytes that are no text that can be told. The message ends a sentence and holds nothing of the content."""
+    """Bytes that cannot be identified as text. The message is the end of a sentence and contains nothing of the content."""
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How a text is laid down: byte order mark (empty: none), encoding, and its line ends if they are all alike."""
+    """The form of a text file: byte order mark (empty: none), encoding, and its line end if it is uniform."""
 
     encoding: str = "utf-8"
     mark: bytes = b""
@@ -42,9 +42,9 @@ _HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
 
 def terminal_text(text: str) -> str:
-    r"""Replace what a terminal obeys, and what hides or reorders other characters, by visible escapes.
+    r"""Escape control characters of terminals, and characters that hide or reorder others.
 
-    Line feeds, tabs and the joiners of emoji and scripts stay; a carriage return before a line feed goes.
+    Line feeds, tabs and the joiners of emoji and scripts stay; a carriage return before a line feed is removed.
 
     >>> terminal_text("a\x1b[2Kb\u202e.\r\nc\x9b1A")
     'a\\x1b[2Kb\\u202e.\nc\\x9b1A'
@@ -82,7 +82,9 @@ def decode_text(raw: bytes, fallback: str | None = None) -> str:
 
 
 def form_of(raw: bytes, fallback: str | None = None, *, is_whole: bool = True) -> Form:
-    r"""The form of a file, from its bytes or, if not `is_whole`, from those it begins with. What is no text counts as UTF-8 without a mark.
+    r"""The form of a file, from its bytes or, if not `is_whole`, from its first bytes.
+
+    Bytes that are not text count as UTF-8 without a mark.
 
     >>> form_of(b"one\r\ntwo\r\n").line_end, form_of(b"one\ntwo\r\n").line_end, form_of(b"").line_end
     ('\r\n', None, None)
@@ -97,7 +99,7 @@ def form_of(raw: bytes, fallback: str | None = None, *, is_whole: bool = True) -
 
 
 def line_end_of(text: str) -> LineEnd | None:
-    """The line end of a text, if it has any and they are all alike."""
+    """The line end of a text; `None` if there is none or it is not uniform."""
     windows, all_ = text.count("\r\n"), text.count("\n")
     if not all_ or text.count("\r") != windows:
         return None
@@ -105,9 +107,9 @@ def line_end_of(text: str) -> LineEnd | None:
 
 
 def encode_text(text: str, form: Form) -> bytes:
-    r"""The bytes of a new text in the form of the old one: its mark and encoding, and its line ends where both are of one kind.
+    r"""Encode a new text in the form of the old one: its mark and encoding, and its line end if both texts have a uniform one.
 
-    What the old encoding cannot hold is written as UTF-8. A byte order mark of the text itself is no second one.
+    If the old encoding cannot represent the text, it is written as UTF-8. A byte order mark in the text itself is not duplicated.
 
     >>> encode_text("one\ntwo\n", Form(line_end="\r\n"))
     b'one\r\ntwo\r\n'
@@ -124,7 +126,7 @@ def encode_text(text: str, form: Form) -> bytes:
 
 
 def lines(text: str, line: int | None, limit: int | None) -> str:
-    r"""At most `limit` lines from `line` on (the first line is 1; 0 counts as 1), line ends included; `None` means no bound.
+    r"""At most `limit` lines from `line` on (the first line is 1; 0 counts as 1), line ends included; `None` means no limit.
 
     >>> lines("a\nb\r\nc", 2, 1), lines("a\nb\nc", None, 2), lines("a\n", 7, None), lines("a\n", 1, 0)
     ('b\r\n', 'a\nb\n', '', '')
@@ -136,9 +138,9 @@ def lines(text: str, line: int | None, limit: int | None) -> str:
 def lines_of(
     chunks: Callable[[], Iterable[bytes]], line: int | None, limit: int | None, most: int, fallback: str | None = None
 ) -> str:
-    r"""`lines` of a file that comes in chunks and is read no further than needed; `most` bytes of UTF-8 at most.
+    r"""Like `lines`, for a file read in chunks and no further than needed; at most `most` bytes of UTF-8.
 
-    `chunks` begins anew at each call. Whether it is text is told of what is read alone. Raises `NotText`, `TooLong`.
+    Each call of `chunks` starts at the beginning of the file. Only what is read is checked to be text. Raises `NotText`, `TooLong`.
 
     >>> lines_of(lambda: [b"a\nb", b"\r\nc"], 2, 1, most=100)
     'b\r\n'
@@ -158,13 +160,13 @@ def lines_of(
 
 
 class TooLong(ValueError):
-    """What was asked for is larger than the limit."""
+    """The requested lines are larger than the limit."""
 
 
 def _stream(chunks: Iterable[bytes], mark: bytes, encoding: str, line: int | None, limit: int | None, most: int) -> str:
     decoder = codecs.getincrementaldecoder(encoding)()
     to_skip, to_take = max(line or 1, 1) - 1, limit
-    found: list[str] = []
+    parts: list[str] = []
     if to_take == 0:
         return ""
     for text in _decode(chunks, decoder, mark):
@@ -187,10 +189,10 @@ def _stream(chunks: Iterable[bytes], mark: bytes, encoding: str, line: int | Non
         most -= len(part.encode("utf-8", "surrogatepass"))
         if most < 0:
             raise TooLong
-        found.append(part)
+        parts.append(part)
         if to_take == 0:
             break
-    return "".join(found)
+    return "".join(parts)
 
 
 def _decode(chunks: Iterable[bytes], decoder: codecs.IncrementalDecoder, mark: bytes) -> Iterator[str]:
@@ -205,9 +207,9 @@ _STRIDE: Final = 65536
 
 
 def _after(text: str, at: int, count: int) -> int:
-    """The place behind the next `count` line feeds. Whole strides are counted first: a file may be nothing but line feeds."""
-    while (found := text.count("\n", at, at + _STRIDE)) < count:
-        count -= found
+    """The position after the next `count` line feeds. Whole strides are counted first: a file may consist of line feeds only."""
+    while (line_feeds := text.count("\n", at, at + _STRIDE)) < count:
+        count -= line_feeds
         at += _STRIDE
         if at >= len(text):
             return len(text)

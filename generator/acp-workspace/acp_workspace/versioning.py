@@ -1,6 +1,7 @@
-"""A hook for version control: what was written is staged.
+"""A hook for version control that stages written files.
 
-Source: the file-system page, section "Version Control Integration", without its shell string: a file name can be no command.
+Source: the file-system page, section "Version Control Integration", but without its shell string, so that a file name cannot be a
+command.
 """
 
 from __future__ import annotations
@@ -19,17 +20,17 @@ _SETTINGS: Final = (
 )
 
 _GRACE: Final = 2.0
-"""Seconds that git has to tidy up when its time is over."""
+"""The seconds that git has to clean up after a timeout."""
 
 
 @dataclass(frozen=True, slots=True)
 class GitStage:
-    """Stages files with git; give it to `FileSystem(on_change=...)`.
+    """Stages files with git; pass it to `FileSystem(on_change=...)`.
 
-    `git` is the program, `timeout` in seconds ends it. One runs at a time, in one event loop, since each of them locks the index. Where
-    there is no git, no repository, or git refuses, nothing happens: staging is a courtesy, and the write has succeeded. Commands that a
-    repository's settings name as filters do run, as they would in a terminal; that is why `FilePolicy` does not let agents write below
-    `.git`. Use git 2.38 or newer, which can be told not to take a folder that an agent has laid out like a repository for one.
+    `git` is the program, `timeout` in seconds ends it. One runs at a time, in one event loop, since each locks the index. If there is no
+    git or no repository, or git refuses, nothing happens: staging is optional, and the write has succeeded. Filter commands of a
+    repository's settings do run, as they would in a terminal; that is why `FilePolicy` does not let agents write below `.git`. Use git
+    2.38 or newer, which can be told not to recognize a folder that an agent has laid out like a repository.
     """
 
     git: str = "git"
@@ -46,7 +47,7 @@ class GitStage:
         return (self.git, "--literal-pathspecs", *_SETTINGS, "-C", folder or "/", "add", "--", name)
 
     async def __call__(self, path: str) -> bool:
-        """Stage one file, and no link that leads to it; whether git said that it did."""
+        """Stage one file, following links; return whether git reported success."""
         environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         environment["GIT_TERMINAL_PROMPT"] = "0"
         async with self._turn:

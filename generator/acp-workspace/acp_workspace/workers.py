@@ -1,7 +1,6 @@
-"""Threads that file access runs in: a few of its own, with a bound on what waits for them.
+"""A thread pool for file access, with a limit on pending requests.
 
-The event loop's own threads stay free for others, and neither a thousand requests at once nor large ones hold more memory than the
-bounds say.
+The event loop's own threads stay free for others, and pending requests hold no more memory than the limits allow.
 """
 
 from __future__ import annotations
@@ -16,11 +15,11 @@ from typing import Final, TypeVar
 T = TypeVar("T")
 
 WORKERS: Final = 4
-"""Threads, and so files that are read or written at the same time."""
+"""The number of threads, and so of files that are read or written at the same time."""
 MOST_WAITING: Final = 4096
-"""Requests that wait for a thread or run in one."""
+"""The maximum number of requests that wait for a thread or run in one."""
 MOST_BYTES: Final = 256 * 1024 * 1024
-"""Bytes of content that such requests hold together."""
+"""The maximum total bytes of content of such requests."""
 
 
 class Stopped(Exception):
@@ -28,11 +27,11 @@ class Stopped(Exception):
 
 
 class Busy(Exception):
-    """More is under way than the bounds admit."""
+    """Too many requests are pending."""
 
 
 class Workers:
-    """A pool of threads. It ends with `close`, or when nothing refers to it any more."""
+    """A pool of threads. It ends with `close`, or when it is garbage collected."""
 
     def __init__(self, count: int = WORKERS, *, most_waiting: int = MOST_WAITING, most_bytes: int = MOST_BYTES) -> None:
         self._pool = ThreadPoolExecutor(count, thread_name_prefix="acp-session-files")
@@ -42,9 +41,11 @@ class Workers:
         self._bytes = 0
 
     async def run(self, work: Callable[[Callable[[], None]], T], *, weight: int = 0) -> T:
-        """Run `work` in a thread. A cancellation is told to it by the function it is given, and waits until it has ended.
+        """Run `work` in a thread.
 
-        `weight` is how many bytes the request holds meanwhile. Raises `Busy`, before anything is begun, and what `work` raises.
+        On cancellation, the function passed to `work` raises `Stopped`, and this call waits until the work has ended.
+
+        `weight` is how many bytes the request holds meanwhile. Raises `Busy` before anything starts, and what `work` raises.
         """
         if self._waiting >= self._most_waiting or self._bytes + weight > self._most_bytes:
             raise Busy
@@ -73,5 +74,5 @@ class Workers:
             self._bytes -= weight
 
     def close(self) -> None:
-        """Let the threads end when what was begun has ended. Nothing runs afterwards."""
+        """Stop the threads after the current work. Nothing can be run afterwards."""
         self._pool.shutdown(wait=False)

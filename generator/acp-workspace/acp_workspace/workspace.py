@@ -1,47 +1,51 @@
-"""Workspace roots: which directories a session may use, from the request on the wire to the bound root set.
+"""Workspace roots: the directories that a session may use, from the request on the wire to the bound root set.
 
 The effective roots are ordered: `[cwd, *additionalDirectories]`. A `Scope` is that list as text (`acp_workspace.scope`); a `RootSet` is
-a scope bound to real directories, against which paths are checked (`acp_workspace.containment`). `AgentWorkspace` holds the rules for
-the agent of one connection, `ClientWorkspace` those for the client.
+a scope bound to real directories, against which paths are checked (`acp_workspace.containment`). `AgentWorkspace` has the rules for the
+agent of one connection, `ClientWorkspace` those for the client.
 
 Source: the RFD on `additionalDirectories` (2026-03-24), cited as "RFD" with its section.
 """
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, Protocol, Self, TypeAlias, TypeVar, cast
+from typing import Any, Final, Protocol, Self, TypeAlias, TypeVar, cast
 
 from acp_bindings import UNSET
 
 from .containment import AccessDenied, Root, bind, contains, is_within, open_file, reach
-from .errors import NOT_FOUND, RequestError, invalid_params, refused
+from .errors import NOT_FOUND, RequestError, invalid_params, refusal
 from .scope import (
     NATIVE,
     Flavour,
     LifecycleRequest,
     Scope,
     SessionRequest,
+    entries_of,
     is_absolute,
     matches,
     normalise,
     parse_scope,
     request_scope,
     require_filter,
-    stated,
 )
 
 T = TypeVar("T")
 
 RootPolicy: TypeAlias = "Callable[[str], str | None]"
-"""A policy: told a directory, it returns why it cannot be granted, or `None` if it can.
+"""A policy: for a directory, it returns why it cannot be granted, or `None` if it can.
 
-It is asked about a root as it was declared (normalised) and, where links lead elsewhere, about the real path too: no root is granted by
-its spelling alone.
+It is called with a root's declared (normalized) path and, if links lead elsewhere, with the real path too: no root is granted by its
+spelling alone.
 """
+_OPENING_TIMEOUT: Final = 1.0
+"""The seconds that a request of the agent waits for the id of its session to become known here."""
 
 
 # --- roots as directories --------------------------------------------------------------------------------------------
@@ -49,32 +53,32 @@ its spelling alone.
 
 @dataclass(frozen=True, slots=True)
 class RootSet:
-    """A scope bound to directories: what the session's file accesses are checked against, `cwd` first.
+    """A scope bound to directories, against which the session's file accesses are checked; `cwd` first.
 
-    The directories are held open, a descriptor each, so another one that takes the place of a root is noticed and refused. They are closed
-    by `close`, at the end of a `with` block, or when nothing refers to them any more.
+    The directories are held open, a descriptor each, so that a replaced root is noticed and refused. They are closed by `close`, at the
+    end of a `with` block, or when the set is garbage collected.
     """
 
     scope: Scope
     roots: tuple[Root, ...]
 
     @classmethod
-    def bind(cls, found: Scope, policy: RootPolicy = lambda path: None) -> RootSet:
+    def bind(cls, scope: Scope, policy: RootPolicy = lambda path: None) -> RootSet:
         """Bind every root or none. `policy` is asked for each one, by its declared and by its real path.
 
-        Raises `RequestError` that names the entry: -32002 where there is no such directory, -32001 where it is refused.
+        Raises `RequestError` that names the entry: -32002 if there is no such directory, -32001 if it is refused.
         """
         roots: list[Root] = []
         try:
-            for index, path in enumerate(found.paths):
+            for index, path in enumerate(scope.paths):
                 roots.append(_bound(_entry(index), path, policy))
         except BaseException:
             _close(roots)
             raise
-        return cls(found, tuple(roots))
+        return cls(scope, tuple(roots))
 
     def close(self) -> None:
-        """Let the directories go: nothing is opened in them any more. What was opened before stays open."""
+        """Release the directories: nothing can be opened in them any more. Open descriptors stay valid."""
         _close(self.roots)
 
     def __enter__(self) -> Self:
@@ -84,8 +88,9 @@ class RootSet:
         self.close()
 
     def contains(self, path: str) -> bool:
-        """Whether a path, made absolute against `cwd` and with its links followed, lies in a root; `False` where that cannot be
-        decided. For display and planning: an access proves it anew while opening.
+        """Whether a path, resolved against `cwd` and following links, is in a root; `False` if that cannot be decided.
+
+        For display and planning: each access proves it again by opening.
         """
         try:
             return contains(self.roots, self.scope.absolute(path))
@@ -93,18 +98,19 @@ class RootSet:
             return False
 
     def open(self, path: str) -> int:
-        """Open a file or directory for reading by descriptor, proven to lie in a root. The caller closes it.
+        """Open a file or directory for reading, proven to be in a root, and return its descriptor. The caller closes it.
 
-        Raises `RequestError` -32001 where it lies outside, `OSError` where it cannot be opened.
+        Raises `RequestError` -32001 if it is outside the roots, `OSError` if it cannot be opened.
         """
         try:
             return reach(self.roots, self.scope.absolute(path), lambda at: open_file(at.root, at.parts, os.O_RDONLY))
         except AccessDenied as error:
-            raise refused(path, error.reason) from None
+            raise refusal(path, error.reason) from None
 
     def discover(self, *names: str) -> Iterator[Discovery]:
-        """Find files or directories by their relative paths in every root alike, earlier roots first (RFD, "Agent behavior
-        expectations"). What leads out of its root is left out. Being found makes nothing trustworthy: see `Discovery`.
+        """Find files or directories by relative path in every root, earlier roots first (RFD, "Agent behavior expectations").
+
+        Paths that lead out of their root are skipped. A discovery is not to be trusted: see `Discovery`.
         """
         for root in self.roots:
             for name in names:
@@ -116,41 +122,41 @@ class RootSet:
                 yield Discovery(path, name, root)
 
     def prevailing(self, *names: str) -> dict[str, Discovery]:
-        """Of each name the find in the earliest root: earlier roots take precedence (RFD, "Agent behavior expectations")."""
-        found: dict[str, Discovery] = {}
+        """The discovery of each name in the earliest root: earlier roots take precedence (RFD, "Agent behavior expectations")."""
+        discoveries: dict[str, Discovery] = {}
         for one in self.discover(*names):
-            found.setdefault(one.name, one)
-        return found
+            discoveries.setdefault(one.name, one)
+        return discoveries
 
 
 Roots: TypeAlias = "RootSet | Scope"
-"""The roots of a session: bound to directories of this machine, or as text where the files lie elsewhere."""
+"""The roots of a session: bound to directories of this machine, or as text if the files are elsewhere."""
 
 
 class RootsSource(Protocol):
-    """Whoever knows the roots of sessions. What serves a session asks for them at each request and keeps none."""
+    """A provider of the roots of sessions. Services ask for them at each request and keep none."""
 
     def roots(self, session_id: str) -> Roots:
-        """The roots that are in force. Raises `RequestError` -32602 for a session that has none."""
+        """The roots in force. Raises `RequestError` -32602 for a session without roots."""
         ...
 
 
 def session_roots(source: RootsSource | Mapping[str, Roots], session_id: str) -> Roots:
-    """The roots that are in force for a session, by whoever knows them. Raises `RequestError` -32602 for a session that has none."""
+    """The roots in force for a session, from a provider or a mapping. Raises `RequestError` -32602 for a session without roots."""
     if not isinstance(source, Mapping):
         return source.roots(session_id)
-    found = source.get(session_id)
-    if found is None:
+    roots = source.get(session_id)
+    if roots is None:
         raise invalid_params("no workspace roots are known for this session", "/sessionId")
-    return found
+    return roots
 
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """A file or directory found in a root: its path, the name looked for, and the root.
+    """A file or directory found in a root: its path, the requested name, and the root.
 
-    It says where something lies and nothing more. "Discovery is not equivalent to trust" (RFD, "Security considerations"): ask before
-    you run it or take it as an instruction.
+    It only says where something is. "Discovery is not equivalent to trust" (RFD, "Security considerations"): ask before you run it or
+    treat it as an instruction.
     """
 
     path: str
@@ -159,24 +165,24 @@ class Discovery:
 
 
 def _entry(index: int) -> str:
-    """How a sentence names the root at an index of a root set."""
+    """The name of the root at an index of a root set, for messages."""
     return f"additionalDirectories[{index - 1}]" if index else "cwd"
 
 
 def _bound(entry: str, path: str, policy: RootPolicy = lambda path: None) -> Root:
     reason = policy(path)
     if reason is not None:
-        raise _refused_root(path, entry, reason)
+        raise _root_refusal(path, entry, reason)
     try:
         root = bind(path)
     except FileNotFoundError:
         raise RequestError(NOT_FOUND, f"{entry} is not an existing directory", {"path": path, "entry": entry}) from None
     except NotADirectoryError:
-        raise _refused_root(path, entry, "it is not a directory") from None
+        raise _root_refusal(path, entry, "it is not a directory") from None
     except OSError as error:
-        raise _refused_root(path, entry, os.strerror(error.errno or errno.EIO).lower()) from None
+        raise _root_refusal(path, entry, os.strerror(error.errno or errno.EIO).lower()) from None
     except AccessDenied as error:
-        raise _refused_root(path, entry, error.reason) from None
+        raise _root_refusal(path, entry, error.reason) from None
     try:
         reason = policy(root.real) if root.real != path else None
     except BaseException:
@@ -184,7 +190,7 @@ def _bound(entry: str, path: str, policy: RootPolicy = lambda path: None) -> Roo
         raise
     if reason is not None:
         root.close()
-        raise _refused_root(path, entry, reason)
+        raise _root_refusal(path, entry, reason)
     return root
 
 
@@ -193,8 +199,8 @@ def _close(roots: Iterable[Root]) -> None:
         root.close()
 
 
-def _refused_root(path: str, entry: str, reason: str) -> RequestError:
-    error = refused(path, reason)
+def _root_refusal(path: str, entry: str, reason: str) -> RequestError:
+    error = refusal(path, reason)
     return RequestError(error.code, f"{entry} is refused: {reason}", {"path": path, "entry": entry})
 
 
@@ -202,12 +208,11 @@ def _refused_root(path: str, entry: str, reason: str) -> RequestError:
 
 
 class AgentWorkspace:
-    """The rules for an agent, for one connection: which roots a lifecycle request results in (RFD, "Request-specific behavior").
+    """The rules for the agent of one connection: the roots that result from a lifecycle request (RFD, "Request-specific behavior").
 
-    Call `bind` or `fork` before anything is created: it validates and binds, and raises or returns all roots that were
-    asked for, never fewer. Then do the work and call `activate` with the session's id.
-
-    `advertised` says whether the agent advertises `additionalDirectories`, `policy` decides about each root.
+    Call `bind` or `fork` before anything is created: it validates and binds, and raises or returns all requested roots, never fewer.
+    Then do the work and call `activate` with the session's id. `advertised` says whether the agent advertises `additionalDirectories`,
+    `policy` decides about each root.
     """
 
     def __init__(
@@ -219,41 +224,42 @@ class AgentWorkspace:
         self._proven: dict[str, Scope] = {}
 
     def bind(self, request: LifecycleRequest) -> RootSet:
-        """Roots for `session/new`, `session/load` and `session/resume`: the list supplied is the whole list, whatever was stored; omitted
-        means none. Raises `RequestError`.
+        """Bind the roots for `session/new`, `session/load` and `session/resume`.
+
+        The list of the request replaces any stored list; an omitted one is empty. Raises `RequestError`.
         """
         return RootSet.bind(self._requested(request), self.policy)
 
     def fork(self, request: SessionRequest, *, inherit: bool = False) -> RootSet:
-        """Roots for `session/fork`: the list supplied, else none.
+        """Bind the roots for `session/fork`: those of the request's list; an omitted one is empty.
 
-        With `inherit`, an agent whose forks keep the source's roots takes them over where the list was omitted, but only if this
-        connection set them itself (`activate`) and nobody has changed them since. Otherwise the fork fails with -32602 and asks for
-        the list.
+        With `inherit`, for an agent whose forks keep the source's roots, an omitted list takes these over, but only if this connection
+        has set them itself (`activate`) and they have not changed since. Otherwise raises `RequestError` -32602, which asks for the
+        list.
         """
-        found = self._requested(request)
+        scope = self._requested(request)
         if not inherit or request.additional_directories is not UNSET:
-            return RootSet.bind(found, self.policy)
+            return RootSet.bind(scope, self.policy)
         proven = self._proven.get(request.session_id)
         if proven is None:
             message = (
                 "additionalDirectories must be given: the roots of the source session are not known to this connection"
             )
             raise invalid_params(message, "/additionalDirectories")
-        return RootSet.bind(parse_scope(found.cwd, proven.additional, flavour=self.flavour), self.policy)
+        return RootSet.bind(parse_scope(scope.cwd, proven.additional, flavour=self.flavour), self.policy)
 
     def activate(self, session_id: str, roots: RootSet) -> None:
-        """Note that this connection has given a session these roots."""
+        """Record that this connection has given a session these roots."""
         self._proven[session_id] = roots.scope
 
     def invalidate(self, session_id: str) -> None:
-        """Note that a session was closed, or got its roots from another connection: what this one knew proves nothing any more."""
+        """Record that a session was closed, or got its roots from another connection: the recorded roots are no longer valid."""
         self._proven.pop(session_id, None)
 
     def filter_sessions(
         self, sessions: Iterable[T], request: LifecycleRequest, scope_of: Callable[[T], Scope]
     ) -> list[T]:
-        """The sessions that pass the filters of `session/list`, in their order; see `matches`. Raises `RequestError` -32602."""
+        """The sessions that pass the filters of `session/list`, in order; see `matches`. Raises `RequestError` -32602."""
         additional = request.additional_directories
         require_filter(request.cwd, additional, self.flavour)
         return [
@@ -263,56 +269,95 @@ class AgentWorkspace:
         ]
 
     def _requested(self, request: LifecycleRequest) -> Scope:
-        found = request_scope(request, flavour=self.flavour)
-        if not self.advertised and stated(request.additional_directories):
+        scope = request_scope(request, flavour=self.flavour)
+        if not self.advertised and entries_of(request.additional_directories):
             message = "this agent does not support additionalDirectories, and roots are never dropped silently"
             raise invalid_params(message, "/additionalDirectories")
-        return found
+        return scope
 
 
 # --- the client of a connection --------------------------------------------------------------------------------------
 
 
 class ClientWorkspace:
-    """The rules for a client: which directories it sends, and which roots hold for each session (RFD, "Client responsibilities").
+    """The rules for a client: the directories that it sends, and the roots in force for each session (RFD, "Client responsibilities").
 
-    Only what the user has granted is sent or enforced: `allowed_roots` and `allow` name directories, each with all that lies in it.
+    Only what the user has granted is sent or enforced: `allowed_roots` and `allow` name directories, each with all its content.
     """
 
     def __init__(self, allowed_roots: Iterable[str] = ()) -> None:
         self._allowed: list[Root] = []
         self._sessions: dict[str, RootSet] = {}
+        self._requested: dict[str, RootSet] = {}
+        self._openings: set[asyncio.Future[None]] = set()
         self._established: set[str] = set()
         self._has_ended = False
         for path in allowed_roots:
             self.allow(path)
 
     def allow(self, path: str) -> None:
-        """Note that the user has granted a directory. Raises `RequestError` where it cannot be bound."""
+        """Grant a directory on behalf of the user. Raises `RequestError` if it cannot be bound."""
         if not is_absolute(path):
             raise invalid_params("a granted directory must be an absolute path", path=path)
         self._allowed.append(_bound("the granted directory", normalise(path)))
 
     def prepare(self, cwd: str, additional: Sequence[str] = (), *, advertised: bool) -> RootSet:
-        """The roots to send with a lifecycle request: absolute, without duplicates, all of them granted.
+        """Bind the roots to send with a lifecycle request: absolute, without duplicates, all of them granted.
 
-        `advertised` says whether the agent advertises `additionalDirectories`. Send `scope.cwd`, and what `additional_directories` returns:
-        the full list, on load and resume too, since the agent remembers none. Raises `RequestError`: -32602 for malformed entries or
-        where the agent does not support additional roots, -32001 for a directory that the user has not granted.
+        `advertised` says whether the agent advertises `additionalDirectories`. Send `scope.cwd` and the result of
+        `additional_directories`: the full list, even on load and resume, since the agent remembers none. Raises `RequestError`: -32602
+        for malformed entries or if the agent does not support additional roots, -32001 for a directory that the user has not granted.
         """
-        found = parse_scope(cwd, list(additional))
-        if found.additional and not advertised:
+        scope = parse_scope(cwd, list(additional))
+        if scope.additional and not advertised:
             message = "the agent does not support additionalDirectories; name none, if the user agrees to 'cwd' alone"
             raise invalid_params(message, "/additionalDirectories")
-        return self._bound(found)
+        return self._bound(scope)
 
     @staticmethod
     def additional_directories(roots: RootSet, *, advertised: bool) -> Any:
-        """The value for the field `additional_directories` of a request: the full list, or `UNSET` where it must be left out."""
+        """The value for the field `additional_directories` of a request: the full list, or `UNSET` to omit it."""
         return roots.scope.as_listed() if advertised else UNSET
 
+    @asynccontextmanager
+    async def open_session(self, roots: RootSet, session_id: str | None = None) -> AsyncGenerator[None]:
+        """Open a session with these roots; without an id it is a new one.
+
+        Call `establish` in the block once the agent has accepted the request: otherwise the earlier roots stay in force, and these are
+        closed. In the block, requests of a session with an id use the new roots.
+        """
+        opening: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        if session_id is None:
+            self._openings.add(opening)
+        else:
+            self._requested[session_id] = roots
+        try:
+            yield
+        finally:
+            if session_id is not None and self._requested.get(session_id) is roots:
+                del self._requested[session_id]
+            if not any(root_set is roots for root_set in self._sessions.values()):
+                roots.close()
+            self._openings.discard(opening)
+            opening.set_result(None)
+
+    @property
+    def is_opening(self) -> bool:
+        """Whether a session is being opened whose id is not known yet."""
+        return bool(self._openings)
+
+    async def wait_known(self, session_id: str) -> None:
+        """Wait until a session has roots, no session is being opened any more, or a second has passed."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_OPENING_TIMEOUT):
+                while self._openings:
+                    with suppress(RequestError):
+                        self.roots(session_id)
+                        return
+                    await asyncio.wait(tuple(self._openings), return_when=asyncio.FIRST_COMPLETED)
+
     def establish(self, session_id: str, roots: RootSet) -> None:
-        """Note the roots of a session whose lifecycle request the agent has answered. Those that it had before are closed."""
+        """Set the roots of a session whose lifecycle request the agent has accepted. Its earlier roots are closed."""
         before = self._sessions.get(session_id)
         if before is not None and before is not roots:
             before.close()
@@ -320,10 +365,10 @@ class ClientWorkspace:
         self._established.add(session_id)
 
     def learn(self, info: SessionRequest) -> RootSet:
-        """Take the roots of a session from `session/list`, and return those that are in force.
+        """Adopt the roots of a session from `session/list`, and return those in force.
 
-        They hold until a lifecycle request sets others; roots that this client set itself stay. A list cannot widen what the user has
-        granted: raises `RequestError` -32001 then, and the session has no roots.
+        They are in force until a lifecycle request sets others; roots that this client has set itself stay. A list cannot widen what the
+        user has granted: then this raises `RequestError` -32001, and the session has no roots.
         """
         if info.session_id in self._established:
             return self._sessions[info.session_id]
@@ -333,14 +378,14 @@ class ClientWorkspace:
         return roots
 
     def forget(self, session_id: str) -> None:
-        """Note that a session has ended: its roots are closed, so that nothing is opened for it any more."""
+        """Close the roots of a session that has ended, so that nothing is opened for it any more."""
         roots = self._sessions.pop(session_id, None)
         if roots is not None:
             roots.close()
         self._established.discard(session_id)
 
     def close(self) -> None:
-        """Note that the connection has ended: all roots are closed, those of the sessions and the granted ones."""
+        """Close all roots, those of sessions and the granted ones, because the connection has ended."""
         for session_id in tuple(self._sessions):
             self.forget(session_id)
         _close(self._allowed)
@@ -348,15 +393,18 @@ class ClientWorkspace:
         self._has_ended = True
 
     def roots(self, session_id: str) -> RootSet:
-        """The roots that hold for a session. Raises `RequestError` -32602 for a session that has none."""
-        return cast("RootSet", session_roots(self._sessions, session_id))
+        """The roots in force for a session; while it is being reopened, those of the request.
 
-    def _bound(self, found: Scope) -> RootSet:
-        roots = RootSet.bind(found)
+        Raises `RequestError` -32602 for a session without roots.
+        """
+        return self._requested.get(session_id) or cast("RootSet", session_roots(self._sessions, session_id))
+
+    def _bound(self, scope: Scope) -> RootSet:
+        roots = RootSet.bind(scope)
         for index, root in enumerate(roots.roots):
             if not is_within(self._allowed, root):
                 roots.close()
                 ended = "the connection of this workspace has ended, so its grants have ended; create a new workspace"
                 is_over = self._has_ended and not self._allowed
-                raise _refused_root(root.path, _entry(index), ended if is_over else "the user has not granted it")
+                raise _root_refusal(root.path, _entry(index), ended if is_over else "the user has not granted it")
         return roots

@@ -60,7 +60,7 @@ def _by(key: str, attribute: str, known: Tuple[Any, ...], untagged: str) -> Call
 
 
 def module(view: View, helpers: str) -> str:
-    """All of it."""
+    """The whole text."""
     blocks = [HEAD.format(helpers=helpers), *literals(view), BASE]
     for group in ordered(view.protocol):
         for definition in sorted(group, key=lambda each: not isinstance(each, ir.Record)):
@@ -75,27 +75,27 @@ def module(view: View, helpers: str) -> str:
 
 
 def elicitations(view: View) -> Iterator[str]:
-    """The modes of elicitation, each of which is one of several classes."""
+    """Yield the types of the elicitation modes, each of which is a union of classes."""
     for name in ("ElicitationFormMode", "ElicitationUrlMode"):
-        found = view.protocol.definitions.get(name)
-        if isinstance(found, ir.Alias) and isinstance(found.type, ir.AnyOf):
-            yield from (view.type_of(each) for each in found.type.types)
+        definition = view.protocol.definitions.get(name)
+        if isinstance(definition, ir.Alias) and isinstance(definition.type, ir.AnyOf):
+            yield from (view.type_of(each) for each in definition.type.types)
 
 
 def literals(view: View) -> Iterator[str]:
-    """The sets of constants that have a name."""
+    """Yield the type aliases of named enumerations."""
     lines: list[str] = []
     for name in sorted(LITERALS):
-        found = view.protocol.definitions.get(name)
-        if isinstance(found, ir.Enum):
-            values = ", ".join(literal(value.value) for value in found.values)
-            open_ = "" if found.openness == "closed" else f", {view.type_of(found.base)}"
+        definition = view.protocol.definitions.get(name)
+        if isinstance(definition, ir.Enum):
+            values = ", ".join(literal(value.value) for value in definition.values)
+            open_ = "" if definition.openness == "closed" else f", {view.type_of(definition.base)}"
             lines.append(f"{name} = {'Union[' if open_ else ''}Literal[{values}]{open_}{']' if open_ else ''}")
     yield "\n".join(lines) + "\n"
 
 
 def block(view: View, definition: ir.Definition) -> Iterator[str]:
-    """The classes and names that a definition becomes; none, where the SDK has none for it."""
+    """Yield the classes and aliases of a definition; none if the SDK has no class for it."""
     match definition:
         case ir.Record(name=name):
             if name not in view.dropped:
@@ -112,25 +112,25 @@ def block(view: View, definition: ir.Definition) -> Iterator[str]:
             return
 
 
-def tagged(view: View, found: ir.TaggedUnion) -> str:
-    """A union discriminated by its tag; that of the interface has a name, and is tried member by member as released."""
-    members = [*view.members(found)]
-    if found.openness == "open" or found.name in PUBLIC:
-        return f"{view.named(found.name)} = {union(dict.fromkeys(type_ for _, type_ in members))}\n"
-    known = ", ".join(literal(variant.tag) for variant in found.variants)
+def tagged(view: View, definition: ir.TaggedUnion) -> str:
+    """The text of a tagged union. A public union is an alias, tried member by member as in the released SDK."""
+    members = [*view.members(definition)]
+    if definition.openness == "open" or definition.name in PUBLIC:
+        return f"{view.named(definition.name)} = {union(dict.fromkeys(type_ for _, type_ in members))}\n"
+    tag_literals = ", ".join(literal(variant.tag) for variant in definition.variants)
     parts = ", ".join(f"Annotated[{type_}, Tag({literal(tag)})]" for tag, type_ in members)
-    by = f"_by({literal(found.tag)}, {literal(view.attribute(found.tag))}, ({known},), {literal('')})"
-    return f"{view.named(found.name)} = Annotated[Union[{parts}], Discriminator({by})]\n"
+    by = f"_by({literal(definition.tag)}, {literal(view.attribute(definition.tag))}, ({tag_literals},), {literal('')})"
+    return f"{view.named(definition.name)} = Annotated[Union[{parts}], Discriminator({by})]\n"
 
 
 def root_model(name: str, type_: str, doc: str) -> str:
-    """A class that holds one value."""
+    """The text of a root model: a class that holds one value."""
     lines = [f"class {name}(RootModel[{type_}]):", "    model_config = ConfigDict(use_attribute_docstrings=True)", ""]
     return "\n".join([*lines, f"    root: {type_}", *described(doc)]) + "\n"
 
 
 def described(doc: str) -> list[str]:
-    """A text below the thing that it describes."""
+    """The docstring lines of a field."""
     text = docstring(doc, 4)
     return [f"    {text}"] if text else []
 
@@ -138,46 +138,46 @@ def described(doc: str) -> list[str]:
 # --- classes ---------------------------------------------------------------------------------------------------------
 
 
-def record(view: View, found: ir.Record, name: str) -> str:
-    """A class with fields and what a receiver forgives in them."""
-    base = view.protocol.definitions.get(found.base or "")
+def record(view: View, definition: ir.Record, name: str) -> str:
+    """The class of a record, with its fields and the validators that decode them leniently."""
+    base = view.protocol.definitions.get(definition.base or "")
     inherited = {field.name: field for field in base.fields} if isinstance(base, ir.Record) else {}
-    own = [field for field in found.fields if inherited.get(field.name) != field]
+    own = [field for field in definition.fields if inherited.get(field.name) != field]
     parent = view.class_of(base.name) if isinstance(base, ir.Record) and base.name not in view.dropped else "BaseModel"
     lines = [f"class {name}({parent}):"]
-    if is_open(found):
+    if is_open(definition):
         lines += ['    model_config = ConfigDict(extra="allow")', ""]
     for field in own:
         lines += [f"    {attribute(view, field)}", *described(field.doc)]
-    lines += indented(validators(view, found, own))
+    lines += indented(validators(view, definition, own))
     return "\n".join([*lines, *(["    pass"] if len(lines) == 1 else [])]) + "\n"
 
 
-def is_open(found: ir.Record) -> bool:
-    """Whether a record is that of unknown variants: any text is its tag, but for the known ones."""
-    tags = {tag for tag, _ in found.excluded}
-    return any(field.name in tags and field.required for field in found.fields)
+def is_open(definition: ir.Record) -> bool:
+    """Whether a record is that of unknown variants: its tag is any text except the known tags."""
+    tags = {tag for tag, _ in definition.excluded}
+    return any(field.name in tags and field.required for field in definition.fields)
 
 
 def attribute(view: View, field: ir.Field) -> str:
-    """The line of a field. What may be left out may be `None` as well."""
+    """The line of a field. The type of an optional field also allows `None`."""
     name, (plain, limits_) = view.attribute(field.name), unlimited(field.type)
     type_ = view.type_of(plain)
     if not field.required and not type_.startswith("Optional["):
         type_ = "Any" if type_ == "None" else f"Optional[{type_}]"
-    told: dict[str, str] = {"alias": literal(field.name)} if name != field.name else {}
-    told.update({key: literal(limit) for key, limit in limits_.items()})
+    arguments: dict[str, str] = {"alias": literal(field.name)} if name != field.name else {}
+    arguments.update({key: literal(limit) for key, limit in limits_.items()})
     value = default(field)
     is_made = field.default is not None and isinstance(field.default.value, dict | list)
     if is_made:
-        told["validate_default"] = "True"
-    given = ", ".join(f"{key}={text}" for key, text in told.items())
-    annotated = f"Annotated[{type_}, Field({given})]" if given else type_
+        arguments["validate_default"] = "True"
+    argument_list = ", ".join(f"{key}={text}" for key, text in arguments.items())
+    annotated = f"Annotated[{type_}, Field({argument_list})]" if argument_list else type_
     return f"{name}: {annotated}{'' if field.required and value == 'None' else f' = {value}'}"
 
 
 def unlimited(type_: ir.Type) -> tuple[ir.Type, dict[str, int | float]]:
-    """A number, null or not, and its limits apart: they are those of the field."""
+    """A number type, nullable or not, without its limits, and the limits, which the field declares."""
     match type_:
         case ir.Number(integer=integer):
             return ir.Number(integer), limits(type_)
@@ -188,13 +188,13 @@ def unlimited(type_: ir.Type) -> tuple[ir.Type, dict[str, int | float]]:
 
 
 def default(field: ir.Field) -> str:
-    """What stands for a field that is left out."""
+    """The default of an omitted field, as text."""
     return json_literal(field.default.value) if field.default is not None else "None"
 
 
-def validators(view: View, found: ir.Record, own: list[ir.Field]) -> Iterator[str]:
-    """What a receiver forgives, versions that are no numbers, and known tags where only unknown ones belong."""
-    coerced = [view.attribute(field.name) for field in own if (found.name, field.name) == COERCED]
+def validators(view: View, definition: ir.Record, own: list[ir.Field]) -> Iterator[str]:
+    """Yield the validators of a class: lenient decoding, protocol versions that are not numbers, and refusal of known tags."""
+    coerced = [view.attribute(field.name) for field in own if (definition.name, field.name) == COERCED]
     if coerced:
         yield from method("_coerce_protocol_version", coerced, "before", "value", "try:\n    return int(value)\n"
             "except (TypeError, ValueError, OverflowError):\n    return 1")  # fmt: skip
@@ -209,20 +209,20 @@ def validators(view: View, found: ir.Record, own: list[ir.Field]) -> Iterator[st
     for index, (value, names) in enumerate(forgiven.items()):
         body = f"return salvage_on_error(value, handler, lambda: {value})"
         yield from method(f"_salvage_on_error_{index}", names, "wrap", "value, handler", body)
-    for tag, known in found.excluded if is_open(found) else ():
+    for tag, known_tags in definition.excluded if is_open(definition) else ():
         reason = literal(f"a known {tag} has a class of its own")
-        body = f"if value in ({', '.join(map(literal, known))},):\n    raise ValueError({reason})\nreturn value"
+        body = f"if value in ({', '.join(map(literal, known_tags))},):\n    raise ValueError({reason})\nreturn value"
         yield from method(f"_refuse_known_{view.attribute(tag)}", [view.attribute(tag)], "before", "value", body)
 
 
 def method(name: str, fields: list[str], mode: str, takes: str, body: str) -> Iterator[str]:
-    """The lines of a validator of some fields."""
-    named = ", ".join(literal(field) for field in fields)
-    taken = ", ".join(f"{each}: Any" for each in takes.split(", "))
+    """Yield the lines of a validator of some fields."""
+    field_list = ", ".join(literal(field) for field in fields)
+    parameters = ", ".join(f"{each}: Any" for each in takes.split(", "))
     yield ""
-    yield f"@field_validator({named}, mode={literal(mode)})"
+    yield f"@field_validator({field_list}, mode={literal(mode)})"
     yield "@classmethod"
-    yield f"def {name}(cls, {taken}) -> Any:"
+    yield f"def {name}(cls, {parameters}) -> Any:"
     yield from indented([body])
 
 
@@ -230,7 +230,7 @@ def method(name: str, fields: list[str], mode: str, takes: str, body: str) -> It
 
 
 def envelopes(view: View) -> Iterator[str]:
-    """The classes of whole messages."""
+    """Yield the classes of whole messages."""
     for name, schema in view.protocol.framing.items():
         if not isinstance(schema, dict):
             continue
@@ -239,14 +239,14 @@ def envelopes(view: View) -> Iterator[str]:
         if inner and not branches:
             yield envelope(view, name, schema)
         elif branches:
-            made = {f"{name}Message": branches[0], f"{name.removesuffix('Response')}ErrorMessage": branches[1]}
-            for own, branch in made.items():
+            classes = {f"{name}Message": branches[0], f"{name.removesuffix('Response')}ErrorMessage": branches[1]}
+            for own, branch in classes.items():
                 yield envelope(view, own, branch)
-            yield root_model(name, f"Union[{', '.join(made)}]", str(schema.get("description", "")))
+            yield root_model(name, f"Union[{', '.join(classes)}]", str(schema.get("description", "")))
 
 
 def envelope(view: View, name: str, schema: Any) -> str:
-    """The class of one form of a message. `jsonrpc` is for the connection."""
+    """The class of a message; `jsonrpc` is omitted, because the connection handles it."""
     lines = [f"class {name}(BaseModel):"]
     required = schema.get("required", [])
     for key, inner in schema["properties"].items():
@@ -254,23 +254,23 @@ def envelope(view: View, name: str, schema: Any) -> str:
             continue
         type_ = carried(view, inner)
         is_needed = key in required and key != "params"
-        told = type_ if is_needed or type_.startswith("Optional[") else f"Optional[{type_}]"
-        lines += [f"    {key}: {told}{'' if is_needed else ' = None'}"]
+        annotation = type_ if is_needed or type_.startswith("Optional[") else f"Optional[{type_}]"
+        lines += [f"    {key}: {annotation}{'' if is_needed else ' = None'}"]
         lines += described(str(inner.get("description", "")))
     return "\n".join(lines) + "\n"
 
 
 def carried(view: View, schema: ir.JSON) -> str:
-    """The type of what a message carries: that of its one reference, or any of several."""
-    found = [*dict.fromkeys(references(schema))]
-    if not found:
+    """The type of a member of a message: the union of the definitions that it refers to."""
+    names = [*dict.fromkeys(references(schema))]
+    if not names:
         return "str" if isinstance(schema, dict) and schema.get("type") == "string" else "Any"
-    types = dict.fromkeys(view.type_of(ir.Ref(name)) for name in found if name in view.protocol.definitions)
+    types = dict.fromkeys(view.type_of(ir.Ref(name)) for name in names if name in view.protocol.definitions)
     return union(types)
 
 
 def references(schema: ir.JSON) -> Iterator[str]:
-    """The definitions that a schema refers to, in order."""
+    """Yield the names of definitions that a schema refers to, in order."""
     if isinstance(schema, dict):
         if isinstance(address := schema.get("$ref"), str):
             yield address.rpartition("/")[2]

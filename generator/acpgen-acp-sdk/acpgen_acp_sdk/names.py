@@ -1,4 +1,4 @@
-"""What the SDK calls things, where that is not the name in the schema: an interface that people import from."""
+"""Names in the SDK that differ from those of the schema; they are public and must not change."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from typing import Final
 
 CLASSES: Final[Mapping[str, str]] = {
     "AcceptCreateElicitationResponse": "AcceptElicitationResponse",
-    "AgentMessageChunkSessionUpdate": "AgentMessageChunk",
-    "AgentThoughtChunkSessionUpdate": "AgentThoughtChunk",
     "ArrayElicitationPropertySchema": "ElicitationMultiSelectPropertySchema",
     "AvailableCommandsUpdateSessionUpdate": "AvailableCommandsUpdate",
     "BooleanElicitationPropertySchema": "ElicitationBooleanPropertySchema",
@@ -47,27 +45,26 @@ CLASSES: Final[Mapping[str, str]] = {
     "SessionFormCreateElicitationRequest": "CreateFormSessionElicitationRequest",
     "SessionInfoUpdateSessionUpdate": "SessionInfoUpdate",
     "SessionUrlCreateElicitationRequest": "CreateUrlSessionElicitationRequest",
+    "SessionToolCallUpdate": "ToolCallProgress",
     "StringElicitationPropertySchema": "ElicitationStringPropertySchema",
     "ToolCallSessionUpdate": "ToolCallStart",
-    "ToolCallUpdateSessionUpdate": "ToolCallProgress",
     "UnknownCreateElicitationRequest": "CreateOtherElicitationRequest",
     "UnknownCreateElicitationResponse": "OtherElicitationResponse",
     "UnknownElicitationPropertySchema": "ElicitationOtherPropertySchema",
     "UnknownMultiSelectItems": "OtherMultiSelectItems",
     "UrlCreateElicitationRequest": "CreateUrlElicitationRequest",
     "UsageUpdateSessionUpdate": "UsageUpdate",
-    "UserMessageChunkSessionUpdate": "UserMessageChunk",
     "ValueIdSetSessionConfigOptionRequest": "SetSessionConfigOptionSelectRequest",
 }
-"""Classes by the name that acpgen gives. A body that would have the name of its variant gets an underscore before it."""
+"""SDK class names by acpgen's class names. A body whose name its variant needs gets an underscore prefix."""
 
 ROOT_MODELS: Final = frozenset(
     {"AvailableCommandInput", "ElicitationContentValue", "ElicitationFormMode", "ElicitationUrlMode"}
 )
-"""Definitions that are no objects and classes nevertheless."""
+"""Definitions that are not objects, but are classes in the SDK."""
 
 LOOSE: Final = frozenset({"ElicitationContentValue"})
-"""Root models that fields do not use: they hold the plain value, whatever it is."""
+"""Root models that fields do not use: fields are typed as `Any`."""
 
 PUBLIC: Final = frozenset(
     {
@@ -77,15 +74,15 @@ PUBLIC: Final = frozenset(
         "UrlCreateElicitationRequest",
     }
 )
-"""Unions that have a name of their own. All others are private: their members are what people import."""
+"""Unions with a public name. Other unions are private; users import their members."""
 
 LITERALS: Final = frozenset(
     {"PermissionOptionKind", "PlanEntryPriority", "PlanEntryStatus", "StopReason", "ToolCallStatus", "ToolKind"}
 )
-"""Sets of constants that are types. Other closed ones are plain text in the SDK, which refuses no value of them."""
+"""Enumerations that are `Literal` types. Other closed enumerations are plain `str` in the SDK, which refuses no value."""
 
 FIELDS: Final[Mapping[str, str]] = {"_meta": "field_meta", "list": "list"}
-"""Attributes by wire name, where that is not the wire name in snake case."""
+"""Attribute names by wire name, if they are not the wire name in snake case."""
 
 COERCED: Final = ("InitializeRequest", "protocolVersion")
-"""The field that takes any value: shipped clients send a date as their version, and are answered rather than refused."""
+"""The field that accepts any value: released clients send a date as their version, and get a response rather than an error."""

@@ -1,4 +1,4 @@
-"""What the SDK makes of the IR: names of classes and attributes, types as Python writes them, unions with a place for what is unknown."""
+"""A view of the IR for the SDK: names of classes and attributes, Python types, and unions with a branch for unknown variants."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from acpgen_acp_sdk.names import CLASSES, FIELDS, LITERALS, LOOSE, PUBLIC, ROOT_
 
 @dataclass(frozen=True)
 class View:
-    """One protocol as the SDK sees it. `keep_unknown` gives every tagged union a class for variants that it does not know."""
+    """A protocol in terms of the SDK. `keep_unknown` gives every tagged union a class for unknown variants."""
 
     protocol: ir.Protocol
     keep_unknown: bool = True
 
     @cached_property
     def variants(self) -> dict[str, tuple[ir.TaggedUnion, ir.Variant]]:
-        """Each variant by the definition that holds it."""
+        """The union and the variant of each definition that a variant refers to."""
         unions = [each for each in self.protocol.definitions.values() if isinstance(each, ir.TaggedUnion)]
         return {variant.type: (union, variant) for union in unions for variant in union.variants}
 
     @cached_property
     def others(self) -> dict[str, ir.Record]:
-        """The record of unknown variants of each union that has none in the SDK's interface; it extends the untagged branch."""
+        """The record of unknown variants of each union for which the SDK's interface has none; it extends the untagged branch."""
         if not self.keep_unknown:
             return {}
-        found: dict[str, ir.Record] = {}
+        records: dict[str, ir.Record] = {}
         for union in self.protocol.definitions.values():
             if not isinstance(union, ir.TaggedUnion) or union.openness == "open":
                 continue
@@ -36,40 +36,40 @@ class View:
             inherited = branch.fields if isinstance(branch, ir.Record) else ()
             doc = f"A variant of {union.name} that this version does not know, kept as it came."
             tag = ir.Field(union.tag, ir.String(), required=True, doc="The type that is not known.")
-            known = tuple(variant.tag for variant in union.variants)
+            tags = tuple(variant.tag for variant in union.variants)
             fields = (*(field for field in inherited if field.name != union.tag), tag)
-            found[union.name] = ir.Record(
-                f"Other{union.name}", fields, base=union.default, excluded=((union.tag, known),), doc=doc
+            records[union.name] = ir.Record(
+                f"Other{union.name}", fields, base=union.default, excluded=((union.tag, tags),), doc=doc
             )
-        return found
+        return records
 
     @cached_property
     def dropped(self) -> frozenset[str]:
-        """Records that the SDK has no class for: shapes of what is unknown, and fallbacks in whose place another class is made."""
+        """Records without a class in the SDK: shapes of unknown variants, and fallbacks that another class replaces."""
         unions = [each for each in self.protocol.definitions.values() if isinstance(each, ir.TaggedUnion)]
         shapes = {shape for union in unions for shape in union.fallback_shapes}
         return frozenset(shapes | {union.fallback for union in unions if union.fallback and union.openness != "open"})
 
     def class_of(self, name: str) -> str:
-        """The class of a record, or of a definition that is a class nevertheless."""
-        chosen = CLASSES.get(name, name)
+        """The class name of a definition."""
+        class_name = CLASSES.get(name, name)
         if name not in CLASSES and name in self.taken:
             return f"_{name}"
-        return chosen
+        return class_name
 
     @cached_property
     def taken(self) -> frozenset[str]:
-        """The names that classes get from the table."""
+        """The class names that the table `CLASSES` assigns."""
         return frozenset(CLASSES[name] for name in self.protocol.definitions if name in CLASSES)
 
     def attribute(self, name: str) -> str:
-        """The attribute of a field."""
+        """The attribute name of a field."""
         return FIELDS.get(name, field_name(name))
 
     # --- types ---
 
     def type_of(self, type_: ir.Type) -> str:
-        """A type as Python writes it; null is `None`."""
+        """The text of a Python type; null is `None`."""
         match type_:
             case ir.Anything():
                 return "Any"
@@ -99,7 +99,7 @@ class View:
                 return self.named(name)
 
     def named(self, name: str) -> str:
-        """A reference to a definition: its class or name, or what it stands for where the SDK has no name."""
+        """The text of a reference to a definition: its class or name, or its type if the SDK has no name for it."""
         if name in LOOSE:
             return "Any"
         match self.protocol.definitions[name]:
@@ -112,24 +112,24 @@ class View:
             case _:
                 return self.class_of(name)
 
-    def members(self, found: ir.TaggedUnion) -> Iterator[tuple[str, str]]:
-        """The branches of a union: tag and type; the untagged one has no tag, and that of unknown variants is `*`."""
-        for variant in found.variants:
+    def members(self, definition: ir.TaggedUnion) -> Iterator[tuple[str, str]]:
+        """Yield the tag and type of each branch of a union; the untagged branch has an empty tag, that of unknown variants has `*`."""
+        for variant in definition.variants:
             yield str(variant.tag), self.type_of(ir.Ref(variant.type))
-        if found.default is not None:
-            yield "", self.class_of(found.default)
-        if found.openness == "open" and found.fallback is not None:
-            yield "*", self.class_of(found.fallback)
-        elif found.name in self.others:
-            yield "*", self.others[found.name].name
+        if definition.default is not None:
+            yield "", self.class_of(definition.default)
+        if definition.openness == "open" and definition.fallback is not None:
+            yield "*", self.class_of(definition.fallback)
+        elif definition.name in self.others:
+            yield "*", self.others[definition.name].name
 
 
 def constants(enum: ir.Enum, base: str) -> str:
-    """A set of constants that has no name: plain text where the SDK refuses no value, else the constants and what else there may be."""
-    known = [f"Literal[{literal(value.value)}]" for value in enum.values]
+    """The type of an unnamed enumeration: `str` if it is a closed set of strings, else the literals and, unless closed, the base type."""
+    literals = [f"Literal[{literal(value.value)}]" for value in enum.values]
     if enum.openness == "closed" and all(isinstance(value.value, str) for value in enum.values):
         return "str"
-    return union(dict.fromkeys([*known, *([] if enum.openness == "closed" else [base])]))
+    return union(dict.fromkeys([*literals, *([] if enum.openness == "closed" else [base])]))
 
 
 def union(parts: dict[str, None]) -> str:
@@ -140,25 +140,25 @@ def union(parts: dict[str, None]) -> str:
 
 
 def limits(type_: ir.Number) -> dict[str, int | float]:
-    """The limits of a number as pydantic names them."""
-    told = {
+    """The limits of a number, by their pydantic names."""
+    bounds = {
         "ge": type_.minimum,
         "le": type_.maximum,
         "gt": type_.exclusive_minimum,
         "lt": type_.exclusive_maximum,
         "multiple_of": type_.multiple_of,
     }
-    return {key: value for key, value in told.items() if value is not None}
+    return {key: value for key, value in bounds.items() if value is not None}
 
 
 def bounded(name: str, type_: ir.Number) -> str:
-    """A number with its limits."""
-    given = ", ".join(f"{key}={literal(value)}" for key, value in limits(type_).items())
-    return f"Annotated[{name}, Field({given})]" if given else name
+    """A number type with its limits."""
+    arguments = ", ".join(f"{key}={literal(value)}" for key, value in limits(type_).items())
+    return f"Annotated[{name}, Field({arguments})]" if arguments else name
 
 
 def measured(type_: ir.String) -> str:
-    """A text with its limits."""
-    given = {"min_length": type_.min_length, "max_length": type_.max_length, "pattern": type_.pattern}
-    told = ", ".join(f"{key}={literal(value)}" for key, value in given.items() if value is not None)
-    return f"Annotated[str, Field({told})]" if told else "str"
+    """A string type with its limits."""
+    bounds = {"min_length": type_.min_length, "max_length": type_.max_length, "pattern": type_.pattern}
+    arguments = ", ".join(f"{key}={literal(value)}" for key, value in bounds.items() if value is not None)
+    return f"Annotated[str, Field({arguments})]" if arguments else "str"

@@ -1,15 +1,15 @@
-"""When upstream moves: the facts of a newer upstream schema come into our files, and our words and differences stay.
+"""Adoption of upstream changes: merge the facts of a newer upstream schema into our files; our descriptions and differences stay.
 
-In: a newer upstream schema and the folder that follows an older one. Out: the files as they are to be, conflicts, and a report.
-`adopt` computes, `report` says what it did, `save` writes.
+In: a newer upstream schema and the folder that follows an older one. Out: the new files, conflicts, and a report. `adopt` computes,
+`report` describes the result, `save` writes.
 """
 
 from __future__ import annotations
 
-from acpgen.adopt.adoption import BASE, Adoption, adopt, followers, nearest, start
-from acpgen.adopt.overlays import overlays
-from acpgen.adopt.releases import folder_of, is_family, keep
-from acpgen.adopt.report import Report, markdown, report, summary, text
+from acpgen.adopt.adoption import BASE, Adoption, adopt, find_followers, find_nearest, start_following
+from acpgen.adopt.overlays import find_overlays
+from acpgen.adopt.releases import find_folder, is_family, keep_release
+from acpgen.adopt.report import Report, make_report, write_lines, write_markdown, write_summary
 from acpgen.files import save
 
 __all__ = [
@@ -17,16 +17,16 @@ __all__ = [
     "Adoption",
     "Report",
     "adopt",
-    "folder_of",
-    "followers",
+    "find_folder",
+    "find_followers",
+    "find_nearest",
+    "find_overlays",
     "is_family",
-    "keep",
-    "markdown",
-    "nearest",
-    "overlays",
-    "report",
+    "keep_release",
+    "make_report",
     "save",
-    "start",
-    "summary",
-    "text",
+    "start_following",
+    "write_lines",
+    "write_markdown",
+    "write_summary",
 ]

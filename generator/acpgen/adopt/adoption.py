@@ -1,6 +1,6 @@
-"""One step of adopting: our files, the facts they were last adopted from, and upstream's new file become our new files.
+"""One adoption: a three-way merge of our files, the merge base (upstream's facts as last adopted) and upstream's new file.
 
-Nothing is written here. What comes out has been bundled and lowered, so that it can be used as it stands.
+Nothing is written here. The result has been bundled and lowered, so it is known to be usable.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from acpgen.adopt import layout
-from acpgen.adopt.canonical import Canonical, canonical, with_definitions
-from acpgen.adopt.differences import differences
-from acpgen.adopt.facts import Conventions, conventions, facts, fingerprint, same
+from acpgen.adopt.canonical import Canonical, place_definitions, read_canonical
+from acpgen.adopt.differences import find_differences
+from acpgen.adopt.facts import Conventions, extract_facts, find_conventions, fingerprint, state_the_same
 from acpgen.adopt.faults import ADOPTION_REFUSED, BASE_EXISTS, NO_BASE, NOT_ADOPTABLE, UNCLEAR_PROTOCOL, UNSTABLE_PARTS
 from acpgen.adopt.merge import Conflict, Merge
-from acpgen.adopt.overlays import Overlay, added, is_above, overlay
-from acpgen.adopt.placeholders import new, without_needless_placeholders
+from acpgen.adopt.overlays import Overlay, extends_folder, find_added, read_overlay
+from acpgen.adopt.placeholders import add_with_placeholder, remove_needless_placeholders
 from acpgen.errors import Fault, Faults
 from acpgen.input.load import (
     Documents,
@@ -42,10 +42,10 @@ from acpgen.meaning.understanding import understand
 from acpgen.pointers import pointer, reference_to, target
 
 if TYPE_CHECKING:
-    from acpgen.bundle.bundle import Bundle
+    pass
 
 BASE: Final = ".upstream.json"
-"""The file beside the schema that holds the facts of the upstream revision last adopted. `load` passes over it."""
+"""The file beside the schema that holds the merge base: the facts of the upstream revision last adopted. `load` ignores it."""
 
 _COMMENT: Final = (
     "Facts of the upstream revision that these files were last adopted from; acpgen adopt writes this file."
@@ -57,7 +57,7 @@ _LOCAL: Final = re.compile(r"#/\$defs/[^/]+")
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """An example that its definition does not admit any more: its index, and why."""
+    """An example that its definition no longer admits: its index, and the reason."""
 
     definition: str
     index: int
@@ -66,7 +66,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Adoption:
-    """What adopting a file means for a folder. `written` are texts by path, `removed` the paths of files left empty."""
+    """The effect of adopting a file into a folder. `written` are texts by path, `removed` the paths of files that become empty."""
 
     source: str
     before: Canonical = field(repr=False)
@@ -76,42 +76,42 @@ class Adoption:
     conventions: Conventions = field(repr=False)
     conflicts: tuple[Conflict, ...]
     kept: Mapping[str, tuple[str, ...]]
-    """Definitions that upstream removed and that stay because these refer to them."""
+    """Definitions that upstream removed, with the names of those that still refer to them."""
     examples: tuple[Example, ...]
     written: Mapping[str, str] = field(repr=False)
     removed: tuple[str, ...]
     overlay_faults: tuple[str, ...] = ()
-    """What is wrong then with the folders that extend this one, one sentence each."""
+    """The faults that would result in the folders that extend this one, one sentence each."""
 
     @property
     def is_none(self) -> bool:
-        """Whether the folder stays as it is."""
+        """Whether the folder stays unchanged."""
         return not (self.written or self.removed)
 
 
 def adopt(file: Path, folder: Path, name: str, extending: Mapping[str, Path] = MappingProxyType({})) -> Adoption:
-    """What it takes to carry the facts of upstream's `file` into the protocol `name` in `folder`. Raises `Faults`.
+    """Compute the merge of the facts in upstream's `file` into the protocol `name` in `folder`. Raises `Faults`.
 
-    `extending` are protocols that extend others, with the folder of each; what becomes of those that extend this one is told.
+    `extending` are the protocols that extend others, with the folder of each; those that extend this one are checked against the result.
     """
     base, documents, theirs = read_base(folder, name), load(folder, name=name), read_upstream(file)
     understand(documents)  # faults of our own come first
-    ours = canonical(documents)
-    habits = conventions(base["$defs"], ours.definitions)
+    ours = read_canonical(documents)
+    habits = find_conventions(base["$defs"], ours.definitions)
     merge = Merge(habits, {**theirs["$defs"], **ours.definitions})
-    definitions, still_used, root = _merged(merge, base, ours, theirs)
+    definitions, still_used, root = _merge(merge, base, ours, theirs)
     heads = ours.heads if ours.root is None else {**ours.heads, ours.root: root}
-    wanted = with_definitions(Canonical(heads, ours.definitions, ours.paths), definitions)
-    extends = overlay(folder)
-    written, removed = _changes(documents, wanted, extends, folder)
-    documents_after, bundled = _usable(file, folder, name, written, removed)
-    after = wanted if extends is None else canonical(documents_after)
+    merged_files = place_definitions(Canonical(heads, ours.definitions, ours.paths), definitions)
+    extends = read_overlay(folder)
+    texts, removed_paths = _find_changes(documents, merged_files, extends, folder)
+    documents_after = _read_result(file, folder, name, texts, removed_paths)
+    after = merged_files if extends is None else read_canonical(documents_after)
     stable = "" if extends is None else place(folder / extends.extends)
-    conflicts = (*merge.conflicts, *_out_of_reach(wanted, after, stable))
-    above = [each for each in extending.values() if is_above(each, folder)] if written or removed else []
-    base_text = base_of(theirs)
-    if base_text != _text(folder / BASE):
-        written[BASE] = base_text
+    conflicts = (*merge.conflicts, *_find_out_of_reach(merged_files, after, stable))
+    above = [each for each in extending.values() if extends_folder(each, folder)] if texts or removed_paths else []
+    base_text = format_base(theirs)
+    if base_text != _read_text(folder / BASE):
+        texts[BASE] = base_text
     return Adoption(
         source=place(file),
         before=ours,
@@ -121,37 +121,38 @@ def adopt(file: Path, folder: Path, name: str, extending: Mapping[str, Path] = M
         conventions=habits,
         conflicts=conflicts,
         kept=still_used,
-        examples=tuple(_refused_examples(after, bundled)),
-        written=written,
-        removed=removed,
-        overlay_faults=tuple(fault for each in above for fault in _overlay_faults(each, documents_after)),
+        examples=tuple(_find_refused_examples(after, documents_after)),
+        written=texts,
+        removed=removed_paths,
+        overlay_faults=tuple(fault for each in above for fault in _find_overlay_faults(each, documents_after)),
     )
 
 
-def start(file: Path, folder: Path, name: str) -> Mapping[str, str]:
-    """The file that says that `folder` follows upstream's `file`; the schema itself stays as it is. Raises `Faults`."""
+def start_following(file: Path, folder: Path, name: str) -> Mapping[str, str]:
+    """The merge base file that makes `folder` follow upstream's `file`; the schema itself is unchanged. Raises `Faults`."""
     understand(load(folder, name=name))
-    text, path = base_of(read_upstream(file)), folder / BASE
-    if path.exists() and _text(path) != text:
+    text, path = format_base(read_upstream(file)), folder / BASE
+    if path.exists() and _read_text(path) != text:
         raise Faults([BASE_EXISTS(at=place(path), protocol=name)])
     return {BASE: text}
 
 
-def followers(schema: Path) -> Mapping[str, Path]:
+def find_followers(schema: Path) -> Mapping[str, Path]:
     """The protocols below a schema folder that follow an upstream schema, with the folder of each."""
     return {path.parent.relative_to(schema).as_posix(): path.parent for path in sorted(schema.rglob(BASE))}
 
 
-def nearest(
+def find_nearest(
     file: Path,
     folders: Mapping[str, Path],
     extending: Mapping[str, Path] = MappingProxyType({}),
     protocols: Sequence[str] = (),
 ) -> str:
-    """The protocol whose upstream `file` is most like: at least half of it, and half as much again as any other. Raises `Faults`.
+    """The protocol whose merge base is most similar to upstream's `file`. Raises `Faults`.
 
-    `extending` are the protocols that extend others. What upstream marks as unstable goes into none but these, and what has
-    definitions of one of these goes nowhere by itself. Where none follows an upstream, the fault names `protocols`.
+    At least half of the definitions must match, and 1.5 times as many as in any other protocol. `extending` are the protocols that
+    extend others. A file that upstream marks as unstable matches only these, and a file with definitions that one of these adds is
+    ambiguous. Where no protocol follows an upstream, the fault names `protocols`.
     """
     definitions = read_upstream(file)["$defs"]
     is_unstable = _is_unstable(file)
@@ -166,22 +167,22 @@ def nearest(
     if 2 * first < len(prints) or 2 * first < 3 * second:
         names = tuple(sorted(extending or folders)) if is_unstable else tuple(sorted(bases))
         kind = UNSTABLE_PARTS if is_unstable else UNCLEAR_PROTOCOL
-        raise Faults([kind(place(file), choices=_choices(names or protocols))])
+        raise Faults([kind(place(file), choices=_describe_choices(names or protocols))])
     protocol = next(name for name, count in likeness.items() if count == first)
     if not is_unstable:
-        above = [name for name, folder in extending.items() if definitions.keys() & added(folder)]
+        above = [name for name, folder in extending.items() if definitions.keys() & find_added(folder)]
         if above:
-            raise Faults([UNCLEAR_PROTOCOL(place(file), choices=_choices((protocol, *above)))])
+            raise Faults([UNCLEAR_PROTOCOL(place(file), choices=_describe_choices((protocol, *above)))])
     return protocol
 
 
-def _choices(names: Sequence[str]) -> str:
-    """The options that name one of the protocols."""
+def _describe_choices(names: Sequence[str]) -> str:
+    """The command-line options that select one of the protocols."""
     return " or ".join(f"--into {name}" for name in names) or "--into PROTOCOL"
 
 
 def _is_unstable(file: Path) -> bool:
-    """Whether descriptions of upstream's `file` say that some of it is unstable."""
+    """Whether a description in upstream's `file` marks parts of it as unstable."""
     (document,) = load(file).documents
     words = (one.get("description") for _, one in inside(document.value))
     return any(isinstance(text, str) and _UNSTABLE.search(text) for text in words)
@@ -191,7 +192,7 @@ def _is_unstable(file: Path) -> bool:
 
 
 def read_upstream(file: Path) -> Schema:
-    """The facts of a schema as upstream publishes it. Raises `Faults`."""
+    """The facts of a schema as published upstream. Raises `Faults`."""
     at = place(file)
     documents = load(file).documents
     value = documents[0].value
@@ -199,7 +200,7 @@ def read_upstream(file: Path) -> Schema:
     if len(documents) > 1 or file.is_dir():
         raise Faults([NOT_ADOPTABLE(at=at, reason="this is a folder")])
     _require_layout(value, at)
-    plain = {key: schema for key, schema in facts(value).items() if key not in _HEAD}
+    plain = {key: schema for key, schema in extract_facts(value).items() if key not in _HEAD}
     return {**{key: schema for key, schema in plain.items() if key != "$defs"}, "$defs": plain["$defs"]}
 
 
@@ -207,12 +208,12 @@ def _require_layout(value: Schema, at: str) -> None:
     definitions = value.get("$defs")
     if not is_object(definitions) or not definitions:
         raise Faults([NOT_ADOPTABLE(at=at, reason="there are no '$defs'")])
-    faults = list(_layout_faults(value, at))
+    faults = list(_find_layout_faults(value, at))
     if faults:
         raise Faults(faults)
 
 
-def _layout_faults(value: Schema, at: str) -> Iterator[Fault]:
+def _find_layout_faults(value: Schema, at: str) -> Iterator[Fault]:
     for reference in dict.fromkeys(refs(value)):
         if not _LOCAL.fullmatch(reference):
             yield NOT_ADOPTABLE(at=at, reason=f"the reference {reference!r} leads elsewhere than to a definition")
@@ -221,16 +222,16 @@ def _layout_faults(value: Schema, at: str) -> Iterator[Fault]:
     for name, schema in value["$defs"].items():
         if not is_object(schema):
             yield NOT_ADOPTABLE(at=at + pointer("$defs", name), reason="this definition is not an object")
-        for keyword in _inner_scopes(schema):
+        for keyword in _find_inner_scopes(schema):
             yield NOT_ADOPTABLE(at=at + pointer("$defs", name), reason=f"there is '{keyword}' in this definition")
 
 
-def _inner_scopes(schema: Any) -> Iterator[str]:
+def _find_inner_scopes(schema: Any) -> Iterator[str]:
     return (key for _, one in inside(schema) for key in ("$id", "$anchor", "$defs", "definitions") if key in one)
 
 
 def read_base(folder: Path, name: str) -> Schema:
-    """The facts that a folder was last adopted from. Raises `Faults`."""
+    """The merge base: the facts that a folder was last adopted from. Raises `Faults`."""
     path = folder / BASE
     if not path.exists():
         raise Faults([NO_BASE(at=place(path), protocol=name)])
@@ -244,24 +245,27 @@ def read_base(folder: Path, name: str) -> Schema:
     return {key: schema for key, schema in value.items() if key not in _HEAD}
 
 
-def base_of(theirs: Schema) -> str:
-    """The text of a base file."""
-    return layout.compact({"$comment": _COMMENT, **theirs})
+def format_base(theirs: Schema) -> str:
+    """The text of a merge base file."""
+    return layout.format_compact({"$comment": _COMMENT, **theirs})
 
 
-def _text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     return decode(read_bytes(path), place(path))
 
 
 # --- merging ---------------------------------------------------------------------------------------------------------
 
 
-def _merged(
+def _merge(
     merge: Merge, base: Schema, ours: Canonical, theirs: Schema
 ) -> tuple[dict[str, Schema], dict[str, tuple[str, ...]], Schema]:
-    """All definitions; those that stay because they are referred to, with what does; the root."""
+    """Merge all definitions and the root.
+
+    Returns the definitions; those that upstream removed but that are still referenced, with the names of the referring ones; the root.
+    """
     old, here, now = base["$defs"], ours.definitions, theirs["$defs"]
-    used = {name for schema in (*now.values(), _without_definitions(theirs)) for name in references(schema)}
+    target_names = {name for schema in (*now.values(), _without_definitions(theirs)) for name in references(schema)}
     result: dict[str, Schema] = {}
     for name in dict.fromkeys((*here, *now)):
         at = ("$defs", name)
@@ -270,85 +274,97 @@ def _merged(
         elif name in here:
             if name not in old or merge.is_kept(name, old[name], here[name], at):
                 result[name] = here[name]
-        elif name not in old and (name not in used or "x-method" in now[name]):  # others come with what refers to them
-            result[name] = new(name, now[name], merge.conventions)
-        elif name in old and not same(old[name], now[name]):
+        elif name not in old and (
+            name not in target_names or "x-method" in now[name]
+        ):  # others come with what refers to them
+            result[name] = add_with_placeholder(name, now[name], merge.conventions)
+        elif name in old and not state_the_same(old[name], now[name]):
             merge.conflicts.append(Conflict(at, old[name], None, now[name]))
     root: Schema = {}
     if ours.root is not None:
         head = ours.heads[ours.root]
         root = merge.schema(_without_definitions(base), head, _without_definitions(theirs), ())
     still_used: dict[str, tuple[str, ...]] = {}
-    while missing := _missing(result, root):
+    while missing := _find_missing(result, root):
         for name, users in missing.items():
             if name in here:
                 result[name] = here[name]
                 still_used[name] = users
             else:
-                result[name] = new(name, now[name], merge.conventions)
-    return {name: without_needless_placeholders(schema) for name, schema in result.items()}, still_used, root
+                result[name] = add_with_placeholder(name, now[name], merge.conventions)
+    return {name: remove_needless_placeholders(schema) for name, schema in result.items()}, still_used, root
 
 
 def _without_definitions(schema: Schema) -> Schema:
     return {key: value for key, value in schema.items() if key != "$defs"}
 
 
-def _missing(definitions: Mapping[str, Schema], root: Schema) -> dict[str, tuple[str, ...]]:
-    """Definitions that are referred to and not there, with the names of those that refer to them."""
+def _find_missing(definitions: Mapping[str, Schema], root: Schema) -> dict[str, tuple[str, ...]]:
+    """Definitions that are referenced but missing, with the names of those that refer to them."""
     users: dict[str, list[str]] = {}
     for name, schema in (*definitions.items(), ("the root", root)):
-        for used in dict.fromkeys(references(schema)):
-            if used not in definitions:
-                users.setdefault(used, []).append(name)
+        for target_name in dict.fromkeys(references(schema)):
+            if target_name not in definitions:
+                users.setdefault(target_name, []).append(name)
     return {name: tuple(names) for name, names in users.items()}
 
 
-def _changes(
+def _find_changes(
     documents: Documents, after: Canonical, extending: Overlay | None, folder: Path
 ) -> tuple[dict[str, str], tuple[str, ...]]:
-    """The files that say something else than they did, in the layout that they have, and those that say nothing any more."""
-    said = {document.path: document.value for document in documents.documents}
+    """The files whose content changes, in their existing layout, and the paths of those that become empty."""
+    previous = {document.path: document.value for document in documents.documents}
     values = after.documents()
-    changed = {
-        path for path, value in values.items() if path not in said or layout.line(said[path]) != layout.line(value)
+    changed_paths = {
+        path
+        for path, value in values.items()
+        if path not in previous or layout.format_line(previous[path]) != layout.format_line(value)
     }
-    removed = [path for path in said if path not in values and (extending is None or extending.is_plain(path))]
-    written: dict[str, Schema] = {path: values[path] for path in values if path in changed}
+    removed_paths = [
+        path for path in previous if path not in values and (extending is None or extending.is_plain(path))
+    ]
+    documents_to_write: dict[str, Schema] = {path: values[path] for path in values if path in changed_paths}
     if extending is not None:
-        gone = [path for path in said if path not in (*values, *removed)]
-        emptied: dict[str, Schema] = {path: {**after.heads.get(path, {}), "$defs": {}} for path in gone}
-        both = {path: extending.document(path, whole) for path, whole in {**written, **emptied}.items()}
-        removed += [path for path, document in both.items() if document is None and path in extending.own]
-        written = {path: document for path, document in both.items() if document is not None}
-    return {path: _written(folder / path, document) for path, document in written.items()}, tuple(removed)
+        vacated_paths = [path for path in previous if path not in (*values, *removed_paths)]
+        empty_documents: dict[str, Schema] = {
+            path: {**after.heads.get(path, {}), "$defs": {}} for path in vacated_paths
+        }
+        both = {
+            path: extending.document(path, whole) for path, whole in {**documents_to_write, **empty_documents}.items()
+        }
+        removed_paths += [path for path, document in both.items() if document is None and path in extending.own]
+        documents_to_write = {path: document for path, document in both.items() if document is not None}
+    return {path: _format_document(folder / path, document) for path, document in documents_to_write.items()}, tuple(
+        removed_paths
+    )
 
 
-def _written(file: Path, document: Schema) -> str:
-    """A file in the layout that it has: in ours, which a new one has as well, or in that of its author."""
-    text = _text(file) if file.exists() else ""
+def _format_document(file: Path, document: Schema) -> str:
+    """Format a document in the layout of its file: ours, also for a new file, or that of its author."""
+    text = _read_text(file) if file.exists() else ""
     before = parse_json(text, place(file)) if text else {}
-    is_ours = not is_object(before) or not text or text == layout.text(before)
-    return layout.text(document) if is_ours else rewritten(text, document)
+    is_ours = not is_object(before) or not text or text == layout.format_document(before)
+    return layout.format_document(document) if is_ours else rewritten(text, document)
 
 
-def _out_of_reach(wanted: Canonical, after: Canonical, extends: str) -> Iterator[Conflict]:
-    """What an overlay cannot say, because the folder that it extends says something else there."""
-    for name in dict.fromkeys((*wanted.definitions, *after.definitions)):
-        for each in differences(after.definitions.get(name), wanted.definitions.get(name)):
+def _find_out_of_reach(merged_files: Canonical, after: Canonical, extends: str) -> Iterator[Conflict]:
+    """Yield a conflict for each fact that an overlay cannot express, because the folder that it extends states another one there."""
+    for name in dict.fromkeys((*merged_files.definitions, *after.definitions)):
+        for each in find_differences(after.definitions.get(name), merged_files.definitions.get(name)):
             if each.kind != "order":
                 yield Conflict(("$defs", name, *each.at), None, each.old, each.new, extends)
 
 
-def _overlay_faults(folder: Path, base: Documents) -> Iterator[str]:
-    """What is wrong with a folder once the one that it extends holds `base`."""
+def _find_overlay_faults(folder: Path, base: Documents) -> Iterator[str]:
+    """Yield the faults of a folder that would arise if the folder that it extends held `base`."""
     values = {document.path: document.value for document in base.documents if is_object(document.value)}
     contents = tuple((document.path, document.text.encode()) for document in base.documents)
     try:
-        additions = overlay(folder)
+        additions = read_overlay(folder)
         assert additions is not None
         yield from (f"{place(folder)}/{at}: this leads to another branch now." for at in additions.moved(values))
-        whole, taken = extended(read_folder(folder), place(folder), lambda _: contents, parsed)
-        understand(parse(Source(folder.name, place(folder), whole, (), taken)), is_apart=True)
+        whole, origins = extended(read_folder(folder), place(folder), lambda _: contents, parsed)
+        understand(parse(Source(folder.name, place(folder), whole, (), origins)))
     except Faults as caught:
         yield from map(str, caught.faults)
 
@@ -356,29 +372,33 @@ def _overlay_faults(folder: Path, base: Documents) -> Iterator[str]:
 # --- checking --------------------------------------------------------------------------------------------------------
 
 
-def _usable(
-    file: Path, folder: Path, name: str, written: Mapping[str, str], removed: tuple[str, ...]
-) -> tuple[Documents, Bundle]:
-    """What the folder would hold, and its bundle. Raises `Faults`."""
-    own = {path: content for path, content in read_folder(folder) if path not in removed}
-    own |= {path: text.encode() for path, text in written.items()}
+def _read_result(
+    file: Path, folder: Path, name: str, texts: Mapping[str, str], removed_paths: tuple[str, ...]
+) -> Documents:
+    """The documents that the folder would hold. Raises `Faults` if they would be unusable."""
+    own = {path: content for path, content in read_folder(folder) if path not in removed_paths}
+    own |= {path: text.encode() for path, text in texts.items()}
     at = place(folder)
     try:
-        whole, taken = extended(tuple(sorted(own.items())), at, lambda other: read_folder(folder / other), parsed)
-        documents = parse(Source(name, at, whole, (), taken))
-        return documents, understand(documents, is_apart=True)[1]
+        whole, origins = extended(tuple(sorted(own.items())), at, lambda other: read_folder(folder / other), parsed)
+        documents = parse(Source(name, at, whole, (), origins))
+        understand(documents)
     except Faults as caught:
         raise Faults(ADOPTION_REFUSED(at=place(file), reason=str(fault)) for fault in caught.faults) from None
+    return documents
 
 
-def _refused_examples(after: Canonical, bundled: Bundle) -> Iterator[Example]:
-    names = {origin: name for name, origin in bundled.origins.items()}
+def _find_refused_examples(after: Canonical, documents: Documents) -> Iterator[Example]:
+    from acpgen.bundle.collect import collect
+
+    collection = collect(documents)
+    names = {origin: name for name, origin in collection.origins.items()}
     for name, schema in after.definitions.items():
         target = names.get(after.paths[name] + pointer("$defs", name))
         examples = schema.get("examples")
         if target is None or not is_array(examples):
             continue
-        reference = {"$ref": reference_to(target), "$defs": bundled.schema["$defs"]}
+        reference = {"$ref": reference_to(target), "$defs": collection.definitions}
         judge = Validator(reference, mask="it")
         for index, example in enumerate(examples):
             error = next(judge.errors(example), None)

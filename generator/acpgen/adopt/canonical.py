@@ -1,6 +1,6 @@
-"""Our files as one set of definitions, and a set of definitions as files: what lies where, and how it is referred to.
+"""Conversion between our files and one set of definitions: which file holds each, and how references are written.
 
-In between, every reference to a definition reads `#/$defs/Name`, as it does in upstream's one file.
+In the set, every reference to a definition is `#/$defs/Name`, as in upstream's single file.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from acpgen.adopt.facts import rebuilt
+from acpgen.adopt.facts import rebuild
 from acpgen.input.load import Documents
 from acpgen.input.walk import Schema, asserts, is_object, references
 from acpgen.pointers import target
@@ -23,7 +23,9 @@ _REFERENCE: Final = re.compile(r"(?P<file>[^#]*)(?P<place>#/\$defs/.+)")
 
 @dataclass(frozen=True, slots=True)
 class Canonical:
-    """The files of one protocol version: what each says besides its definitions, and all definitions with the file of each."""
+    """The files of one protocol version: the content of each besides its definitions (its head), and all definitions with the file of
+    each.
+    """
 
     heads: Mapping[str, Schema] = field(repr=False)
     definitions: Mapping[str, Schema] = field(repr=False)
@@ -31,29 +33,29 @@ class Canonical:
 
     @property
     def root(self) -> str | None:
-        """The file whose root describes a message; `None` where none does, or several do."""
+        """The file whose root describes a message; `None` if there is none, or several."""
         paths = [path for path, head in self.heads.items() if any(map(asserts, set(head) - {"$schema"}))]
         return paths[0] if len(paths) == 1 else None
 
     def documents(self) -> dict[str, Schema]:
-        """The files by path. One without definitions and without a root is none."""
+        """The files by path, without those that have neither definitions nor the root."""
         result: dict[str, Schema] = {}
         for path, head in self.heads.items():
             inside = {name: schema for name, schema in self.definitions.items() if self.paths[name] == path}
             if inside or path == self.root:
                 document = {**head, "$defs": inside}
-                result[path] = _local(document, path, self.paths)
+                result[path] = _make_references_local(document, path, self.paths)
         return result
 
 
-def canonical(documents: Documents) -> Canonical:
-    """The definitions of some files, whose names are unique and whose references lead somewhere: `bundle` has seen to it."""
+def read_canonical(documents: Documents) -> Canonical:
+    """The definitions of some files. Names must be unique and references must resolve, as `bundle` checks."""
     heads: dict[str, Schema] = {}
     definitions: dict[str, Schema] = {}
     paths: dict[str, str] = {}
     for document in documents.documents:
         assert is_object(document.value)
-        whole = _global(document.value)
+        whole = _make_references_global(document.value)
         heads[document.path] = {key: value for key, value in whole.items() if key != "$defs"}
         for name, schema in whole.get("$defs", {}).items():
             definitions[name] = schema if is_object(schema) else {} if schema else {"not": {}}
@@ -61,30 +63,30 @@ def canonical(documents: Documents) -> Canonical:
     return Canonical(heads, definitions, paths)
 
 
-def _global(schema: Any) -> Any:
-    """A schema of one file with references as if there were one file."""
+def _make_references_global(schema: Any) -> Any:
+    """Rewrite the references in a file's schema as if all definitions were in one file."""
 
     def plain(reference: str) -> str:
         match = _REFERENCE.fullmatch(reference)
         return match["place"] if match else reference
 
-    return _with_references(schema, plain)
+    return _change_references(schema, plain)
 
 
-def _local(schema: Any, path: str, paths: Mapping[str, str]) -> Any:
-    """A schema with references as they read in the file `path`."""
+def _make_references_local(schema: Any, path: str, paths: Mapping[str, str]) -> Any:
+    """Rewrite the references in a schema relative to the file `path`."""
 
     def relative(reference: str) -> str:
         home = paths.get(target(reference), path) if reference.startswith("#/$defs/") else path
         return reference if home == path else posixpath.relpath(home, posixpath.dirname(path) or ".") + reference
 
-    return _with_references(schema, relative)
+    return _change_references(schema, relative)
 
 
-def _with_references(schema: Any, change: Callable[[str], str]) -> Any:
+def _change_references(schema: Any, change: Callable[[str], str]) -> Any:
     if not is_object(schema):
         return schema
-    result = rebuilt(schema, lambda _, child: _with_references(child, change))
+    result = rebuild(schema, lambda _, child: _change_references(child, change))
     if isinstance(schema.get("$ref"), str):
         result["$ref"] = change(schema["$ref"])
     return result
@@ -93,50 +95,54 @@ def _with_references(schema: Any, change: Callable[[str], str]) -> Any:
 # --- places for what is new ------------------------------------------------------------------------------------------
 
 
-def with_definitions(ours: Canonical, merged: Mapping[str, Schema]) -> Canonical:
-    """The merged definitions in files: ours where they are, new ones beside what refers to them, methods beside their kin."""
-    work = _Housing(ours, merged)
+def place_definitions(ours: Canonical, merged_definitions: Mapping[str, Schema]) -> Canonical:
+    """Assign the merged definitions to files: ours stay, new ones go beside definitions that refer to them, methods beside related
+    methods.
+    """
+    work = _Placement(ours, merged_definitions)
     work.run()
-    definitions = {name: merged[name] for path in work.heads for name in work.order if work.paths[name] == path}
+    definitions = {
+        name: merged_definitions[name] for path in work.heads for name in work.order if work.paths[name] == path
+    }
     return Canonical(work.heads, definitions, work.paths)
 
 
-class _Housing:
-    def __init__(self, ours: Canonical, merged: Mapping[str, Schema]) -> None:
+class _Placement:
+    def __init__(self, ours: Canonical, merged_definitions: Mapping[str, Schema]) -> None:
         self.ours = ours
-        self.merged = merged
+        self.merged = merged_definitions
         self.heads = dict(ours.heads)
-        self.paths = {name: ours.paths[name] for name in ours.definitions if name in merged}
+        self.paths = {name: ours.paths[name] for name in ours.definitions if name in merged_definitions}
         self.order = list(self.paths)
-        self.new = [name for name in merged if name not in self.paths]
+        self.new = [name for name in merged_definitions if name not in self.paths]
 
     def run(self) -> None:
         for name in sorted(self.new, key=lambda name: name.endswith("Response")):
             if "x-method" in self.merged[name]:
                 self._beside_kin(name)
-        users = _users(self.merged)
+        users = _find_users(self.merged)
         while waiting := [name for name in self.new if name not in self.paths]:
             near = {name: self._housed_users(users.get(name, ())) for name in waiting}
             name = next((name for name in waiting if near[name]), waiting[0])
-            home = _commonest(self.paths[user] for user in near[name]) if near[name] else self._root()
+            home = _find_commonest(self.paths[user] for user in near[name]) if near[name] else self._root()
             self._settle(name, home, near[name])
 
     def _housed_users(self, users: Sequence[str]) -> list[str]:
-        """Those of the users of a definition that have a file; envelopes, which refer to everything, only if there is no other."""
+        """The users of a definition that have a file; envelopes, which refer to everything, only if there is no other."""
         housed = [user for user in users if user in self.paths]
         return [user for user in housed if not self.merged[user].get("x-docs-ignore")] or housed
 
     def _beside_kin(self, name: str) -> None:
-        """Put params or a result beside those of the same method, else of methods with the same prefix."""
+        """Place params or a result beside those of the same method, else of methods with the same prefix."""
         method = str(self.merged[name]["x-method"])
         methods = {one: str(self.merged[one]["x-method"]) for one in self.order if "x-method" in self.merged[one]}
         prefix = method.split("/")[0]
         kin = [one for one, its in methods.items() if its == method]
         kin = kin or [one for one, its in methods.items() if its.split("/")[0] == prefix]
-        self._settle(name, _commonest(self.paths[one] for one in kin) if kin else self._area(prefix), kin)
+        self._settle(name, _find_commonest(self.paths[one] for one in kin) if kin else self._area(prefix), kin)
 
     def _area(self, prefix: str) -> str:
-        """The file named after a prefix of methods; a new one, if there is none."""
+        """The file named after a method prefix; created if there is none."""
         stem = re.sub(r"[^a-z0-9]+", "-", prefix.lower()).strip("-") or "methods"
         path = next((path for path in (f"{stem}.json", f"{stem}s.json") if path in self.heads), f"{stem}.json")
         if path not in self.heads:
@@ -145,7 +151,7 @@ class _Housing:
         return path
 
     def _settle(self, name: str, home: str, neighbours: Sequence[str]) -> None:
-        """Put a definition into a file, behind its neighbours there and what has been put behind them already."""
+        """Place a definition in a file, behind its neighbours there and the new definitions that follow them."""
         self.paths[name] = home
         places = [self.order.index(one) for one in neighbours if self.paths[one] == home]
         behind = max(places, default=len(self.order) - 1) + 1
@@ -157,16 +163,16 @@ class _Housing:
         return self.ours.root or next(iter(self.heads))
 
 
-def _users(definitions: Mapping[str, Schema]) -> dict[str, list[str]]:
-    """The definitions that refer to each definition."""
+def _find_users(definitions: Mapping[str, Schema]) -> dict[str, list[str]]:
+    """The definitions that refer to each definition, without itself."""
     result: dict[str, list[str]] = {}
     for name, schema in definitions.items():
-        for used in dict.fromkeys(references(schema)):
-            if used != name:
-                result.setdefault(used, []).append(name)
+        for target_name in dict.fromkeys(references(schema)):
+            if target_name != name:
+                result.setdefault(target_name, []).append(name)
     return result
 
 
-def _commonest(paths: Iterator[str]) -> str:
-    """The path that comes most often; of several such, the first."""
+def _find_commonest(paths: Iterator[str]) -> str:
+    """The most frequent path; of several, the first."""
     return Counter(paths).most_common(1)[0][0]

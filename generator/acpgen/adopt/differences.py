@@ -1,4 +1,4 @@
-"""Where two schemas state different facts, as finely as can be told."""
+"""The differences between the facts of two schemas, as fine-grained as possible."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from acpgen.adopt.facts import UNIONS, Key, Parts, facts, keyed, same, union_keyword
-from acpgen.adopt.layout import line
+from acpgen.adopt.facts import UNIONS, Key, Parts, extract_facts, find_union_keyword, key_branches, state_the_same
+from acpgen.adopt.layout import format_line
 from acpgen.input.walk import MAPS, SINGLE, Schema, is_array, is_object
 from acpgen.pointers import pointer
 
@@ -16,70 +16,72 @@ LONGEST: Final = 72
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One fact that changed. `None` stands for what is not there."""
+    """One fact that changed. `None` means absent."""
 
     at: Parts
     old: Any
     new: Any
     kind: Literal["keyword", "member", "order", "required"] = "keyword"
-    """Whether it is a keyword of a schema, a whole definition, field or branch, the order of such, or a required name."""
+    """What changed: a keyword; a whole definition, field or branch; the order of these; or a required name."""
 
 
-def differences(old: Any, new: Any, at: Parts = ()) -> Iterator[Difference]:
-    """What a schema says that another does not, and the other way round. Fields are compared by name, branches by their mark."""
+def find_differences(old: Any, new: Any, at: Parts = ()) -> Iterator[Difference]:
+    """Yield the differences between the facts of two schemas. Fields are matched by name, branches by `key_branches`."""
     if old is None or new is None:
         if old is not new:
-            yield Difference(at, facts(old), facts(new), "member")
+            yield Difference(at, extract_facts(old), extract_facts(new), "member")
         return
-    if same(old, new):
+    if state_the_same(old, new):
         return
     if not is_object(old) or not is_object(new):
         yield Difference(at, old, new)
         return
-    before, after = facts(old), facts(new)
-    done: set[str] = set()
-    keywords = union_keyword(before), union_keyword(after)
+    before, after = extract_facts(old), extract_facts(new)
+    visited_keywords: set[str] = set()
+    keywords = find_union_keyword(before), find_union_keyword(after)
     if keywords[0] is not None and keywords[1] is not None:
-        done.update(UNIONS)
+        visited_keywords.update(UNIONS)
         if keywords[0] != keywords[1]:
             yield Difference(at, *keywords)
-        yield from _members(keyed(before[keywords[0]]), keyed(after[keywords[1]]), (*at, keywords[1]))
+        yield from _find_member_differences(
+            key_branches(before[keywords[0]]), key_branches(after[keywords[1]]), (*at, keywords[1])
+        )
     for keyword in dict.fromkeys((*before, *after)):
-        if keyword in done:
+        if keyword in visited_keywords:
             continue
         here = (*at, keyword)
         was, now = before.get(keyword), after.get(keyword)
         if keyword in MAPS:
-            yield from _members(was or {}, now or {}, here)
+            yield from _find_member_differences(was or {}, now or {}, here)
         elif keyword == "required":
             names: list[list[str]] = [before.get(keyword, []), after.get(keyword, [])]
             yield from (Difference(here, name, None, "required") for name in names[0] if name not in names[1])
             yield from (Difference(here, None, name, "required") for name in names[1] if name not in names[0])
         elif keyword in SINGLE:
-            yield from differences(was, now, here)
-        elif not same({keyword: was}, {keyword: now}):
+            yield from find_differences(was, now, here)
+        elif not state_the_same({keyword: was}, {keyword: now}):
             yield Difference(here, was, now)
 
 
-def _members(old: Mapping[Any, Any], new: Mapping[Any, Any], at: Parts) -> Iterator[Difference]:
+def _find_member_differences(old: Mapping[Any, Any], new: Mapping[Any, Any], at: Parts) -> Iterator[Difference]:
     for name in dict.fromkeys((*old, *new)):
-        yield from differences(old.get(name), new.get(name), (*at, name))
-    shared = [name for name in old if name in new]
+        yield from find_differences(old.get(name), new.get(name), (*at, name))
+    old_order = [name for name in old if name in new]
     order = [name for name in new if name in old]
-    if shared != order:
-        yield Difference(at, [_named(name) for name in shared], [_named(name) for name in order], "order")
+    if old_order != order:
+        yield Difference(at, [_name_part(name) for name in old_order], [_name_part(name) for name in order], "order")
 
 
-def pointer_in(root: Schema, at: Parts) -> str:
-    """The JSON Pointer of a place in a schema; what is not there any more is named in words after the last place that is."""
+def find_pointer(root: Schema, at: Parts) -> str:
+    """The JSON Pointer of a location in a schema; parts that no longer exist are appended in words after the last existing one."""
     plain: list[str] = []
     node: Any = root
     for index, part in enumerate(at):
         name = part
         if isinstance(part, tuple):
-            places = list(keyed(node)) if is_array(node) else []
+            places = list(key_branches(node)) if is_array(node) else []
             if part not in places:
-                return f"{pointer(*plain)} ({', '.join(_named(rest) for rest in at[index:])})"
+                return f"{pointer(*plain)} ({', '.join(_name_part(rest) for rest in at[index:])})"
             name = str(places.index(part))
         assert isinstance(name, str)
         if is_object(node):
@@ -92,8 +94,8 @@ def pointer_in(root: Schema, at: Parts) -> str:
     return pointer(*plain)
 
 
-def _named(name: str | Key) -> str:
-    """A field by its name, a branch by what marks it."""
+def _name_part(name: str | Key) -> str:
+    """The displayed name of a part: the name of a field, or what identifies a branch."""
     if isinstance(name, str):
         return name
     match name:
@@ -105,15 +107,15 @@ def _named(name: str | Key) -> str:
             return "a branch"
 
 
-def shown(value: Any) -> str:
-    """A value in few characters."""
+def shorten(value: Any) -> str:
+    """A value as JSON, truncated to `LONGEST` characters."""
     if value is None:
         return "nothing"
-    text = line(value)
+    text = format_line(value)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
-def listed(names: Sequence[str], most: int = 6) -> str:
-    """Names in a sentence, the first few of them."""
+def join_names(names: Sequence[str], most: int = 6) -> str:
+    """Join names for a sentence; at most `most` of them are listed."""
     rest = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + rest

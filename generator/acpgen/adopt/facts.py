@@ -1,6 +1,6 @@
-"""What a schema says apart from its words: the part that upstream and we share, and by which the two are compared.
+"""The facts of a schema: the part shared with upstream, by which two schemas are compared.
 
-Left out are sentences, examples, the keywords that only we use, and what is mere notation. What is left keeps its order.
+Descriptions, examples, keywords that only we use, and differences of mere notation are left out. The rest keeps its order.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from acpgen.input.tagged_unions import constant
 from acpgen.input.walk import MAPS, Schema, children, is_array, is_object
 
 Key: TypeAlias = tuple[str, ...]
-"""By what a branch of a union is known again in another revision."""
+"""What identifies a branch of a union across revisions."""
 
 Parts: TypeAlias = tuple["str | Key", ...]
-"""What leads to a value: keys as in a JSON Pointer, but marks in place of the indexes of branches."""
+"""The path to a value: keys as in a JSON Pointer, but branch keys in place of the indexes of branches."""
 
 WORDS: Final = frozenset({"description", "examples", "$comment", "discriminator"})
-"""What is said in our own words, and OpenAPI's keyword for what the constants show."""
+"""Keywords for documentation, and OpenAPI's `discriminator`, which repeats what the constants state."""
 
 OURS: Final = frozenset(
     {
@@ -34,8 +34,10 @@ LENIENCY: Final = "x-deserialize-"
 UNIONS: Final = ("anyOf", "oneOf")
 
 
-def rebuilt(schema: Schema, change: Callable[[tuple[str, ...], Any], Any]) -> Schema:
-    """A copy of a schema in which everything directly below is what `change` makes of it, given the keys that lead there."""
+def rebuild(schema: Schema, change: Callable[[tuple[str, ...], Any], Any]) -> Schema:
+    """Copy a schema, replacing each direct subschema by the result of `change`, which receives the keys that lead to it and the
+    subschema.
+    """
     result = dict(schema)
     for path, child in children(schema):
         inner = change(path, child)
@@ -49,65 +51,65 @@ def rebuilt(schema: Schema, change: Callable[[tuple[str, ...], Any], Any]) -> Sc
     return result
 
 
-def facts(schema: Any) -> Any:
-    """A schema without words and annotations of ours; `allOf` of one reference reads as that reference."""
+def extract_facts(schema: Any) -> Any:
+    """A schema without documentation and our annotations; an `allOf` of a single reference becomes that reference."""
     if not is_object(schema):
         return schema
-    shared: Schema = {key: value for key, value in schema.items() if key not in WORDS and key not in OURS}
-    plain = rebuilt(shared, lambda _, child: facts(child))
+    facts: Schema = {key: value for key, value in schema.items() if key not in WORDS and key not in OURS}
+    plain = rebuild(facts, lambda _, child: extract_facts(child))
     parts = plain.get("allOf")
     if not is_array(parts) or len(parts) != 1 or "$ref" in plain or set(parts[0]) != {"$ref"}:
         return plain
     return {("$ref" if key == "allOf" else key): parts[0]["$ref"] if key == "allOf" else plain[key] for key in plain}
 
 
-def same(one: Any, other: Any) -> bool:
-    """Whether two schemas state the same facts, the order of fields and branches among them."""
+def state_the_same(one: Any, other: Any) -> bool:
+    """Whether two schemas state the same facts, including the order of fields and branches."""
     return fingerprint(one) == fingerprint(other)
 
 
 def fingerprint(schema: Any) -> str:
-    """A text that two schemas share if they state the same facts."""
-    return dumps(_sorted(facts(schema)), ensure_ascii=False)
+    """A text that is equal for two schemas if they state the same facts."""
+    return dumps(_sort(extract_facts(schema)), ensure_ascii=False)
 
 
-def _sorted(value: Any) -> Any:
-    """A schema with its keywords sorted, fields as a list, and whole numbers written as such."""
+def _sort(value: Any) -> Any:
+    """Normalize a schema: sorted keywords, maps of subschemas as lists, and integral numbers as integers."""
     if not is_object(value):
         return value
-    nested = {path[0] for path, _ in children(value)}
-    inside = rebuilt(value, lambda _, child: _sorted(child))
+    subschema_keywords = {path[0] for path, _ in children(value)}
+    inside = rebuild(value, lambda _, child: _sort(child))
     result: Schema = {}
     for keyword in sorted(inside):
         item = inside[keyword]
-        if keyword in nested:
+        if keyword in subschema_keywords:
             result[keyword] = list(item.items()) if keyword in MAPS else item
         else:
-            result[keyword] = sorted(item) if keyword == "required" else _plain(item)
+            result[keyword] = sorted(item) if keyword == "required" else _normalize(item)
     return result
 
 
-def _plain(value: Any) -> Any:
+def _normalize(value: Any) -> Any:
     if is_object(value):
-        return {key: _plain(value[key]) for key in sorted(value)}
+        return {key: _normalize(value[key]) for key in sorted(value)}
     if is_array(value):
-        return [_plain(item) for item in value]
+        return [_normalize(item) for item in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def union_keyword(schema: Schema) -> str | None:
-    """The keyword of the one union that stands directly in a schema."""
+def find_union_keyword(schema: Schema) -> str | None:
+    """The keyword of the only union directly in a schema; `None` if there is none, or two."""
     keywords = [keyword for keyword in UNIONS if is_array(schema.get(keyword))]
     return keywords[0] if len(keywords) == 1 else None
 
 
-def keyed(branches: Iterable[Any]) -> dict[Key, Any]:
-    """The branches of a union by what marks them: constant, tag, title, reference or type.
+def key_branches(branches: Iterable[Any]) -> dict[Key, Any]:
+    """The branches of a union by what identifies them: constant, tag, title, reference or type.
 
-    Of two branches, one of which is null, the other is known by that alone.
+    If one of two branches is null, the other is identified by that alone.
     """
     branches = list(branches)
-    keys = [_key(branch) for branch in branches]
+    keys = [_find_key(branch) for branch in branches]
     if len(keys) == 2 and _NULL in keys:
         keys = [key if key == _NULL else ("value",) for key in keys]
     result: dict[Key, Any] = {}
@@ -123,7 +125,7 @@ def keyed(branches: Iterable[Any]) -> dict[Key, Any]:
 _NULL: Final = ("type", '"null"')
 
 
-def _key(branch: Any) -> Key:
+def _find_key(branch: Any) -> Key:
     if not is_object(branch):
         return ("", dumps(branch))
     if "const" in branch:
@@ -138,7 +140,7 @@ def _key(branch: Any) -> Key:
             return (keyword, dumps(branch[keyword]))
     parts = branch.get("allOf")
     if is_array(parts) and len(parts) == 1:
-        return _key(parts[0])
+        return _find_key(parts[0])
     return ("",)
 
 
@@ -147,39 +149,39 @@ def _key(branch: Any) -> Key:
 
 @dataclass(frozen=True, slots=True)
 class Conventions:
-    """How fields are written here that upstream writes otherwise: our facts by name and upstream's facts.
+    """The conventions by which our fields differ from upstream's: our facts by field name and upstream's facts.
 
-    Nobody lists them: what was done to every field of that name and those facts, and at least twice, is the convention.
+    They are inferred: what was done to every field with that name and those facts, at least twice, is a convention.
     """
 
     rewritten: Mapping[tuple[str, str], Any]
 
     def field(self, name: str, schema: Any) -> Any:
-        """Upstream's facts of a field as we would write them."""
+        """Upstream's facts of a field with our conventions applied."""
         schema_here = self.rewritten.get((name, fingerprint(schema)))
         return self.schema(schema) if schema_here is None else schema_here
 
     def schema(self, schema: Any) -> Any:
-        """Upstream's facts with every field below as we would write it."""
+        """Upstream's facts with our conventions applied to every field below."""
         if not is_object(schema):
             return schema
-        return rebuilt(
+        return rebuild(
             schema, lambda path, child: self.field(path[1], child) if path[0] == "properties" else self.schema(child)
         )
 
 
-def conventions(base: Mapping[str, Schema], ours: Mapping[str, Schema]) -> Conventions:
-    """What upstream's definitions, as last adopted, and ours have in common in their differences."""
+def find_conventions(base: Mapping[str, Schema], ours: Mapping[str, Schema]) -> Conventions:
+    """Infer the conventions from the differences between upstream's definitions, as last adopted, and ours."""
     fields_by_facts: dict[tuple[str, str], list[Any]] = {}
     for definition in base.keys() & ours.keys():
         for name, field in base[definition].get("properties", {}).items():
-            written = ours[definition].get("properties", {}).get(name)
-            if written is not None:
-                fields_by_facts.setdefault((name, fingerprint(field)), []).append(written)
+            our_field = ours[definition].get("properties", {}).get(name)
+            if our_field is not None:
+                fields_by_facts.setdefault((name, fingerprint(field)), []).append(our_field)
     rewritten: dict[tuple[str, str], Any] = {}
     for key, fields in fields_by_facts.items():
         if len(fields) > 1:
             prints = {fingerprint(field) for field in fields}
             if len(prints) == 1 and prints != {key[1]}:
-                rewritten[key] = facts(fields[0])
+                rewritten[key] = extract_facts(fields[0])
     return Conventions(rewritten)

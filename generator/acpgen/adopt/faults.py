@@ -1,4 +1,4 @@
-"""What can be wrong with an upstream schema, or with the folder that is to follow it."""
+"""Faults of an upstream schema, or of the folder that follows it."""
 
 from __future__ import annotations
 

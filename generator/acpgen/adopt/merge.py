@@ -1,7 +1,7 @@
-"""The three-way merge: what upstream changed since it was last adopted goes into our schema, and what we wrote stays.
+"""The three-way merge: apply upstream's changes since the last adoption to our schema; what we wrote stays.
 
-Base is upstream as last adopted, ours is our schema with its words, theirs is upstream now. Fields are known again by name, branches
-of a union by their mark. Where all three differ, ours stays and the place is noted.
+The base is upstream as last adopted, ours is our annotated schema, theirs is upstream now. Fields are matched by name, branches of a
+union by `key_branches`. Where all three differ, ours stays and a conflict is recorded.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from acpgen.adopt.facts import (
     Conventions,
     Key,
     Parts,
-    facts,
+    extract_facts,
+    find_union_keyword,
     fingerprint,
-    keyed,
-    same,
-    union_keyword,
+    key_branches,
+    state_the_same,
 )
-from acpgen.adopt.placeholders import new, with_placeholders, without_placeholders
+from acpgen.adopt.placeholders import add_placeholders, add_with_placeholder, remove_placeholders
 from acpgen.input.equality import by_key
 from acpgen.input.numbers import dumps, loads
 from acpgen.input.schema_nodes import Schemas
@@ -32,14 +32,14 @@ from acpgen.input.walk import MAPS, SINGLE, Schema, is_object
 _Name = TypeVar("_Name", bound="str | Key")
 
 _TYPE: Final = ("type", "$ref", "const", "enum", "format", "contentEncoding")
-"""Keywords that say together what kind of value it is: a change of one is a change of all."""
+"""Keywords that together define the type of a value: a change of one is a change of all."""
 
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A place that upstream changed in one way and we, before, in another. `None` stands for what is not there.
+    """A location that both upstream and we changed, in different ways. `None` means absent.
 
-    With `extends`, the place stands in the folder of this path, which ours extends and cannot change.
+    With `extends`, the location is in the folder of this path, which ours extends and cannot change.
     """
 
     at: Parts
@@ -51,24 +51,24 @@ class Conflict:
 
 @dataclass(slots=True)
 class Merge:
-    """One merge: what it knows of the definitions, and the conflicts that it met."""
+    """One merge: our conventions, the definitions, and the conflicts so far."""
 
     conventions: Conventions
     definitions: Mapping[str, Schema] = field(repr=False)
     conflicts: list[Conflict] = field(default_factory=list[Conflict])
 
     def schema(self, base: Any, ours: Any, theirs: Any, at: Parts) -> Any:
-        """Our schema with the changes from `base` to `theirs`. With a base of `None` both added it, and ours stays."""
+        """Our schema with the changes from `base` to `theirs`. If `base` is `None`, both added it, and ours stays."""
         if base is None:
-            if not same(self.conventions.schema(theirs), ours):
-                self.conflicts.append(Conflict(at, None, facts(ours), theirs))
+            if not state_the_same(self.conventions.schema(theirs), ours):
+                self.conflicts.append(Conflict(at, None, extract_facts(ours), theirs))
             return ours
-        if same(base, theirs) or same(ours, theirs):
+        if state_the_same(base, theirs) or state_the_same(ours, theirs):
             return ours
         if not is_object(base) or not is_object(ours) or not is_object(theirs):
             return self._either(base, ours, theirs, at)
         result: Schema = {}
-        if all(union_keyword(side) is not None for side in (base, ours, theirs)):
+        if all(find_union_keyword(side) is not None for side in (base, ours, theirs)):
             result |= self._union(base, ours, theirs, at)
         alone = (*_TYPE, *(() if result else UNIONS))
         everything = [*base, *ours, *theirs]
@@ -80,97 +80,102 @@ class Merge:
                 result |= self._keyword(keyword, base, ours, theirs, at)
         if result.get("examples") == []:
             del result["examples"]
-        return {key: result[key] for key in _keywords(ours, theirs) if key in result}
+        return {key: result[key] for key in _order_keywords(ours, theirs) if key in result}
 
     def members(
         self, base: Mapping[_Name, Any], ours: Mapping[_Name, Any], theirs: Mapping[_Name, Any], at: Parts
     ) -> dict[_Name, Any]:
-        """Fields by name or branches by mark, merged one by one. `at` is where they all stand."""
+        """Merge fields by name or branches by key, one by one. `at` is the location that contains them."""
         result: dict[_Name, Any] = {}
-        for name in in_order(list(base), list(ours), list(theirs)):
+        for name in merge_order(list(base), list(ours), list(theirs)):
             if name in ours and name in theirs:
                 result[name] = self.schema(base.get(name), ours[name], theirs[name], (*at, name))
             elif name in ours and (name not in base or self.is_kept(name, base[name], ours[name], (*at, name))):
                 result[name] = ours[name]
             elif name in theirs and name not in base:
-                result[name] = new(name, theirs[name], self.conventions)
-            elif name in theirs and name not in ours and not same(base[name], theirs[name]):
+                result[name] = add_with_placeholder(name, theirs[name], self.conventions)
+            elif name in theirs and name not in ours and not state_the_same(base[name], theirs[name]):
                 self.conflicts.append(Conflict((*at, name), base[name], None, theirs[name]))
         return result
 
     def is_kept(self, name: str | Key, base: Any, ours: Any, at: Parts) -> bool:
-        """Whether a thing that upstream removed stays, because it is not as upstream had it."""
-        written = self.conventions.field(name, base) if isinstance(name, str) else self.conventions.schema(base)
-        if same(ours, base) or same(ours, written):
+        """Whether to keep something that upstream removed, because ours differs from upstream's; if so, record a conflict."""
+        by_convention = self.conventions.field(name, base) if isinstance(name, str) else self.conventions.schema(base)
+        if state_the_same(ours, base) or state_the_same(ours, by_convention):
             return False
-        self.conflicts.append(Conflict(at, base, facts(ours), None))
+        self.conflicts.append(Conflict(at, base, extract_facts(ours), None))
         return True
 
     # --- keywords ---
 
     def _keyword(self, keyword: str, base: Schema, ours: Schema, theirs: Schema, at: Parts) -> Schema:
-        """What one keyword becomes: itself with its value, or nothing."""
+        """Merge one keyword: the keyword with its value, or nothing."""
         here = (*at, keyword)
         if keyword in MAPS:
             maps: list[dict[str, Any]] = [side.get(keyword, {}) for side in (base, ours, theirs)]
             members = self.members(maps[0], maps[1], maps[2], here)
             return {keyword: members} if members or keyword in ours else {}
         if keyword == "required":
-            required = _listed(base.get(keyword, ()), ours.get(keyword, ()), theirs.get(keyword, ()))
+            required = _merge_names(base.get(keyword, ()), ours.get(keyword, ()), theirs.get(keyword, ()))
             return {keyword: required} if required else {}
         if keyword in SINGLE and keyword in ours and keyword in theirs:
-            merged = self.schema(base.get(keyword), ours[keyword], theirs[keyword], here)
-            return {keyword: without_placeholders(merged) if keyword == "not" else merged}
+            subschema = self.schema(base.get(keyword), ours[keyword], theirs[keyword], here)
+            return {keyword: remove_placeholders(subschema) if keyword == "not" else subschema}
         if keyword not in theirs and keyword not in base:
             return {keyword: ours[keyword]}
         return self._together([keyword], base, ours, theirs, here)
 
     def _together(self, keywords: Sequence[str], base: Schema, ours: Schema, theirs: Schema, at: Parts) -> Schema:
-        """Keywords that are one fact: all as they are here, or all as upstream has them now."""
+        """Merge keywords that form one fact: all as ours, or all as upstream's now."""
         before, here, now = (
-            {key: value for key, value in side.items() if key in keywords} for side in (base, facts(ours), theirs)
+            {key: value for key, value in side.items() if key in keywords}
+            for side in (base, extract_facts(ours), theirs)
         )
         decorated = {key: ours[key] for key in keywords if key in ours}
-        if same(before, now) or same(here, now):
+        if state_the_same(before, now) or state_the_same(here, now):
             return decorated
-        if same(before, here):
-            taken: Schema = with_placeholders(now, self.conventions)
-            return taken
-        self.conflicts.append(Conflict(at, _shown(before), _shown(here), _shown(now)))
+        if state_the_same(before, here):
+            upstream_facts: Schema = add_placeholders(now, self.conventions)
+            return upstream_facts
+        self.conflicts.append(Conflict(at, _simplify(before), _simplify(here), _simplify(now)))
         return decorated
 
     def _either(self, base: Any, ours: Any, theirs: Any, at: Parts) -> Any:
-        if same(base, ours):
-            return with_placeholders(theirs, self.conventions)
-        self.conflicts.append(Conflict(at, base, facts(ours), theirs))
+        if state_the_same(base, ours):
+            return add_placeholders(theirs, self.conventions)
+        self.conflicts.append(Conflict(at, base, extract_facts(ours), theirs))
         return ours
 
     # --- unions ---
 
     def _union(self, base: Schema, ours: Schema, theirs: Schema, at: Parts) -> Schema:
-        """The union of a schema, under the keyword it has now, with the examples that it still admits."""
-        keywords = [union_keyword(side) or "" for side in (base, ours, theirs)]
-        sides = [keyed(side.get(keyword, ())) for side, keyword in zip((base, ours, theirs), keywords, strict=True)]
+        """Merge the union of a schema, under its current keyword, with the examples that it still admits."""
+        keywords = [find_union_keyword(side) or "" for side in (base, ours, theirs)]
+        sides = [
+            key_branches(side.get(keyword, ())) for side, keyword in zip((base, ours, theirs), keywords, strict=True)
+        ]
         keyword = keywords[2] if keywords[0] == keywords[1] else keywords[1]
         after = self.members(sides[0], sides[1], sides[2], (*at, keyword))
         self._exclude_known(sides[1], sides[2], after)
         result: Schema = {keyword: list(after.values())}
-        gone = [key for key in sides[1] if key not in after]
-        if gone and "examples" in ours:
-            examples = [example for example in ours["examples"] if not any(_shows(example, key) for key in gone)]
+        removed_keys = [key for key in sides[1] if key not in after]
+        if removed_keys and "examples" in ours:
+            examples = [
+                example for example in ours["examples"] if not any(_is_example_of(example, key) for key in removed_keys)
+            ]
             result["examples"] = examples
         return result
 
     def _exclude_known(self, before: Mapping[Key, Any], theirs: Mapping[Key, Any], after: dict[Key, Any]) -> None:
-        """Let a branch that excludes all known tags here, and nothing upstream, go on to do so."""
+        """Update the `not` of a branch that excludes all known tags in ours and has no `not` upstream."""
         for key, branch in after.items():
             old = before.get(key)
             if "not" in (theirs.get(key) or {}):
                 continue
-            refused = excluded_tags(old.get("not")) if is_object(old) else None
-            if not refused or len(refused) != 1 or not is_object(branch):
+            exclusions = excluded_tags(old.get("not")) if is_object(old) else None
+            if not exclusions or len(exclusions) != 1 or not is_object(branch):
                 continue
-            ((tag, values),) = refused.items()
+            ((tag, values),) = exclusions.items()
             tags_before = self._tags(tag, (one for name, one in before.items() if name != key))
             if tags_before.keys() != values.keys():
                 continue
@@ -179,7 +184,7 @@ class Merge:
                 continue
             after[key] = {name: value for name, value in branch.items() if name != "not"}
             if now:
-                after[key] = {**branch, "not": _excluding(branch["not"], tag, [*now.values()])}
+                after[key] = {**branch, "not": _exclude_tags(branch["not"], tag, [*now.values()])}
 
     def _tags(self, tag: str, branches: Iterable[Any]) -> Tags:
         """The constants that branches give to a tag."""
@@ -195,29 +200,33 @@ class Merge:
 # --- order -----------------------------------------------------------------------------------------------------------
 
 
-def in_order(base: Sequence[_Name], ours: Sequence[_Name], theirs: Sequence[_Name]) -> list[_Name]:
-    """The names of all three. Ours keep their order unless upstream changed its own; what one lacks follows its neighbour."""
-    shared = {*ours} & {*theirs}
-    moved = [name for name in base if name in shared] != [name for name in theirs if name in shared and name in base]
-    leading, following = (theirs, ours) if moved else (ours, theirs)
+def merge_order(base: Sequence[_Name], ours: Sequence[_Name], theirs: Sequence[_Name]) -> list[_Name]:
+    """Merge three lists of names. Ours keep their order unless upstream changed its own; a name missing from one list follows its
+    neighbour.
+    """
+    common_names = {*ours} & {*theirs}
+    is_reordered = [name for name in base if name in common_names] != [
+        name for name in theirs if name in common_names and name in base
+    ]
+    leading, following = (theirs, ours) if is_reordered else (ours, theirs)
     result = list(leading)
     for side in (following, base):
         for index, name in enumerate(side):
             if name not in result:
-                result.insert(_after_neighbour(side, index, result), name)
+                result.insert(_find_position(side, index, result), name)
     return result
 
 
-def _keywords(ours: Schema, theirs: Schema) -> list[str]:
-    """The keywords of both: ours as they are, and the annotations that upstream has more behind all but the examples."""
+def _order_keywords(ours: Schema, theirs: Schema) -> list[str]:
+    """The keywords of both: ours in order, and upstream's additional annotations after all but the examples."""
     annotations = [key for key in theirs if key.startswith("x-") and key not in ours]
-    result = in_order((), list(ours), [key for key in theirs if key not in annotations])
+    result = merge_order((), list(ours), [key for key in theirs if key not in annotations])
     end = result.index("examples") if "examples" in result else len(result)
     return [*result[:end], *annotations, *result[end:]]
 
 
-def _after_neighbour(side: Sequence[_Name], index: int, result: Sequence[_Name]) -> int:
-    """Where a name belongs: after the nearest one before it, else before the nearest one after it, else at the end."""
+def _find_position(side: Sequence[_Name], index: int, result: Sequence[_Name]) -> int:
+    """The position for a name: after the nearest one before it, else before the nearest one after it, else at the end."""
     for name in reversed(side[:index]):
         if name in result:
             return result.index(name) + 1
@@ -227,17 +236,17 @@ def _after_neighbour(side: Sequence[_Name], index: int, result: Sequence[_Name])
     return len(result)
 
 
-def _listed(base: Collection[str], ours: Sequence[str], theirs: Sequence[str]) -> list[str]:
-    """Names of a list without order: ours, without what upstream took out, and with what it put in."""
-    names = [name for name in in_order((), ours, theirs) if name in ours or name in theirs]
+def _merge_names(base: Collection[str], ours: Sequence[str], theirs: Sequence[str]) -> list[str]:
+    """Merge unordered names: ours, without those that upstream removed, and with those that it added."""
+    names = [name for name in merge_order((), ours, theirs) if name in ours or name in theirs]
     return [name for name in names if (name in ours or name not in base) and (name in theirs or name not in base)]
 
 
 # --- tags ------------------------------------------------------------------------------------------------------------
 
 
-def _shows(example: Any, key: Key) -> bool:
-    """Whether an example is one of the branch with this mark."""
+def _is_example_of(example: Any, key: Key) -> bool:
+    """Whether an example belongs to the branch with this key."""
     match key:
         case ("const", value):
             return fingerprint(example) == fingerprint(loads(value))
@@ -247,17 +256,17 @@ def _shows(example: Any, key: Key) -> bool:
             return False
 
 
-def _excluding(negated: Schema, tag: str, tags: Sequence[Any]) -> Schema:
-    """A `not` over exactly these tags, in the notation that it has."""
+def _exclude_tags(negated: Schema, tag: str, tags: Sequence[Any]) -> Schema:
+    """A `not` that excludes exactly these tags, in its existing notation."""
     entries: list[Schema] = negated.get("anyOf", [negated])
     if len(entries) == 1 and len(entries[0]["properties"][tag].get("enum", ())) > 1:
-        return _with_tag(entries[0], tag, {"enum": list(tags)})
+        return _set_tag(entries[0], tag, {"enum": list(tags)})
     present = {constant(entry["properties"][tag]): entry for entry in entries}
-    rows = [present[value] if value in present else _with_tag(entries[0], tag, {"const": value}) for value in tags]
+    rows = [present[value] if value in present else _set_tag(entries[0], tag, {"const": value}) for value in tags]
     return rows[0] if len(rows) == 1 and "anyOf" not in negated else {**_keep_description(negated), "anyOf": rows}
 
 
-def _with_tag(entry: Schema, tag: str, values: Schema) -> Schema:
+def _set_tag(entry: Schema, tag: str, values: Schema) -> Schema:
     rest = {key: value for key, value in entry["properties"][tag].items() if key not in ("const", "enum")}
     return {**entry, "properties": {tag: {**rest, **values}}}
 
@@ -266,6 +275,6 @@ def _keep_description(negated: Schema) -> Schema:
     return {"description": negated["description"]} if "description" in negated else {}
 
 
-def _shown(keywords: Schema) -> Any:
-    """The facts of some keywords as a report shows them: `None` for none, the value alone for one."""
+def _simplify(keywords: Schema) -> Any:
+    """The facts of some keywords for a report: `None` for none, only the value for one."""
     return (next(iter(keywords.values())) if len(keywords) == 1 else keywords) if keywords else None

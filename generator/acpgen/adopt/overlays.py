@@ -1,6 +1,6 @@
-"""A folder that extends another one (`x-extends`), when upstream's changes reach it: only what it says more is written.
+"""Adoption into a folder that extends another one (`x-extends`): only what it adds is written.
 
-What an overlay cannot say, because the other folder has another value there, is left out: the caller compares what comes of the files.
+What an overlay cannot express, because the other folder has another value there, is left out: the caller compares the resulting files.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from acpgen.adopt.facts import UNIONS, Key, fingerprint, keyed
+from acpgen.adopt.facts import UNIONS, Key, fingerprint, key_branches
 from acpgen.errors import Faults
 from acpgen.input.equality import key_of
 from acpgen.input.faults import BAD_OVERLAY
@@ -27,49 +27,51 @@ _MARK: Final = "x-unstable"
 
 @dataclass(frozen=True, slots=True)
 class Overlay:
-    """The files of a folder as they are written, and those of the folder that they extend, whose path is relative to the first."""
+    """The files of a folder as written, and those of the folder that they extend; `extends` is the path of that folder, relative to the
+    first.
+    """
 
     extends: str
     own: Mapping[str, Schema] = field(repr=False)
     base: Mapping[str, Schema] = field(repr=False)
 
     def document(self, path: str, whole: Schema) -> Schema | None:
-        """The file that says `whole` together with what it extends; `None` where it would say nothing more."""
+        """The document that, merged with the one it extends, gives `whole`; `None` if it would add nothing."""
         mine = self.own.get(path)
-        name = path if mine is None else _name(mine)
+        name = path if mine is None else _find_name(mine)
         if name not in self.base:
-            unmarked = {key: _without_mark(one) for key, one in whole.get("$defs", {}).items()}
+            unmarked = {key: _remove_mark(one) for key, one in whole.get("$defs", {}).items()}
             return {**whole, "$defs": unmarked}
         head: Mapping[str, Any] = {"$schema": whole["$schema"]} if "$schema" in whole else {}
         head = {**head, EXTENDS: f"{self.extends}/{name}"} if mine is None else mine
         before: Mapping[str, Any] = head.get(ADDS, {})
         head = {key: value for key, value in head.items() if key not in (ADDS, "$defs")}
-        adds = dict(_additions({**self.base[name], "$defs": self.base[name].get("$defs", {})}, whole))
+        adds = dict(_find_additions({**self.base[name], "$defs": self.base[name].get("$defs", {})}, whole))
         definitions = adds.pop("#/$defs", {})
         ordered = {key: adds[key] for key in (*before, *adds) if key in adds}
         document = {**head, **({ADDS: ordered} if ordered else {}), **({"$defs": definitions} if definitions else {})}
         return document if document.keys() - {"$schema", EXTENDS} else None
 
     def moved(self, base: Mapping[str, Schema]) -> Iterator[str]:
-        """The places of `x-adds` that lead to another branch in these files of the other folder than in those that it has."""
+        """Yield the locations in `x-adds` that lead to another branch in `base` than in the extended files as read."""
         for path, value in self.own.items():
-            name = _name(value)
-            for at in _keys(value.get(ADDS)):
-                if _marks(self.base.get(name), at) != _marks(base.get(name), at):
+            name = _find_name(value)
+            for at in _list_keys(value.get(ADDS)):
+                if _find_marks(self.base.get(name), at) != _find_marks(base.get(name), at):
                     yield f"{path}#/{ADDS}/{at}"
 
     def is_plain(self, path: str) -> bool:
-        """Whether a file of the folder extends none."""
+        """Whether a file is one of the folder's own and extends no other."""
         return path in self.own and EXTENDS not in self.own[path]
 
 
-def overlay(folder: Path) -> Overlay | None:
-    """What a folder adds to another one; `None` if it stands alone. Raises `Faults`, also where a folder below it extends one."""
-    own = _values(folder)
-    said = _said(own)
-    if not said:
+def read_overlay(folder: Path) -> Overlay | None:
+    """The overlay in a folder; `None` if the folder extends no other. Raises `Faults`, also if a folder below it extends one."""
+    own = _read_values(folder)
+    extends_by_path = _find_extending(own)
+    if not extends_by_path:
         return None
-    inside = [path for path in said if posixpath.dirname(path)]
+    inside = [path for path in extends_by_path if posixpath.dirname(path)]
     if inside:
         reason = "this folder extends another one for itself, so it is not adopted together with the one around it"
         raise Faults(
@@ -78,22 +80,22 @@ def overlay(folder: Path) -> Overlay | None:
                 for path in inside
             ]
         )
-    other = only_folder(said, place(folder))
-    return Overlay(other, own, _values(folder / other))
+    other = only_folder(extends_by_path, place(folder))
+    return Overlay(other, own, _read_values(folder / other))
 
 
-def is_above(folder: Path, other: Path) -> bool:
-    """Whether files of a folder, which may be no overlay that can be loaded, extend files of the other one. Raises `Faults`."""
-    named = (folder / each for each in folders_of(_said(_direct(folder))))
-    return any(each.is_dir() and each.resolve() == other.resolve() for each in named)
+def extends_folder(folder: Path, other: Path) -> bool:
+    """Whether files directly in a folder extend files of the other one; the folder need not be a valid overlay. Raises `Faults`."""
+    extended_folders = (folder / each for each in folders_of(_find_extending(_read_direct(folder))))
+    return any(each.is_dir() and each.resolve() == other.resolve() for each in extended_folders)
 
 
-def added(folder: Path) -> set[str]:
-    """The definitions that a folder, which may be no overlay that can be loaded, adds to the one that it extends. Raises `Faults`."""
-    return {name for value in _direct(folder).values() for name in _keys(value.get("$defs"))}
+def find_added(folder: Path) -> set[str]:
+    """The names of the definitions in a folder's own files; the folder need not be a valid overlay. Raises `Faults`."""
+    return {name for value in _read_direct(folder).values() for name in _list_keys(value.get("$defs"))}
 
 
-def overlays(schema: Path) -> Mapping[str, Path]:
+def find_overlays(schema: Path) -> Mapping[str, Path]:
     """The protocols below a schema folder that extend another one, with the folder of each. Raises `Faults`."""
     folders = {path.parent for path in sorted(schema.rglob("[!.]*.json")) if _extends(path)}
     return {folder.relative_to(schema).as_posix(): folder for folder in sorted(folders)}
@@ -105,13 +107,13 @@ def _extends(path: Path) -> bool:
     return is_object(value) and EXTENDS in value
 
 
-def _marks(value: Any, at: str) -> list[str | Key]:
-    """What leads to a place: keys, and marks of branches; it ends where nothing is there."""
+def _find_marks(value: Any, at: str) -> list[str | Key]:
+    """The path to a location, with branch keys in place of indexes; it ends where nothing exists."""
     marks: list[str | Key] = []
     keyword = ""
     for key in pointer_parts(at):
         is_branch = is_array(value) and key.isdecimal() and int(key) < len(value) and keyword in UNIONS
-        marks.append(list(keyed(value))[int(key)] if is_branch else key)
+        marks.append(list(key_branches(value))[int(key)] if is_branch else key)
         try:
             value = follow(value, [key])
         except KeyError:
@@ -120,57 +122,59 @@ def _marks(value: Any, at: str) -> list[str | Key]:
     return marks
 
 
-def _said(values: Mapping[str, Schema]) -> dict[str, Any]:
-    """What each file that extends one says of it."""
+def _find_extending(values: Mapping[str, Schema]) -> dict[str, Any]:
+    """The value of `x-extends` for each file that has one."""
     return {path: value[EXTENDS] for path, value in values.items() if EXTENDS in value}
 
 
-def _name(value: Schema) -> str:
-    """The name of the file that a file extends; empty for none."""
+def _find_name(value: Schema) -> str:
+    """The name of the file that a file extends; empty if it extends none."""
     return posixpath.basename(str(value.get(EXTENDS, "")))
 
 
-def _keys(value: Any) -> Iterator[str]:
+def _list_keys(value: Any) -> Iterator[str]:
     yield from value if is_object(value) else ()
 
 
-def _direct(folder: Path) -> dict[str, Schema]:
-    """The files of a folder without those of folders below it."""
-    return {path: value for path, value in _values(folder).items() if not posixpath.dirname(path)}
+def _read_direct(folder: Path) -> dict[str, Schema]:
+    """The files of a folder, without those of folders below it."""
+    return {path: value for path, value in _read_values(folder).items() if not posixpath.dirname(path)}
 
 
-def _values(folder: Path) -> dict[str, Schema]:
+def _read_values(folder: Path) -> dict[str, Schema]:
     read = {path: parsed(content, place(folder / path)) for path, content in read_folder(folder)}
     return {path: value for path, value in read.items() if is_object(value)}
 
 
-def _additions(base: Any, whole: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
-    """The members of `x-adds` that make `whole` of `base`, by place."""
+def _find_additions(base: Any, whole: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
+    """Yield the members of `x-adds` that turn `base` into `whole`, by location."""
     at = pointer(*keys)
     if is_object(base) and is_object(whole):
         words = () if keys else _WORDS
-        gone = {*base} - {*whole, *words} if keys[-1:] not in _MAPS else set[str]()  # what is stable stays
-        more: Schema = {key: None for key in base if key in gone}
+        removed_keys = {*base} - {*whole, *words} if keys[-1:] not in _MAPS else set[str]()  # what is stable stays
+        more: Schema = {key: None for key in base if key in removed_keys}
         more |= {key: whole[key] for key in whole if key not in base and key not in words}
         if more:
-            yield at, {key: _without_mark(one) for key, one in more.items()} if is_marked(at) else more
+            yield at, {key: _remove_mark(one) for key, one in more.items()} if is_marked(at) else more
         for key in base.keys() & whole.keys():
-            yield from _additions(base[key], whole[key], (*keys, key))
+            yield from _find_additions(base[key], whole[key], (*keys, key))
     elif is_array(base) and is_array(whole):
-        pairs = _pairs(base, whole, is_union=keys[-1] in UNIONS)
+        pairs = _pair_items(base, whole, is_union=keys[-1] in UNIONS)
         rest = [item for index, item in enumerate(whole) if index not in pairs.values()]
         if rest:
-            yield at, [_without_mark(one) for one in rest] if is_marked(at) else rest
+            yield at, [_remove_mark(one) for one in rest] if is_marked(at) else rest
         for index, other in pairs.items():
-            yield from _additions(base[index], whole[other], (*keys, str(index)))
+            yield from _find_additions(base[index], whole[other], (*keys, str(index)))
 
 
-def _pairs(base: Sequence[Any], whole: Sequence[Any], *, is_union: bool) -> dict[int, int]:
-    """Which item of `whole` each item of `base` has become: the same one, else, of a union, the branch with its mark."""
+def _pair_items(base: Sequence[Any], whole: Sequence[Any], *, is_union: bool) -> dict[int, int]:
+    """The index in `whole` for each item of `base` that is still there: an equal item or, in a union, the branch with the same facts or
+    key.
+    """
     signs: list[list[list[Hashable]]] = [[[key_of(item) for item in side] for side in (base, whole)]]
     if is_union:
         signs.append([[fingerprint(item) for item in side] for side in (base, whole)])
-        signs.append([list(keyed(side)) for side in (base, whole)])
+        signs.append([list(key_branches(side)) for side in (base, whole)])
     result: dict[int, int] = {}
     for before, after in signs:
         for index, sign in enumerate(before):
@@ -181,5 +185,5 @@ def _pairs(base: Sequence[Any], whole: Sequence[Any], *, is_union: bool) -> dict
     return result
 
 
-def _without_mark(schema: Any) -> Any:
+def _remove_mark(schema: Any) -> Any:
     return {key: value for key, value in schema.items() if key != _MARK} if is_object(schema) else schema

@@ -1,75 +1,75 @@
-"""What is new gets upstream's facts and a placeholder for words: an empty description, which lint asks to be filled."""
+"""New parts get upstream's facts and a placeholder for documentation: an empty description, which lint reports."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from acpgen.adopt.facts import UNIONS, Conventions, Key, rebuilt
+from acpgen.adopt.facts import UNIONS, Conventions, Key, rebuild
 from acpgen.input.tagged_unions import branches_of, constant, is_null
 from acpgen.input.walk import Schema, is_object
 
 PLACEHOLDER: Final = ""
 
 
-def new(name: str | Key, theirs: Any, habits: Conventions) -> Any:
-    """A definition or field of upstream's, by name, or a branch, by its mark, as it comes into our files."""
-    written = habits.field(name, theirs) if isinstance(name, str) else theirs
-    return _with_placeholder(with_placeholders(written, habits))
+def add_with_placeholder(name: str | Key, theirs: Any, habits: Conventions) -> Any:
+    """An upstream definition or field, by name, or a branch, by key, in the form in which it enters our files."""
+    schema = habits.field(name, theirs) if isinstance(name, str) else theirs
+    return _add_placeholder(add_placeholders(schema, habits))
 
 
-def with_placeholders(theirs: Any, habits: Conventions) -> Any:
-    """Upstream's facts, with a placeholder for words in every field and branch below."""
+def add_placeholders(theirs: Any, habits: Conventions) -> Any:
+    """Upstream's facts with a placeholder description in every field and branch below."""
     if not is_object(theirs):
         return theirs
 
     def inner(path: tuple[str, ...], child: Any) -> Any:
         if path[0] == "properties":
-            return new(path[1], child, habits)
+            return add_with_placeholder(path[1], child, habits)
         if path[0] in UNIONS:
-            return new((), child, habits)
-        return child if path[0] == "not" else with_placeholders(child, habits)
+            return add_with_placeholder((), child, habits)
+        return child if path[0] == "not" else add_placeholders(child, habits)
 
-    return rebuilt({key: theirs[key] for key in sorted(theirs, key=lambda key: key.startswith("x-"))}, inner)
+    return rebuild({key: theirs[key] for key in sorted(theirs, key=lambda key: key.startswith("x-"))}, inner)
 
 
-def _with_placeholder(schema: Any) -> Any:
+def _add_placeholder(schema: Any) -> Any:
     if not is_object(schema):
         return schema
     title = {"title": schema["title"]} if "title" in schema else {}
     return {**title, "description": PLACEHOLDER, **{key: schema[key] for key in schema if key != "title"}}
 
 
-def without_needless_placeholders(schema: Any, around: tuple[Schema, ...] = ()) -> Any:
-    """A schema without empty descriptions where lint asks for none: on constants, on `_meta`, on what only adds null."""
+def remove_needless_placeholders(schema: Any, around: tuple[Schema, ...] = ()) -> Any:
+    """A schema without empty descriptions where lint requires none: on constants, on `_meta`, on unions that only add null."""
     if not is_object(schema):
         return schema
     branches = [branch for keyword in UNIONS for branch in schema.get(keyword, ()) if not is_null(branch)]
 
     def inner(path: tuple[str, ...], child: Any) -> Any:
-        plain = without_needless_placeholders(child, (schema, *around))
+        plain = remove_needless_placeholders(child, (schema, *around))
         if path[0] == "properties":
-            return _field(path[1], plain, schema, around)
+            return _make_field(path[1], plain, schema, around)
         is_alone = path[0] in UNIONS and (is_null(child) or len(branches) < 2)
-        return _without_placeholder(plain) if is_alone else plain
+        return _remove_placeholder(plain) if is_alone else plain
 
-    return rebuilt(schema, inner)
+    return rebuild(schema, inner)
 
 
-def without_placeholders(schema: Any) -> Any:
-    """A schema without empty descriptions, its own and all below."""
+def remove_placeholders(schema: Any) -> Any:
+    """A schema without empty descriptions at any depth."""
     if not is_object(schema):
         return schema
-    return _without_placeholder(rebuilt(schema, lambda _, child: without_placeholders(child)))
+    return _remove_placeholder(rebuild(schema, lambda _, child: remove_placeholders(child)))
 
 
-def _field(name: str, schema: Any, owner: Schema, around: tuple[Schema, ...]) -> Any:
+def _make_field(name: str, schema: Any, owner: Schema, around: tuple[Schema, ...]) -> Any:
     is_branch = bool(around) and any(owner is branch for branch in (branches_of(around[0]) or ("", []))[1])
     is_repeated = is_branch and any(name in outer.get("properties", {}) for outer in around)
     is_reference = name == "_meta" and is_object(schema) and "$ref" in schema
-    return _without_placeholder(schema) if constant(schema) is not None or is_repeated or is_reference else schema
+    return _remove_placeholder(schema) if constant(schema) is not None or is_repeated or is_reference else schema
 
 
-def _without_placeholder(schema: Any) -> Any:
+def _remove_placeholder(schema: Any) -> Any:
     if is_object(schema) and schema.get("description") == PLACEHOLDER:
         return {key: value for key, value in schema.items() if key != "description"}
     return schema

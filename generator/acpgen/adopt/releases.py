@@ -1,4 +1,4 @@
-"""Keeps what was adopted as a release: facts alone, beside the releases before it. The docs compute changelogs from them."""
+"""Keep adopted facts as a release, beside earlier releases. The docs compute changelogs from them."""
 
 from __future__ import annotations
 
@@ -19,24 +19,27 @@ _VERSION: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 
-def folder_of(schema: Path, protocol: str) -> Path:
-    """Where the releases of a protocol are kept: with those of its family, where these are kept together and its own are not."""
+def find_folder(schema: Path, protocol: str) -> Path:
+    """The folder for the releases of a protocol: its family's, if that has releases and the protocol has none of its own."""
     own, family = (schema / RELEASES / name for name in (protocol, protocol.rpartition("/")[0] or protocol))
     return family if (family / INDEX).exists() and not (own / INDEX).exists() else own
 
 
 def is_family(schema: Path, name: str, protocols: Collection[str]) -> bool:
-    """Whether a name is that of protocols whose releases are kept together."""
+    """Whether a name is that of a family of protocols whose releases are kept together."""
     related = any(each.startswith(f"{name}/") for each in protocols)
     return name not in protocols and related and (schema / RELEASES / name / INDEX).exists()
 
 
-def keep(file: Path, folder: Path, version: str) -> Mapping[str, str]:
-    """The files of `folder` that keep the facts of upstream's `file` under a version, as the newest release. Raises `Faults`."""
+def keep_release(file: Path, folder: Path, version: str) -> Mapping[str, str]:
+    """The files of `folder` that keep the facts of upstream's `file` under a version, as the newest release. Raises `Faults`.
+
+    Empty if the version is already kept with the same facts.
+    """
     if not _VERSION.fullmatch(version) or f"{version}.json" in (INDEX, VERDICTS):
         expected = "a version such as 1.21.0: letters, digits, '.', '+' and '-', and neither 'index' nor 'verdicts'"
         raise Faults([BAD_SETTING(at="--keep-as", key=shown(version), expected=expected, hint="Correct it.")])
-    text = layout.compact({"$schema": _DIALECT, **read_upstream(file)})
+    text = layout.format_compact({"$schema": _DIALECT, **read_upstream(file)})
     path = folder / INDEX
     before = index(read_bytes(path) if path.exists() else None, place(path))
     at = folder / f"{version}.json"
@@ -47,10 +50,10 @@ def keep(file: Path, folder: Path, version: str) -> Mapping[str, str]:
         reason = f"{version} is kept already, with other facts"
         raise Faults([BAD_MATERIAL(at=place(at), reason=reason, remedy="Give this release another name")])
     optional = {"dates": dict(before.dates), "titles": dict(before.titles)}
-    listed: dict[str, Any] = {"about": before.about, "versions": [*before.versions, version]}
-    listed |= {key: value for key, value in optional.items() if value}
+    document: dict[str, Any] = {"about": before.about, "versions": [*before.versions, version]}
+    document |= {key: value for key, value in optional.items() if value}
     if before.differences is not None:
-        listed["differences"] = [{"at": list(each.at), "why": each.why} for each in before.differences]
+        document["differences"] = [{"at": list(each.at), "why": each.why} for each in before.differences]
     if before.typescript:
-        listed["typescript"] = before.typescript
-    return {f"{version}.json": text, INDEX: layout.text(listed)}
+        document["typescript"] = before.typescript
+    return {f"{version}.json": text, INDEX: layout.format_document(document)}

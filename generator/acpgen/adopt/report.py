@@ -1,4 +1,4 @@
-"""What an adoption did and what it leaves to a person, as text for a terminal and as Markdown."""
+"""The report of an adoption: what it did and what it leaves to the user, as text for a terminal and as Markdown."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any, Final, Literal, TypeAlias
 
 from acpgen.adopt.adoption import Adoption
 from acpgen.adopt.canonical import Canonical
-from acpgen.adopt.differences import Difference, differences, listed, pointer_in, shown
-from acpgen.adopt.facts import fingerprint, same
+from acpgen.adopt.differences import Difference, find_differences, find_pointer, join_names, shorten
+from acpgen.adopt.facts import fingerprint, state_the_same
 from acpgen.adopt.placeholders import PLACEHOLDER
 from acpgen.diagnostics.markup import code, plain
 from acpgen.errors import counted, printable
@@ -32,7 +32,7 @@ _LIKE: Final = 0.6
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of a report: `at` is `file#/pointer`, `what` the rest of the sentence, empty where the kind says all."""
+    """One line of a report: `at` is `file#/pointer`, `what` the rest of the sentence; empty if the kind is enough."""
 
     kind: Kind
     definition: str
@@ -42,7 +42,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All lines, by kind and in the order of the files, and what a person has to do, one sentence each."""
+    """All lines, by kind and in the order of the files, and the tasks for the user, one sentence each."""
 
     protocol: str
     source: str
@@ -56,15 +56,15 @@ class Report:
         return tuple(entry for entry in self.entries if entry.kind in kinds)
 
 
-def report(adoption: Adoption, protocol: str) -> Report:
-    """What there is to say about an adoption."""
-    changes = tuple(_changes(adoption))
+def make_report(adoption: Adoption, protocol: str) -> Report:
+    """Make the report of an adoption."""
+    changes = tuple(_list_changes(adoption))
     return Report(
         protocol=protocol,
         source=adoption.source,
-        entries=(*changes, *_conflicts(adoption), *_kept_different(adoption)),
-        conventions=tuple(_conventions(adoption)),
-        tasks=tuple(_tasks(adoption, changes)),
+        entries=(*changes, *_list_conflicts(adoption), *_list_kept_different(adoption)),
+        conventions=tuple(_describe_conventions(adoption)),
+        tasks=tuple(_list_tasks(adoption, changes)),
         files=tuple(sorted({*adoption.written, *adoption.removed})),
     )
 
@@ -72,70 +72,72 @@ def report(adoption: Adoption, protocol: str) -> Report:
 # --- lines -----------------------------------------------------------------------------------------------------------
 
 
-def _changes(adoption: Adoption) -> Iterator[Entry]:
-    """What is not as it was."""
+def _list_changes(adoption: Adoption) -> Iterator[Entry]:
+    """Yield a line for each change."""
     before, after = adoption.before, adoption.after
     for name, schema in after.definitions.items():
         if name not in before.definitions:
-            yield Entry("added", name, _place(after, name))
+            yield Entry("added", name, _find_place(after, name))
         else:
-            for difference in differences(before.definitions[name], schema):
-                yield _entry(after, name, difference)
+            for difference in find_differences(before.definitions[name], schema):
+                yield _make_entry(after, name, difference)
     for name in before.definitions:
         if name not in after.definitions:
-            yield Entry("removed", name, _place(before, name))
+            yield Entry("removed", name, _find_place(before, name))
     if after.root is not None:
-        for difference in differences(before.heads[after.root], after.heads[after.root]):
-            yield _entry(after, _ROOT, difference)
+        for difference in find_differences(before.heads[after.root], after.heads[after.root]):
+            yield _make_entry(after, _ROOT, difference)
 
 
-def _kept_different(adoption: Adoption) -> Iterator[Entry]:
-    """What is here on purpose and not as upstream has it, the conventions aside."""
+def _list_kept_different(adoption: Adoption) -> Iterator[Entry]:
+    """Yield a line for each intentional difference from upstream, except conventions."""
     after, theirs = adoption.after, adoption.theirs["$defs"]
     for name, schema in after.definitions.items():
         if name not in theirs:
-            yield Entry("different", name, _place(after, name), "only here")
+            yield Entry("different", name, _find_place(after, name), "only here")
         else:
-            for difference in differences(adoption.conventions.schema(theirs[name]), schema):
-                yield Entry("different", name, _place(after, name, difference.at), _apart(difference))
+            for difference in find_differences(adoption.conventions.schema(theirs[name]), schema):
+                yield Entry(
+                    "different", name, _find_place(after, name, difference.at), _describe_difference(difference)
+                )
     for name in theirs:
         if name not in after.definitions:
             yield Entry("different", name, f"{adoption.source}{pointer('$defs', name)}", "only upstream")
     if after.root is not None:
         root = {key: value for key, value in adoption.theirs.items() if key != "$defs"}
-        for difference in differences(root, after.heads[after.root]):
-            yield Entry("different", _ROOT, _place(after, _ROOT, difference.at), _apart(difference))
+        for difference in find_differences(root, after.heads[after.root]):
+            yield Entry("different", _ROOT, _find_place(after, _ROOT, difference.at), _describe_difference(difference))
 
 
-def _apart(difference: Difference) -> str:
+def _describe_difference(difference: Difference) -> str:
     if difference.kind == "member" or difference.old is None or difference.new is None:
-        return "only here" if difference.old is None else f"only upstream: {shown(difference.old)}"
+        return "only here" if difference.old is None else f"only upstream: {shorten(difference.old)}"
     if difference.kind == "order":
         return "in another order"
-    return f"upstream has {shown(difference.old)}, here is {shown(difference.new)}"
+    return f"upstream has {shorten(difference.old)}, here is {shorten(difference.new)}"
 
 
-def _conflicts(adoption: Adoption) -> Iterator[Entry]:
+def _list_conflicts(adoption: Adoption) -> Iterator[Entry]:
     for conflict in adoption.conflicts:
         is_definition = conflict.at[:1] == ("$defs",)
         name = str(conflict.at[1]) if is_definition else _ROOT
-        place = _place(adoption.after, name, conflict.at[2:] if is_definition else conflict.at)
+        place = _find_place(adoption.after, name, conflict.at[2:] if is_definition else conflict.at)
         if conflict.extends:
-            what = f"upstream has {shown(conflict.theirs)} here; {conflict.extends} has {shown(conflict.ours)}, which stays"
+            what = f"upstream has {shorten(conflict.theirs)} here; {conflict.extends} has {shorten(conflict.ours)}, which stays"
         elif conflict.base is None:
-            what = f"upstream adds {shown(conflict.theirs)}; here is {shown(conflict.ours)} already, and stays"
+            what = f"upstream adds {shorten(conflict.theirs)}; here is {shorten(conflict.ours)} already, and stays"
         elif conflict.theirs is None:
             what = "upstream removed this; here it is not as upstream had it, and stays"
         elif conflict.ours is None:
-            what = f"upstream changed {shown(conflict.base)} to {shown(conflict.theirs)}; here it was taken out, and stays so"
+            what = f"upstream changed {shorten(conflict.base)} to {shorten(conflict.theirs)}; here it was taken out, and stays so"
         else:
-            changed = f"upstream changed {shown(conflict.base)} to {shown(conflict.theirs)}"
-            what = f"{changed}; here is {shown(conflict.ours)}, and stays"
+            change = f"upstream changed {shorten(conflict.base)} to {shorten(conflict.theirs)}"
+            what = f"{change}; here is {shorten(conflict.ours)}, and stays"
         yield Entry("conflict", name, place, what)
 
 
-def _entry(after: Canonical, name: str, difference: Difference) -> Entry:
-    at = _place(after, name, difference.at)
+def _make_entry(after: Canonical, name: str, difference: Difference) -> Entry:
+    at = _find_place(after, name, difference.at)
     match difference.kind:
         case "member":
             return Entry("added" if difference.old is None else "removed", name, at)
@@ -146,28 +148,28 @@ def _entry(after: Canonical, name: str, difference: Difference) -> Entry:
         case "order":
             return Entry("changed", name, at, "the order")
         case "keyword":
-            return Entry("changed", name, at, _change(difference.old, difference.new))
+            return Entry("changed", name, at, _describe_change(difference.old, difference.new))
 
 
-def _change(old: Any, new: Any) -> str:
+def _describe_change(old: Any, new: Any) -> str:
     if old is None:
-        return f"new, {shown(new)}"
-    return f"gone, was {shown(old)}" if new is None else f"{shown(new)}, was {shown(old)}"
+        return f"new, {shorten(new)}"
+    return f"gone, was {shorten(old)}" if new is None else f"{shorten(new)}, was {shorten(old)}"
 
 
-def _place(files: Canonical, name: str, at: Iterable[Any] = ()) -> str:
-    """`file#/pointer` of something in a definition or in the root."""
+def _find_place(files: Canonical, name: str, at: Iterable[Any] = ()) -> str:
+    """The `file#/pointer` of a location in a definition or in the root."""
     at = tuple(at)
     if name == _ROOT:
         assert files.root is not None
-        return files.root + pointer_in(files.heads[files.root], at)
+        return files.root + find_pointer(files.heads[files.root], at)
     if name not in files.definitions:
         return pointer("$defs", name)
-    return files.paths[name] + pointer("$defs", name) + pointer_in(files.definitions[name], at)[1:]
+    return files.paths[name] + pointer("$defs", name) + find_pointer(files.definitions[name], at)[1:]
 
 
-def _conventions(adoption: Adoption) -> Iterator[str]:
-    for (name, upstream), written in sorted(adoption.conventions.rewritten.items(), key=lambda item: item[0]):
+def _describe_conventions(adoption: Adoption) -> Iterator[str]:
+    for (name, upstream), our_field in sorted(adoption.conventions.rewritten.items(), key=lambda item: item[0]):
         fields = [
             field
             for schema in adoption.theirs["$defs"].values()
@@ -175,65 +177,67 @@ def _conventions(adoption: Adoption) -> Iterator[str]:
             if field_name == name and fingerprint(field) == upstream
         ]
         if fields:
-            yield f"{name}: upstream has {shown(fields[0])}, here is {shown(written)}, {_times(len(fields))}"
+            yield f"{name}: upstream has {shorten(fields[0])}, here is {shorten(our_field)}, {_describe_times(len(fields))}"
 
 
 # --- what is left to do ----------------------------------------------------------------------------------------------
 
 
-def _tasks(adoption: Adoption, changes: Iterable[Entry]) -> Iterator[str]:
+def _list_tasks(adoption: Adoption, changes: Iterable[Entry]) -> Iterator[str]:
     after = adoption.after
     alike: dict[tuple[str, str], list[str]] = {}
-    for entry, conflict in zip(_conflicts(adoption), adoption.conflicts, strict=True):
+    for entry, conflict in zip(_list_conflicts(adoption), adoption.conflicts, strict=True):
         if not conflict.extends:
             alike.setdefault((entry.at.rpartition("/")[2], entry.what), []).append(entry.at)
     for (_, what), places in alike.items():
         others = f" and {len(places) - 1} more like it" if len(places) > 1 else ""
         yield f"Decide {places[0]}{others}: {what}."
     stable: dict[str, list[str]] = {}
-    for entry, conflict in zip(_conflicts(adoption), adoption.conflicts, strict=True):
+    for entry, conflict in zip(_list_conflicts(adoption), adoption.conflicts, strict=True):
         if conflict.extends:
             stable.setdefault(conflict.extends, []).append(entry.at)
     for folder, places in stable.items():
-        yield f"Adopt the stable schema of this revision into {folder}, which says something else at {listed(places)}."
+        yield f"Adopt the stable schema of this revision into {folder}, which says something else at {join_names(places)}."
     yield from (f"Correct {fault}" for fault in adoption.overlay_faults)
-    empty = [name for name, schema in after.definitions.items() for _ in range(_placeholders(schema))]
-    heads = [path for path, head in after.heads.items() for _ in range(_placeholders(head))]
+    empty = [name for name, schema in after.definitions.items() for _ in range(_count_placeholders(schema))]
+    heads = [path for path, head in after.heads.items() for _ in range(_count_placeholders(head))]
     if empty or heads:
-        names = listed(list(dict.fromkeys((*heads, *empty))))
+        names = join_names(list(dict.fromkeys((*heads, *empty))))
         yield f"Write {counted(len(empty) + len(heads), 'description')} ({names}); acpgen lint says where."
-    changed = dict.fromkeys(entry.definition for entry in changes if entry.definition in adoption.before.definitions)
-    reread = [name for name in changed if name in after.definitions]
+    changed_names = dict.fromkeys(
+        entry.definition for entry in changes if entry.definition in adoption.before.definitions
+    )
+    reread = [name for name in changed_names if name in after.definitions]
     if reread:
-        yield f"Read again the words and examples of {listed(reread)}: what they describe has changed."
-    nullable = list(_new_nullable(adoption, changes))
+        yield f"Read again the words and examples of {join_names(reread)}: what they describe has changed."
+    nullable = list(_find_new_nullable(adoption, changes))
     if nullable:
-        yield f"Say what null means ('x-null') at {listed(nullable)}."
+        yield f"Say what null means ('x-null') at {join_names(nullable)}."
     for name, schema in after.definitions.items():
         if "x-method" in schema and name not in adoption.before.definitions:
             yield f"Give {name} its gate ('x-capability'), if it has one, and an example."
     for example in adoption.examples:
-        place = _place(after, example.definition, ("examples", str(example.index)))
+        place = _find_place(after, example.definition, ("examples", str(example.index)))
         yield f"Correct the example {place}: it is refused now ({example.reason})."
     for name, users in adoption.kept.items():
-        yield f"Decide about {name}: upstream removed it, and it stays because {listed(users)} refers to it."
-    if after.root is None and _roots_differ(adoption):
+        yield f"Decide about {name}: upstream removed it, and it stays because {join_names(users)} refers to it."
+    if after.root is None and _is_root_different(adoption):
         yield "Change the root by hand: upstream's has changed, and none of the files here, or several, have one."
-    yield from _renamings(adoption)
+    yield from _find_renamings(adoption)
 
 
-def _placeholders(schema: Any) -> int:
-    """How many descriptions in a schema are still to be written."""
+def _count_placeholders(schema: Any) -> int:
+    """The number of placeholder descriptions in a schema."""
     return sum(one.get("description") == PLACEHOLDER for _, one in inside(schema))
 
 
-def _new_nullable(adoption: Adoption, changes: Iterable[Entry]) -> Iterator[str]:
-    """New fields that null is allowed for."""
+def _find_new_nullable(adoption: Adoption, changes: Iterable[Entry]) -> Iterator[str]:
+    """Yield new fields that admit null and have no `x-null`."""
     old = {entry.at for entry in changes if entry.kind == "added"}
     for name, schema in adoption.after.definitions.items():
         is_new = name not in adoption.before.definitions
         for field, value in schema.get("properties", {}).items():
-            at = _place(adoption.after, name, ("properties", field))
+            at = _find_place(adoption.after, name, ("properties", field))
             if (is_new or at in old) and _admits_null(value) and "x-null" not in value:
                 yield at
 
@@ -245,42 +249,47 @@ def _admits_null(schema: Any) -> bool:
     return (is_array(types) and "null" in types) or any(map(is_null, schema.get("anyOf", ())))
 
 
-def _roots_differ(adoption: Adoption) -> bool:
+def _is_root_different(adoption: Adoption) -> bool:
     old, new = ({key: side[key] for key in side if key != "$defs"} for side in (adoption.base, adoption.theirs))
-    return not same(old, new)
+    return not state_the_same(old, new)
 
 
-def _renamings(adoption: Adoption) -> Iterator[str]:
-    """What may have got another name, which no file can say: something new in the shape of what is gone or quite another now."""
+def _find_renamings(adoption: Adoption) -> Iterator[str]:
+    """Yield possible renames: new definitions or fields similar to one that was removed or has become very different.
+
+    A rename cannot be told from the files alone.
+    """
     old, new = adoption.base["$defs"], adoption.theirs["$defs"]
-    gone = {name: schema for name, schema in old.items() if name not in new or _likeness(schema, new[name]) < _LIKE}
-    added = {name: schema for name, schema in new.items() if name not in old}
-    yield from _likely(gone, added, "")
+    old_schemas = {
+        name: schema for name, schema in old.items() if name not in new or _measure_likeness(schema, new[name]) < _LIKE
+    }
+    new_schemas = {name: schema for name, schema in new.items() if name not in old}
+    yield from _find_likely(old_schemas, new_schemas, "")
     for name in old:
         if name in new:
             fields = [side[name].get("properties", {}) for side in (old, new)]
-            gone = {field: schema for field, schema in fields[0].items() if field not in fields[1]}
-            added = {field: schema for field, schema in fields[1].items() if field not in fields[0]}
-            yield from _likely(gone, added, f"{name}.")
+            old_schemas = {field: schema for field, schema in fields[0].items() if field not in fields[1]}
+            new_schemas = {field: schema for field, schema in fields[1].items() if field not in fields[0]}
+            yield from _find_likely(old_schemas, new_schemas, f"{name}.")
 
 
-def _likely(gone: Mapping[str, Any], added: Mapping[str, Any], prefix: str) -> Iterator[str]:
-    for was, schema in gone.items():
-        likely = [name for name, other in added.items() if _likeness(schema, other) >= _LIKE]
+def _find_likely(old_schemas: Mapping[str, Any], new_schemas: Mapping[str, Any], prefix: str) -> Iterator[str]:
+    for was, schema in old_schemas.items():
+        likely = [name for name, other in new_schemas.items() if _measure_likeness(schema, other) >= _LIKE]
         if likely:
-            names = listed([prefix + name for name in likely])
+            names = join_names([prefix + name for name in likely])
             yield f"See whether {prefix}{was} is {names} now, which has its shape; then its words serve again."
 
 
-def _likeness(one: Any, other: Any) -> float:
-    """How much of two schemas is the same, from 0 to 1; of objects and lists of constants, the share of common members."""
-    if same(one, other):
+def _measure_likeness(one: Any, other: Any) -> float:
+    """The similarity of two schemas, from 0 to 1: 1 if they state the same facts, else the share of common fields and branches."""
+    if state_the_same(one, other):
         return 1.0
-    members = [set(_marks(schema)) for schema in (one, other)]
+    members = [set(_list_members(schema)) for schema in (one, other)]
     return len(members[0] & members[1]) / max(len(members[0] | members[1]), 1)
 
 
-def _marks(schema: Any) -> Iterator[str]:
+def _list_members(schema: Any) -> Iterator[str]:
     if not is_object(schema):
         return
     yield from (f"field {name}" for name in schema.get("properties", {}) if name != "_meta")
@@ -293,8 +302,8 @@ def _marks(schema: Any) -> Iterator[str]:
 # --- texts -----------------------------------------------------------------------------------------------------------
 
 
-def summary(outcome: Report) -> str:
-    """The report in a line."""
+def write_summary(outcome: Report) -> str:
+    """Summarize the report in one line."""
     if not outcome.files:
         return f"{outcome.protocol} has the facts of {outcome.source} already."
     words: Mapping[Kind, str] = {
@@ -304,18 +313,18 @@ def summary(outcome: Report) -> str:
         "conflict": "in conflict",
     }
     counts = [f"{len(outcome.of(kind))} {word}" for kind, word in words.items() if outcome.of(kind)]
-    done = ", ".join(counts) if counts else "no facts of ours change"
-    return f"{outcome.protocol} from {outcome.source}: {done}; {len(outcome.of('different'))} kept different."
+    change_summary = ", ".join(counts) if counts else "no facts of ours change"
+    return f"{outcome.protocol} from {outcome.source}: {change_summary}; {len(outcome.of('different'))} kept different."
 
 
-def text(outcome: Report) -> Iterator[str]:
-    """The report line by line: what was done by definition, and what needs a person."""
-    yield printable(summary(outcome))
-    done = outcome.of("added", "changed", "removed")
-    for name in dict.fromkeys(entry.definition for entry in done):
+def write_lines(outcome: Report) -> Iterator[str]:
+    """Yield the lines of the report: the changes by definition, then the tasks for the user."""
+    yield printable(write_summary(outcome))
+    changes = outcome.of("added", "changed", "removed")
+    for name in dict.fromkeys(entry.definition for entry in changes):
         yield ""
         yield printable(name)
-        for entry in done:
+        for entry in changes:
             if entry.definition == name:
                 yield printable(f"  {entry.kind:<8} {entry.at}{': ' if entry.what else ''}{entry.what}")
     if outcome.tasks:
@@ -324,9 +333,9 @@ def text(outcome: Report) -> Iterator[str]:
         yield from (printable(f"  {task}") for task in outcome.tasks)
 
 
-def markdown(outcome: Report) -> str:
-    """The report for a review, with what is kept different and why nobody was asked about it."""
-    lines = [f"# Adopted: {code(printable(outcome.protocol))}", "", plain(summary(outcome)), ""]
+def write_markdown(outcome: Report) -> str:
+    """Format the report as Markdown for a review, including what is kept different and the conventions."""
+    lines = [f"# Adopted: {code(printable(outcome.protocol))}", "", plain(write_summary(outcome)), ""]
     if outcome.tasks:
         lines += ["## Needs a person", "", *(f"- {plain(task)}" for task in outcome.tasks), ""]
     for kind, heading in HEADINGS.items():
@@ -347,5 +356,5 @@ def markdown(outcome: Report) -> str:
     return "\n".join(lines)
 
 
-def _times(count: int) -> str:
+def _describe_times(count: int) -> str:
     return "once" if count == 1 else f"{count} times"

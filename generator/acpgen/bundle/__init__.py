@@ -1,5 +1,5 @@
-"""One standard JSON Schema of many files.
+"""Bundling of many files into one standard JSON Schema.
 
-In: documents, methods and chosen names. Out: a bundle in which every reference is local,
-everything has a name and every variant stands alone.
+Input: documents, methods and chosen names. Output: a bundle in which every reference is local, everything has a name, and every variant
+is self-contained.
 """

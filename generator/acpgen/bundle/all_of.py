@@ -1,4 +1,4 @@
-"""Two schemas of one object as one: what demands what both demand, and whether one node can say so."""
+"""The intersection of two schemas of one object, and whether one schema object can express it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from acpgen.input.walk import Schema, asserts, is_array, is_object
 
 
 def merge(base: Schema, branch: Schema, definitions: Mapping[str, Schema]) -> Schema:
-    """One object schema that demands what both demand; tags come first, the branch's words win."""
+    """One object schema that demands what both demand; tags come first, and annotations of `branch` take precedence."""
     spend(1 + len(base.get("properties", ())) + len(branch.get("properties", ())))
     result: Schema = {key: value for key, value in branch.items() if not asserts(key)}
     result["type"] = "object"
@@ -56,8 +56,9 @@ def merge(base: Schema, branch: Schema, definitions: Mapping[str, Schema]) -> Sc
 
 
 def is_mergeable(one: Schema, other: Schema) -> bool:
-    """Whether two schemas for one object can stand in one node: what judges the fields that one does not name, or goes with its
-    other keywords, would mean something else beside the other's.
+    """Whether two schemas for one object can be merged into one schema object.
+
+    They cannot if keywords on undeclared fields, or keywords that depend on others, would change their meaning.
     """
     if not _CONDITIONAL.isdisjoint(one) and not _CONDITIONAL.isdisjoint(other):
         return False
@@ -73,27 +74,27 @@ def is_mergeable(one: Schema, other: Schema) -> bool:
 
 
 def _rests(*schemas: Schema) -> list[Any]:
-    """What schemas demand of the fields that they do not name, where they demand anything."""
+    """The `additionalProperties` of those schemas that restrict them."""
     return [
         each["additionalProperties"] for each in schemas if each.get("additionalProperties", True) not in (True, {})
     ]
 
 
 def _leaves_alone(one: Schema, other: Schema) -> bool:
-    """Whether the schema `one` judges the fields that it does not name just as it would with the names of `other` beside it."""
+    """Whether the meaning of `one` for undeclared fields stays the same if it is merged with `other`."""
     if one.get("unevaluatedProperties", True) is not True:
         return not any(asserts(key) and key not in ("required", "type") for key in other)
     if one.get("additionalProperties", True) in (True, {}):
         return True
-    named = set(other.get("properties", ())) <= set(one.get("properties", ()))
-    return named and other.get("patternProperties", {}).keys() <= one.get("patternProperties", {}).keys()
+    covers_names = set(other.get("properties", ())) <= set(one.get("properties", ()))
+    return covers_names and other.get("patternProperties", {}).keys() <= one.get("patternProperties", {}).keys()
 
 
 _CONDITIONAL: Final = frozenset({"if", "then", "else"})
 
 
 def _meet(base: Any, branch: Any, definitions: Mapping[str, Schema]) -> Any:
-    """What a property that both sides declare must be."""
+    """The schema of a property that both sides declare."""
     if same(base, branch) or base is True or branch is True:
         return base if branch is True else branch
     if not is_object(base) or not is_object(branch):
@@ -108,13 +109,13 @@ def _meet(base: Any, branch: Any, definitions: Mapping[str, Schema]) -> Any:
 
 
 def _admits_all(demands: Schema, branch: Schema, definitions: Mapping[str, Schema]) -> bool:
-    """Whether a schema that only names types or constants admits everything that `branch` does, judged by these alone."""
+    """Whether a schema of types or constants alone certainly accepts all that `branch` accepts, considering only these."""
     reference = lone_reference(demands)
     if reference is not None:
         demands = {key: value for key, value in definitions.get(reference, {}).items() if asserts(key)}
-    listed = demands.get("enum")
-    if demands.keys() <= {"type", "enum"} and is_array(listed) and constant(branch) is not None:
-        return any(same(constant(branch), value) for value in listed)
+    constants = demands.get("enum")
+    if demands.keys() <= {"type", "enum"} and is_array(constants) and constant(branch) is not None:
+        return any(same(constant(branch), value) for value in constants)
     if set(demands) != {"type"}:
         return False
     types = demands["type"] if is_array(demands["type"]) else [demands["type"]]

@@ -1,8 +1,8 @@
-"""Many files become one standard JSON Schema in which everything has a name.
+"""The bundle: one standard JSON Schema made of many files, in which everything has a name.
 
-References are local; every inline object, inline union and inline set of constants of a field is a definition of its own; every
-variant of a union stands alone: what a union's object demands in common is distributed over its branches
-(`A and (B or C)` becomes `(A and B) or (A and C)`), so that each variant is one record.
+References are local. Each inline object, inline union and inline enumeration of a field is a definition of its own. Each variant of a
+union is self-contained: what a union's object demands in common is distributed over its branches (`A and (B or C)` becomes `(A and B) or
+(A and C)`), so that each variant is one record.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """How a thing of the previous version changed, as `x-migration` tells it at length, `at` its place.
+    """A detailed migration entry in `x-migration`: how something of the previous version changed. `at` is its place.
 
-    `to` names what takes its place, `does` says by reader what to do, `before` and `after` are messages of the two versions. A guide
-    sorts the moves by `order`; those without one come last.
+    `to` names the replacements, `does` has the instructions by kind of reader, `before` and `after` are example messages of the two
+    versions. A guide sorts entries by `order`; those without one come last.
     """
 
     at: str = field(compare=False)
@@ -58,19 +58,20 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """One version of a protocol as one JSON Schema 2020-12; read, never changed.
+    """One version of a protocol as one JSON Schema 2020-12; read-only.
 
-    `origins` maps each definition to its place in the source files, `file#/pointer`; `files` maps each of these files to
-    its title and description, empty where it says nothing, and `sources` to what it holds. `migration` holds what the files say, by
-    `x-migration`, of things of the version before, and `moves` what they tell at length. `references` are those of
-    each definition as the source has them: a union that was distributed over the branches of another one is referred to no more.
-    `unions` has for each definition the tagged union that it is; nothing for those that only frame messages, which are `framing`.
-    `unmatched` are the entries of shared names that match nothing here.
-    `notes` say what of the files means nothing and was left out.
-    `profile` says where the methods stand, `methods` are those that it finds, but for marked ones, which the definitions themselves tell;
-    `gaps` are what it leaves open.
-    `places` lead from a place of what was made of a document to the place in the document itself; `unread` has for each foreign document
-    what it says of messages that is not read, by a phrase that names it. `size` are the characters of what was read.
+    - `origins`: the place of each definition in the source files, `file#/pointer`.
+    - `files`: the title and description of each of these files, empty if absent; `sources`: their content.
+    - `migration`: the texts of `x-migration` on the previous version; `moves`: the detailed entries.
+    - `references`: those of each definition in the source, before unions are distributed over the branches of others.
+    - `unions`: the tagged union, if any, of each definition; not for those in `framing`, which only describe the framing of messages.
+    - `unmatched`: the entries of shared names that match nothing here.
+    - `notes`: content of the files that has no meaning and was omitted.
+    - `profile`: where methods are defined; `gaps`: what it leaves open.
+    - `methods`: those that the profile finds, except marked ones, which are in the definitions.
+    - `places`: from a place in a translated document to the place in the original.
+    - `unread`: for each foreign document, members about messages that are not read, by a phrase that names them.
+    - `size`: the number of characters read.
     """
 
     name: str
@@ -98,26 +99,26 @@ class Bundle:
         return self.schema["$defs"]  # type: ignore[no-any-return]
 
     def nodes(self) -> Schemas:
-        """The definitions as nodes, to be read together: each call reads them anew."""
+        """The definitions as nodes that share caches; each call makes new ones."""
         return Schemas(self.definitions, self.origins, unions=self.unions, places=self.places)
 
     def title(self, file: str) -> str:
-        """The title of a file; empty where it has none. One of several files that has the title of the whole protocol is its base."""
+        """The title of a file; empty if it has none. "Base protocol" for one of several files that has the title of the whole protocol."""
         title, _ = self.files.get(file, ("", ""))
         return "Base protocol" if title and len(self.files) > 1 and title == self.schema.get("title") else title
 
     def bounded(self) -> AbstractContextManager[None]:
-        """Count the steps of what is done inside with those of this protocol; see `effort.bounded`."""
+        """Count the steps of a block towards the budget of this protocol; see `step_budget.bounded`."""
         return bounded(next(iter(self.files), self.name), self.size)
 
     def unread_remarks(self) -> Iterator[tuple[str, str]]:
-        """What documents that are no JSON Schema say of messages and no reader reads: the file and a sentence."""
+        """Yield the file and a sentence for each member about messages that foreign documents have and no importer reads."""
         for path, members in self.unread.items():
             yield from ((f"{path}#", f"{shown(phrase)} is not read, and has no effect.") for phrase in members)
 
     @property
     def version(self) -> int | str | None:
-        """The protocol version: what follows the slash of the name, a number if it reads `v1`; `None` for a file of its own."""
+        """The protocol version: the part after the slash of the name, an integer for `v1`; `None` for a file without one."""
         _, slash, last = self.name.rpartition("/")
         numbered = re.fullmatch(r"v(\d+)", last)
         if numbered:
@@ -136,19 +137,19 @@ def bundle(
 ) -> Bundle:
     """Bundle the files of one protocol version.
 
-    `names` maps places of the source to generated names, as `chosen` says. A place that matches nothing is a fault, unless it is
-    `shared` with other protocols; so is a pointer that counts the variants of a tagged union, unless it `may_count` them. `methods`
-    is the profile that says where the methods stand; without, the one that the documents evidently fit, or a guess. `is_apart` keeps every
-    definition as the files have it, so that who compares definitions compares what is written: a body never takes the tag of its variant.
-    Raises `Faults`.
+    `names` maps places of the source to generated names, in the forms that `name_overrides` describes. A place that matches nothing is a
+    fault, unless it is `shared` with other protocols; so is a pointer that counts the variants of a tagged union, unless `may_count`.
+    `methods` is the profile that states where methods are defined; without one, it is detected from the documents, or guessed.
+    `is_apart` is for comparisons of revisions: a body is never merged with the tag of its variant, and so stays the same when a second
+    variant refers to it. Raises `Faults`.
     """
     with bounded(documents.documents[0].path, documents.size):
         profile = choose(documents, methods)
         foreign = translate(documents, profile)
         try:
             sides = profile.sides if profile.at else ()
-            wanted = ChosenNames(names or {})
-            collected = collect(foreign.documents, wanted, sides, foreign.unread, foreign.read)
+            chosen_names = ChosenNames(names or {})
+            collected = collect(foreign.documents, chosen_names, sides, foreign.unread, foreign.read)
             require_short_chains(collected.definitions, collected.origins)
             with_alternatives(collected.definitions, collected.origins, profile)
             calls = find_calls(Schemas(collected.definitions, collected.origins), profile)
@@ -158,7 +159,14 @@ def bundle(
             files = {**schema_files, **opened}
             envelope = profile.envelope
             work = Bundler(
-                collected, wanted, files, shared, may_count=may_count, calls=calls, envelope=envelope, is_apart=is_apart
+                collected,
+                chosen_names,
+                files,
+                shared,
+                may_count=may_count,
+                calls=calls,
+                envelope=envelope,
+                is_apart=is_apart,
             )
             work.run()
         except Faults as caught:
@@ -171,7 +179,7 @@ def bundle(
         schema={"$schema": DIALECT, **root, "$defs": definitions},
         origins={name: relocated(spelled_as_written(at, files), foreign.places) for name, at in work.origins.items()},
         files={path: _about(value) for path, value in own.items()},
-        migration={key: said if isinstance(said, str) else said["says"] for _, key, said in _migration(own)},
+        migration={key: entry if isinstance(entry, str) else entry["says"] for _, key, entry in _migration(own)},
         moves=_moves(own),
         sources={**own, **opened},
         references={name: frozenset(references(source)) for name, source in work.sources.items()},
@@ -191,7 +199,7 @@ def bundle(
 
 
 def _move_fault(fault: Fault, places: Mapping[str, str]) -> Fault:
-    """A fault with the place that the file itself has."""
+    """A fault with its place in the original file."""
     values = dict(fault.values)
     if fault.kind == DANGLING_REFERENCE and (ref := str(values["ref"])).startswith("#"):
         here = fault.at.partition("#")[0]
@@ -205,19 +213,19 @@ def _about(document: Schema) -> tuple[str, str]:
 
 
 def _migration(files: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
-    """What each file says of things of the version before: a text, or an object."""
+    """Yield the path, key and value of each `x-migration` entry: a text, or an object."""
     for path, value in files.items():
-        for key, said in value.get(MIGRATION, {}).items():
-            yield path, key, said
+        for key, entry in value.get(MIGRATION, {}).items():
+            yield path, key, entry
 
 
 def _moves(files: Mapping[str, Any]) -> Mapping[str, Moved]:
-    """What is told at length, in the order of a guide."""
-    told = {key: _moved(path, key, said) for path, key, said in _migration(files) if is_object(said)}
-    return dict(sorted(told.items(), key=lambda each: each[1].order))
+    """The detailed migration entries, in the order of a guide."""
+    moves = {key: _moved(path, key, entry) for path, key, entry in _migration(files) if is_object(entry)}
+    return dict(sorted(moves.items(), key=lambda each: each[1].order))
 
 
-def _moved(path: str, key: str, said: Any) -> Moved:
-    told: dict[str, Any] = dict(said)
-    told.update({part: tuple(said[part]) for part in ("to", "before", "after") if part in said})
-    return Moved(at=f"{path}{pointer(MIGRATION, key)}", **told)
+def _moved(path: str, key: str, entry: Any) -> Moved:
+    arguments: dict[str, Any] = dict(entry)
+    arguments.update({part: tuple(entry[part]) for part in ("to", "before", "after") if part in entry})
+    return Moved(at=f"{path}{pointer(MIGRATION, key)}", **arguments)

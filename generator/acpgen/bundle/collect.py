@@ -1,4 +1,4 @@
-"""Many files become one document: every reference is local, every referenced place a definition of its own."""
+"""Merging of many files into one document: every reference is local, every referenced place a definition of its own."""
 
 from __future__ import annotations
 
@@ -55,22 +55,25 @@ STRIPPED = ("customTypePath", "customBasePath", "customTypeImport")
 """Keywords by which a schema could make the record emitter import something."""
 
 MIGRATION: Final = "x-migration"
-"""What a file says of things of the version before: about its schemas, and no part of them."""
+"""The keyword of migration entries, which tell about the previous version: about the schemas of a file, and not part of them."""
 
 
 _TOLD: Final = frozenset(row.name for row in TABLE)
-"""Keywords of JSON Schema and of the dialect. Any other key of a schema is told."""
+"""Keywords of JSON Schema and of the dialect. Any other key of a schema is reported."""
+
+ABSOLUTE_PATH: Final = r"^(?:/|[A-Za-z]:[\\/]|\\\\[^\\/])"
+"""The assertion of `format: absolute-path`: a POSIX root, a drive letter, or a UNC prefix. Lexical, on every platform alike."""
 
 MOST_NAMED: Final = 5
-"""Places that a fault names of those that one reference can mean."""
+"""The maximum number of places that a fault on an ambiguous reference names."""
 
 LONGEST_TITLE = 80
-"""Characters of a title that can be a name. A longer one is a description."""
+"""The maximum number of characters of a title that is used as a name. A longer one is a description."""
 
 
 @dataclass(slots=True)
 class Collected:
-    """The definitions of all files under local names, and the keywords of the root. `notes` say what was left out, and why."""
+    """The definitions of all files under local names, and the keywords of the root. `notes` tell what was omitted, and why."""
 
     root: Schema
     definitions: dict[str, Schema]
@@ -85,14 +88,13 @@ def collect(
     ungrouped: Iterable[str] = (),
     read: Iterable[str] = (),
 ) -> Collected:
-    """Merge the files, make each `$ref` read `#/$defs/Name`, and bring draft-07 to 2020-12.
+    """Merge the files, rewrite each `$ref` to `#/$defs/Name`, and convert older drafts to 2020-12.
 
-    Every definition gets a name, those in groups and inside other definitions too, and so does every root that asserts something,
-    unless it is the envelope of a protocol's messages. `names` maps a pointer (`#/$defs/Old`, `file.json#/…`, `#` for the root) to
-    the name that the thing there shall have; `sides` are those that a profile declares, `ungrouped` the files in which every
-    definition is a schema, `read` places that others than this read. Raises `Faults`: dangling references, loops of references
-    alone, two definitions of one name, what is no schema where one should be, keywords that cannot be supported, wrong values of the
-    dialect's keywords.
+    Each definition gets a name, including those in groups and inside other definitions, and so does each root with an assertion, unless
+    it is the envelope of a protocol's messages. `names` maps a pointer (`#/$defs/Old`, `file.json#/…`, `#` for the root) to a chosen
+    name; `sides` are those that a profile declares, `ungrouped` the files in which each member of the definitions is a schema, `read`
+    places that other code reads. Raises `Faults`: dangling references, cycles of nothing but references, duplicate definition names,
+    values that are not schemas where one is required, unsupported keywords, invalid values of the dialect's keywords.
     """
     return _Collector(documents, names or ChosenNames({}), sides, frozenset(ungrouped), frozenset(read)).run()
 
@@ -130,8 +132,8 @@ class _Collector:
         self.pending: list[SchemaPlace] = []
         for path in self.own:
             self.addresses.admit(path, self.files[path])
-        for known, document in documents.references.items():
-            self._open(document.path, document.value, known)
+        for uri, document in documents.references.items():
+            self._open(document.path, document.value, uri)
         self.passed, self.referred = self._passed()
 
     def run(self) -> Collected:
@@ -147,69 +149,73 @@ class _Collector:
         if self.faults:
             raise Faults(self.faults)
         roots = {path: self._write(SchemaPlace(path, ())) for path in self.own}
-        taken = {name: self._write(place) for place, name in self.named.items()}
-        self._name_roots(roots, taken)
+        schemas_by_key = {name: self._write(place) for place, name in self.named.items()}
+        self._name_roots(roots, schemas_by_key)
         root = self._root(roots)
-        settled = settle(self.claims, taken)
+        settled = settle(self.claims, schemas_by_key)
         for key, other in settled.taken:
             self.faults.append(NAME_COLLISION(at=key, name=settled.names[key], other=f"the definition at {other}"))
         if self.faults:
             raise Faults(self.faults)
-        definitions = rename(taken, settled)
+        definitions = rename(schemas_by_key, settled)
         rename_references(root, settled)
-        origins = {settled.names[key]: key for key in taken if key not in settled.first}
+        origins = {settled.names[key]: key for key in schemas_by_key if key not in settled.first}
         _refuse_loops(definitions, origins)
         notes = tuple(dict.fromkeys((*self.notes, *self._unknown())))
         return Collected(root=root, definitions=definitions, origins=origins, notes=notes)
 
     # --- documents beside the protocol's ---
 
-    def _open(self, path: str, value: Any, known: str) -> None:
+    def _open(self, path: str, value: Any, uri: str) -> None:
         if is_object(value):
             if path not in self.files:
                 self.files[path] = value
-            self.addresses.admit(path, value, known, is_entry=path in self.own)
+            self.addresses.admit(path, value, uri, is_entry=path in self.own)
 
     def _bring(self) -> None:
-        """Bring the published meta-schemas that references name, and those that they name."""
+        """Load the published meta-schemas that references name, transitively."""
         while self.wanted:
-            known = self.wanted.pop()
-            document = None if self.addresses.knows(known) else find_meta_schema(known)
+            uri = self.wanted.pop()
+            document = None if self.addresses.knows(uri) else find_meta_schema(uri)
             if document is not None:
-                self._open(document.path, document.value, known)
+                self._open(document.path, document.value, uri)
                 self._scan(SchemaPlace(document.path, ()), self.files[document.path])
 
     # --- names ---
 
     def _name_members(self) -> None:
-        """Claim the names of the definitions: the outermost by their keys."""
+        """Claim the names of the definitions by their keys."""
         for place in self.members:
             self._claim(place, "member" if len(place.parts) == 2 else "inner", place.parts[-1])
 
-    def _find_chosen_name(self, place: SchemaPlace, wanted: str) -> str | None:
-        """The name that people chose, or that the schema itself asks for."""
+    def _find_chosen_name(self, place: SchemaPlace, default_name: str) -> str | None:
+        """The name chosen by the user, or by `x-name` of the schema; `None` without one."""
         if self.names:
             has_both = all(keyword in self.files[place.path] for keyword in DEFINITIONS)
-            keys = [place.at, pointer(*place.parts), wanted, *meanings(place.at)]
-            chosen = self.names.find(keys, is_exact=has_both)
-            if chosen is not None:
-                return chosen
+            keys = [place.at, pointer(*place.parts), default_name, *meanings(place.at)]
+            chosen_name = self.names.find(keys, is_exact=has_both)
+            if chosen_name is not None:
+                return chosen_name
         schema = self._at(place)
-        chosen = schema.get("x-name") if is_object(schema) else None
-        return chosen if isinstance(chosen, str) else None
+        chosen_name = schema.get("x-name") if is_object(schema) else None
+        return chosen_name if isinstance(chosen_name, str) else None
 
-    def _claim(self, place: SchemaPlace, kind: Kind, wanted: str) -> None:
-        """Ask for a name. Until all have asked, references say the place."""
-        chosen = self._find_chosen_name(place, wanted)
+    def _claim(self, place: SchemaPlace, kind: Kind, default_name: str) -> None:
+        """Claim a name for a place. References contain the place until all names are settled."""
+        chosen_name = self._find_chosen_name(place, default_name)
         self.named[place] = place.at
         self.claims[place.at] = Claim(
-            kind, place.path, place.parts, wanted if chosen is None else chosen, is_chosen=chosen is not None
+            kind,
+            place.path,
+            place.parts,
+            default_name if chosen_name is None else chosen_name,
+            is_chosen=chosen_name is not None,
         )
 
     # --- positions ---
 
     def _scan(self, place: SchemaPlace, schema: object) -> None:
-        """Find schemas, groups of definitions, addresses and anchors at and below a place, and check keywords."""
+        """Find schemas, groups of definitions, URIs and anchors at and below a place, and check keywords."""
         self.known.add(place)
         if not is_object(schema):
             return
@@ -232,29 +238,29 @@ class _Collector:
                 self._scan(inside, child)
 
     def _note_unknown(self, place: SchemaPlace, schema: Schema, draft: Draft) -> None:
-        """Remember the keys that are no keywords. What a root holds that is no schema itself may be called anything."""
+        """Record unknown keywords. Members of a root that is not a schema itself may have any name, unless it resembles a keyword."""
         if place.path not in self.own:
             return
         is_container = not place.parts and ASSERTIONS.isdisjoint(schema)
         for key in schema.keys() - _TOLD - {draft.identifier}:
-            meant = meant_by(key)
-            if meant or not (is_container or key.startswith("x-")):
+            suggestion = meant_by(key)
+            if suggestion or not (is_container or key.startswith("x-")):
                 self.unknown.setdefault((place.path, key), []).append(place.at)
 
     def _note_unread(self) -> None:
-        """Remember what the roots that are no schemas hold beside keywords, if it looks like schemas and no reference leads there."""
+        """Record members, other than keywords, of roots that are not schemas, if they look like schemas and no reference leads to them."""
         roots = ((path, self.schemas[SchemaPlace(path, ())]) for path in self.own)
         containers = {path: root for path, root in roots if ASSERTIONS.isdisjoint(root)}
         for path, key in unread(containers, {*self.read, *(place.at for place in self.known)}):
             self.unknown.setdefault((path, key), [SchemaPlace(path, ()).at])
 
     def _unknown(self) -> list[Fault]:
-        """Each that is like a keyword, at all its places; any other once in a file."""
+        """Notes on unknown keys: one for each place of a misspelt keyword; one per file for any other."""
         notes: list[Fault] = []
         for (_, key), places in self.unknown.items():
-            meant = meant_by(key)
-            if meant:
-                notes += [MISSPELT_KEYWORD(at, keyword=key, meant=meant) for at in places]
+            suggestion = meant_by(key)
+            if suggestion:
+                notes += [MISSPELT_KEYWORD(at, keyword=key, meant=suggestion) for at in places]
                 continue
             more = len(places) - 1
             elsewhere = f", here and at {more} more place{'s' if more > 1 else ''}" if more else ""
@@ -262,7 +268,7 @@ class _Collector:
         return sorted(notes, key=lambda note: (note.at, str(note.values["keyword"])))
 
     def _without_meaningless(self, place: SchemaPlace, schema: Schema, draft: Draft) -> Schema:
-        """A schema less what means nothing in its draft, and what could make a generator import something."""
+        """A schema without keywords that have no meaning in its draft, and without those that could make a generator import something."""
         left_out = meaningless(schema, draft)
         is_silent = place.path in self.silent
         may_be_anything = is_silent and not place.parts and ASSERTIONS.isdisjoint(schema.keys() - {*left_out})
@@ -302,13 +308,13 @@ class _Collector:
         self._scan(place, schema)
 
     def _refused(self, place: SchemaPlace, schema: Any) -> list[Fault]:
-        """What the meta-schema says against a schema that it does not reach from the document."""
+        """The meta-schema's errors for a schema that it does not reach from the root of the document."""
         return list(check_schema(schema, place.at, self.addresses.around(place).draft))
 
     # --- references ---
 
     def _resolve(self, place: SchemaPlace) -> None:
-        """Resolve the references at and below a place. Definitions beside the protocol count only where they are referred to."""
+        """Resolve the references at and below a place. Definitions in referenced documents count only if a reference leads to them."""
         schema = self.schemas.get(place)
         if schema is None or place in self.references:
             return
@@ -333,73 +339,77 @@ class _Collector:
             return "#"
         targets = self.addresses.find(place, keyword, ref)
         if len(targets) > 1:
-            named = targets if len(targets) <= MOST_NAMED else targets[: MOST_NAMED - 1]
-            more = len(targets) - len(named)
+            shown_targets = targets if len(targets) <= MOST_NAMED else targets[: MOST_NAMED - 1]
+            more = len(targets) - len(shown_targets)
             others = f" or one of {more} more places" if more else ""
-            places = f"{' or '.join(each.at for each in named)}{others}"
+            places = f"{' or '.join(each.at for each in shown_targets)}{others}"
             self.faults.append(SEVERAL_TARGETS(at=place.at, ref=ref, keyword=keyword, places=places))
             return "#"
-        found = self._schema_at(*targets)
-        if found is None or not self._reach(found):
+        target_place = self._schema_at(*targets)
+        if target_place is None or not self._reach(target_place):
             missing = "" if targets else self._unknown_address(place, ref)
             self.faults.append(dangling(place.at, ref, missing, keyword))
             return "#"
-        if found not in self.named:
-            self._claim(found, "place" if found.parts else "root", self._name_of(found))
-            if found.path not in self.own:
-                self.pending.append(found)
-        return reference_to(self.named.get(found, ""))
+        if target_place not in self.named:
+            self._claim(target_place, "place" if target_place.parts else "root", self._name_of(target_place))
+            if target_place.path not in self.own:
+                self.pending.append(target_place)
+        return reference_to(self.named.get(target_place, ""))
 
     def _unknown_address(self, place: SchemaPlace, ref: str) -> str:
-        """What to know the file by that a reference means: its address, as written where that is a path. Empty if it is known."""
+        """The URI under which a reference's unknown document must be supplied, as written if it is a path. Empty if the document is
+        known.
+        """
         absolute = self.addresses.absolute(place, ref)
         if self.addresses.knows(absolute):
             return ""
         return ref.partition("#")[0] if absolute.startswith(FILES) or not absolute else absolute
 
     def _reach(self, place: SchemaPlace) -> bool:
-        """Whether a schema stands at a place that is referred to. What no keyword leads to is read because of the reference."""
+        """Whether a schema is at the target of a reference. A target that no keyword leads to is scanned here."""
         if place in self.known:
             return True
         schema = self._at(place)
         if is_object(schema) and schema and KEYWORDS.isdisjoint(schema):
             return False
-        refused = self._refused(place, schema)
-        self.faults.extend(refused)
+        violations = self._refused(place, schema)
+        self.faults.extend(violations)
         self.known.add(place)
-        if not refused:
+        if not violations:
             self._scan(place, schema)
             self._bring()
             self.pending.append(place)
         return True
 
     def _schema_at(self, *targets: SchemaPlace) -> SchemaPlace | None:
-        """The place that a reference leads to; `None` if there is neither a schema nor an object that could be one."""
+        """The place that a reference leads to; `None` if it has neither a schema nor an object that could be one."""
         if not targets or targets[0] in self.groups:
             return None
         return targets[0] if isinstance(self._at(targets[0]), dict | bool) else None
 
     def _at(self, place: SchemaPlace) -> Any:
-        """What stands at a place; `None` if nothing does."""
+        """The value at a place; `None` if there is none."""
         try:
             return follow(self.files.get(place.path), place.parts)
         except KeyError:
             return None
 
     def _passed(self) -> tuple[Mapping[SchemaPlace, set[str]], set[SchemaPlace]]:
-        """The keys by which references go through each place, and the places that they lead to."""
-        passed: dict[SchemaPlace, set[str]] = {}
+        """The keys by which references pass through each place, and the targets of references."""
+        keys_by_place: dict[SchemaPlace, set[str]] = {}
         referred: set[SchemaPlace] = set()
         for path, value in self.files.items():
             for ref in dict.fromkeys(refs_anywhere(value)):
-                for found in self.addresses.targets(SchemaPlace(path, ()), ref):
-                    referred.add(found)
-                    for depth, part in enumerate(found.parts):
-                        passed.setdefault(SchemaPlace(found.path, found.parts[:depth]), set()).add(part)
-        return passed, referred
+                for target_place in self.addresses.targets(SchemaPlace(path, ()), ref):
+                    referred.add(target_place)
+                    for depth, part in enumerate(target_place.parts):
+                        keys_by_place.setdefault(SchemaPlace(target_place.path, target_place.parts[:depth]), set()).add(
+                            part
+                        )
+        return keys_by_place, referred
 
     def _name_of(self, place: SchemaPlace) -> str:
-        """A name for a place that has none: the title or file of a root, else the keys that lead there."""
+        """A name for a place without one: the title or file name of a root, otherwise the keys of its path."""
         if place.parts:
             words = "".join(map(class_name, telling(place.parts)))
             return words or self._name_of(SchemaPlace(place.path, ())) + class_name(place.parts[-1])
@@ -410,7 +420,7 @@ class _Collector:
     # --- roots ---
 
     def _name_roots(self, roots: Mapping[str, Schema], definitions: dict[str, Schema]) -> None:
-        """Name every root that asserts something, but for envelopes and for roots that only refer to a definition."""
+        """Name each root with an assertion, except envelopes and roots that only refer to a definition."""
         has_methods = any(map(_marks_method, definitions.values()))
         for path, root in roots.items():
             place = SchemaPlace(path, ())
@@ -421,87 +431,93 @@ class _Collector:
                 definitions[place.at] = root
 
     def _root(self, roots: Mapping[str, Schema]) -> Schema:
-        """The keywords of the one root there is: those of an envelope or a reference, else a reference to its type."""
-        typed = [path for path in roots if self._is_typed(path)]
-        unnamed = [path for path in typed if SchemaPlace(path, ()) not in self.named and not _refers(roots[path])]
-        chosen = unnamed or typed
-        if len(chosen) != 1:
+        """The keywords of the only root: those of an envelope or a reference, otherwise a reference to its type. Empty for several
+        roots.
+        """
+        typed_paths = [path for path in roots if self._is_typed(path)]
+        unnamed = [path for path in typed_paths if SchemaPlace(path, ()) not in self.named and not _refers(roots[path])]
+        candidates = unnamed or typed_paths
+        if len(candidates) != 1:
             return {}
-        root = roots[chosen[0]]
-        name = self.named.get(SchemaPlace(chosen[0], ()))
+        root = roots[candidates[0]]
+        name = self.named.get(SchemaPlace(candidates[0], ()))
         if name is None:
             return root
         return {**{key: root[key] for key in ("title", "description") if key in root}, "$ref": reference_to(name)}
 
     def _is_typed(self, path: str) -> bool:
-        """Whether a root says anything of a value. Some keywords are words of other documents, too: they count beside `$schema`."""
+        """Whether a root has assertions. Some keywords are common in other documents, too: they count only beside `$schema`."""
         root = self.schemas[SchemaPlace(path, ())]
         is_weak = "$schema" in root and any(key in root for key in _WEAK)
         return is_weak or not ASSERTIONS.isdisjoint(root) or any(key in root for key in REFERRING)
 
     @cached_property
     def _counts_evaluated(self) -> bool:
-        """Whether any schema asks which members or items others have evaluated."""
+        """Whether any schema depends on which members or items others have evaluated."""
         return any("unevaluatedProperties" in each or "unevaluatedItems" in each for each in self.schemas.values())
 
     def _write(self, place: SchemaPlace) -> Schema:
-        """The schema at a place as a definition."""
+        """The schema at a place, as a definition."""
         schema = _as_object(self._modern(place, self._at(place)))
         return {key: value for key, value in schema.items() if key not in (MIGRATION, DECLARING)}
 
     def _modern(self, place: SchemaPlace, schema: Any) -> Any:
-        """The same schema with 2020-12's keywords and local references; definitions are taken out of it, and branches are objects."""
+        """A schema converted to keywords of 2020-12 and local references, without its definitions; its branches are objects."""
         if not is_object(schema):
             return schema
-        changed: Schema = {
+        result: Schema = {
             key: [*value] if is_array(value) else {**value} if key in MAPS and is_object(value) else value
             for key, value in self.schemas.get(place, schema).items()
             if key not in DEFINITIONS
         }
-        for below, child in list(children(changed)):
-            around = changed if len(below) == 1 else changed[below[0]]
+        for below, child in list(children(result)):
+            around = result if len(below) == 1 else result[below[0]]
             inner = place.below(*below)
             is_taken = inner in self.named and inner not in self.members  # a reference takes its stead
-            written = {"$ref": reference_to(self.named[inner])} if is_taken else self._modern(inner, child)
-            around[_key(around, below[-1])] = _as_object(written) if is_array(around) else written
+            modern_child = {"$ref": reference_to(self.named[inner])} if is_taken else self._modern(inner, child)
+            around[_key(around, below[-1])] = _as_object(modern_child) if is_array(around) else modern_child
         references = self.references.get(place, [])
         for key in REFERRING[1:]:
-            changed.pop(key, None)
-        changed.update(references[0] if references else {})
+            result.pop(key, None)
+        result.update(references[0] if references else {})
         if len(references) > 1:
-            changed["allOf"] = [*changed.get("allOf", ()), *references[1:]]
-        counts_evaluated = "else" in changed and self._counts_evaluated
-        return modern(changed, self.addresses.around(place).draft, counts_evaluated=counts_evaluated)
+            result["allOf"] = [*result.get("allOf", ()), *references[1:]]
+        if result.get("format") == "absolute-path":
+            result.setdefault("pattern", ABSOLUTE_PATH)  # so that every judge agrees
+        counts_evaluated = "else" in result and self._counts_evaluated
+        return modern(result, self.addresses.around(place).draft, counts_evaluated=counts_evaluated)
 
 
-def _kind(schema: object, passed: set[str]) -> str:
-    """Whether a member of `$defs` is a `schema`, a `group` of them, or `mixed`, so that neither reading is right.
+def _kind(schema: object, passing_keys: set[str]) -> str:
+    """The kind of a member of `$defs`: `schema`, `group` (of schemas), or `mixed` if neither fits.
 
-    It is a group if it holds no keyword and only schemas, or if references go through it and it holds only schemas. What a reference
-    leads to is a schema, whatever it holds, and is not asked here.
+    It is a group if it has no keyword and only schemas, or if references pass through it and it has only schemas. The target of a
+    reference is always a schema; it is not passed to this function.
     """
     if not is_object(schema):
         return "schema"
     members = {key: value for key, value in schema.items() if not _is_note(key, value)}
     strange = [key for key in members if key not in KEYWORDS]
-    if not strange or not (any(key in strange for key in passed) or any(_looks_asserting(schema[k]) for k in strange)):
+    if not strange or not (
+        any(key in strange for key in passing_keys) or any(_looks_asserting(schema[k]) for k in strange)
+    ):
         return "schema"
     is_pure = all(isinstance(schema[key], dict | bool) for key in strange)
     familiar = members.keys() - set(strange)
     if is_pure and not familiar:
         return "group"
-    if is_pure and any(key in strange for key in passed) and all(is_object(schema[key]) for key in familiar):
+    if is_pure and any(key in strange for key in passing_keys) and all(is_object(schema[key]) for key in familiar):
         return "group"
     return "mixed" if ASSERTIONS.isdisjoint(familiar) else "schema"
 
 
 def _is_note(key: str, value: object) -> bool:
-    """Whether a member of a group is about the group and is no definition in it."""
+    """Whether a member of a group is an annotation of the group and not one of its definitions."""
     return key.startswith("x-") or (key in ("title", "description", "$comment") and isinstance(value, str))
 
 
 def _looks_asserting(value: object) -> bool:
-    """Whether a value holds a keyword that asserts something, itself or in its members."""
+    """Whether a value has an assertion, itself or in its members."""
     if not is_object(value):
         return False
     return any(map(_is_assertion, value.items())) or (
@@ -510,7 +526,7 @@ def _looks_asserting(value: object) -> bool:
 
 
 def _is_assertion(member: tuple[str, object]) -> bool:
-    """Whether a member is an assertion, told from words about one: messages and notes use names of keywords, too."""
+    """Whether a member is an assertion and not text about one: messages and notes use names of keywords, too."""
     keyword, value = member
     if isinstance(value, str):
         return keyword in ("$ref", "pattern") or (keyword == "type" and value in TYPES)
@@ -518,9 +534,12 @@ def _is_assertion(member: tuple[str, object]) -> bool:
 
 
 def _measure(schema: Schema) -> None:
-    """Count what it takes to make what judges by the patterns of a schema, before it is made."""
-    named = schema.get("patternProperties")
-    patterns = [*([schema["pattern"]] if _is_text(schema, "pattern") else ()), *(named if is_object(named) else ())]
+    """Spend steps for the size of a schema's patterns before they are compiled."""
+    pattern_properties = schema.get("patternProperties")
+    patterns = [
+        *([schema["pattern"]] if _is_text(schema, "pattern") else ()),
+        *(pattern_properties if is_object(pattern_properties) else ()),
+    ]
     for pattern in patterns:
         spend(size(pattern))
 
@@ -529,8 +548,8 @@ def _marks_method(schema: object) -> bool:
     """Whether a definition belongs to a method, in either notation."""
     if not is_object(schema):
         return False
-    named = schema.get("properties", {})
-    return "x-method" in schema or (is_object(named) and constant(named.get("method")) is not None)
+    properties = schema.get("properties", {})
+    return "x-method" in schema or (is_object(properties) and constant(properties.get("method")) is not None)
 
 
 _WEAK = ("format", "contentEncoding", "contentMediaType", "contentSchema", "dependencies", "additionalItems")
@@ -544,32 +563,32 @@ def _refers(schema: Schema) -> bool:
     return demands == {"$ref"}
 
 
-def _carries_messages(schema: object, definitions: Mapping[str, Any], seen: frozenset[str]) -> bool:
-    """Whether a schema is an envelope: marked as one, a JSON-RPC message, a batch of them, or a choice of all these."""
+def _carries_messages(schema: object, definitions: Mapping[str, Any], visited: frozenset[str]) -> bool:
+    """Whether a schema is an envelope: marked as one, a JSON-RPC message, a batch of them, or a union of these."""
     if not is_object(schema):
         return False
     if schema.get("x-docs-ignore") is True or "jsonrpc" in schema.get("properties", {}):
         return True
     if "$ref" in schema:
         name = target(schema["$ref"])
-        return name not in seen and _carries_messages(definitions.get(name), definitions, seen | {name})
-    if any(_carries_messages(part, definitions, seen) for part in schema.get("allOf", ())):
+        return name not in visited and _carries_messages(definitions.get(name), definitions, visited | {name})
+    if any(_carries_messages(part, definitions, visited) for part in schema.get("allOf", ())):
         return True
     union = branches_of(schema)
     if union is not None:
-        others = [branch for branch in union[1] if not _carries_messages(branch, definitions, seen)]
+        others = [branch for branch in union[1] if not _carries_messages(branch, definitions, visited)]
         return len(others) < len(union[1]) and all(map(_is_any_batch, others))
-    return schema.get("type") == "array" and _carries_messages(schema.get("items"), definitions, seen)
+    return schema.get("type") == "array" and _carries_messages(schema.get("items"), definitions, visited)
 
 
 def _is_any_batch(schema: object) -> bool:
-    """Whether a schema is an array of whatever objects, which beside messages is a batch of them."""
+    """Whether a schema is an array of arbitrary objects, which in a union with messages is a batch."""
     items = schema.get("items") if is_object(schema) and schema.get("type") == "array" else None
     return is_object(items) and items.get("type") == "object" and "properties" not in items
 
 
 def _as_object(schema: Any) -> Schema:
-    """A schema as an object: `true` demands nothing, `false` admits nothing."""
+    """A schema as an object: `{}` for `true`, `{"not": {}}` for `false`."""
     if isinstance(schema, bool):
         return {} if schema else {"not": {}}
     return schema  # type: ignore[no-any-return]
@@ -584,7 +603,7 @@ def _is_text(schema: Schema, keyword: str) -> bool:
 
 
 def _refuse_loops(definitions: Mapping[str, Schema], origins: Mapping[str, str]) -> None:
-    """Raise `Faults` where definitions reach themselves without passing a property or an item."""
+    """Raise `Faults` for definitions that refer to themselves without passing through a property or an item."""
     edges = {
         name: [other for other in depths_in_place(schema) if other is not None and other in definitions]
         for name, schema in definitions.items()
@@ -600,11 +619,11 @@ def _refuse_loops(definitions: Mapping[str, Schema], origins: Mapping[str, str])
 
 
 def _way_back(start: str, edges: Mapping[str, list[str]]) -> list[str]:
-    """The shortest way from a definition to itself."""
-    ways, seen = [[start]], {start}
+    """The shortest cycle of references through a definition."""
+    ways, visited = [[start]], {start}
     for way in ways:
         if start in edges[way[-1]]:
             return [*way, start]
-        ways += [[*way, other] for other in edges[way[-1]] if other not in seen]
-        seen.update(edges[way[-1]])
+        ways += [[*way, other] for other in edges[way[-1]] if other not in visited]
+        visited.update(edges[way[-1]])
     raise ValueError(f"{start} does not lead to itself")

@@ -1,4 +1,4 @@
-"""What can be wrong with the definitions of one protocol together. The last five stop nothing: they are notes of what was left out."""
+"""Faults in the definitions of one protocol as a whole. The last five are notes on omitted content and stop nothing."""
 
 from __future__ import annotations
 
@@ -63,5 +63,5 @@ UNKNOWN_KEYWORD = FaultKind(
 
 
 def unused_name(at: str, hint: str = "") -> Fault:
-    """The fault of an entry of the names that matches nothing; `hint` is what was probably meant."""
+    """The fault for an entry of the names that matches nothing; `hint` is the probable intention."""
     return UNUSED_NAME(at, hint=hint or "Correct the place or remove it.")

@@ -1,4 +1,4 @@
-"""How everything in a schema gets a name and every variant stands alone."""
+"""Hoisting: everything in a schema gets a name, and every variant becomes self-contained."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from acpgen.input.keywords import OF_FIELDS
 from acpgen.input.schema_nodes import OBJECTS, Node, ObjectShape, Schemas
 from acpgen.input.step_budget import working_on
 from acpgen.input.tagged_unions import Tagged, branches_of, lone_reference, recognise
-from acpgen.input.walk import Schema, asserts, demands, is_object, references, schemas_in
+from acpgen.input.walk import Schema, asserts, demands, is_object, references
 from acpgen.methods.discovery import Calls, bind, payloads
 from acpgen.naming.identifiers import class_name, spelled_out
 from acpgen.naming.name_overrides import ChosenNames
@@ -37,17 +37,14 @@ from acpgen.naming.qualifiers import (
 )
 from acpgen.pointers import escape, reference_to
 
-ABSOLUTE_PATH: Final = r"^(?:/|[A-Za-z]:[\\/]|\\\\[^\\/])"
-"""What `format: absolute-path` asserts: a POSIX root, a drive letter, or a UNC prefix. Lexical, on every platform alike."""
-
 MOST_VARIANTS: Final = 32
-"""The unions in the branches of one union become so many variants of it at most, beside its own branches."""
+"""The maximum number of variants that unions in the branches of a union add to it, beside its own branches."""
 
 
 class Bundler:
-    """The definitions of a bundle while they are made: what stands inline gets a name, and each variant of a union stands alone.
+    """Builds the definitions of a bundle: inline schemas get names, and each variant of a union becomes self-contained.
 
-    `run` makes them; then `ordered` are the definitions, and the other attributes what `Bundle` says of them.
+    `run` builds them; afterwards `ordered` returns the definitions, and the other attributes have the data for `Bundle`.
     """
 
     def __init__(
@@ -62,7 +59,6 @@ class Bundler:
         envelope: ir.Envelope,
         is_apart: bool,
     ) -> None:
-        _write_formats(collected.definitions)
         self.definitions = dict(collected.definitions)
         self.root = collected.root
         self.origins = dict(collected.origins)
@@ -93,12 +89,12 @@ class Bundler:
 
     def run(self) -> None:
         framing = frames(self.definitions)
-        named = sorted((name for name in self.order if name not in framing), key=self._position)
-        for name in named:  # so that no name depends on the order of files and keys
+        sorted_names = sorted((name for name in self.order if name not in framing), key=self._position)
+        for name in sorted_names:  # so that no name depends on the order of files and keys
             working_on(self.origins[name])
             self.definitions[name] = self._name_inline(name, class_name(name), self.nodes[name])
         self.nodes = Schemas(self.definitions, self.origins)
-        for name in named:
+        for name in sorted_names:
             for narrowed in narrow_inherited(name, self.nodes, self.shared_types, self._join_types):
                 self.demands.pop(narrowed, None)  # no other thing demands just that
         self.methods = bind(self.calls, self.nodes, self.envelope)
@@ -122,21 +118,21 @@ class Bundler:
             raise Faults(fault.move_to(spelled_as_written(fault.at, self.files)) for fault in self.faults)
 
     def _payloads(self) -> Iterable[str]:
-        """The definitions that are params or results."""
+        """Yield the definitions that are params or results."""
         yield from (name for name, schema in self.definitions.items() if "x-method" in schema)
         yield from (name for method in self.methods for name in (method.params, method.result) if name is not None)
 
     def _after_owners(self, name: str) -> tuple[int, tuple[tuple[int, str], ...]]:
-        """The place of a definition among those that are distributed: what has an owner follows it."""
+        """The sort key for distribution: a definition with an owner follows its owner."""
         return (self.owners[name].depth if name in self.owners else 0, self._position(name))
 
     def _position(self, name: str) -> tuple[tuple[int, str], ...]:
-        """The place of a definition, to sort by: in the order of the alphabet, and of numbers where it counts."""
+        """The sort key of a definition's place: alphabetical, with array indices compared as numbers."""
         steps = self.origins[name].split("/")
         return tuple((int(step), "") if step.isdecimal() else (0, step) for step in steps)
 
     def ordered(self) -> dict[str, Schema]:
-        """Definitions in source order, each followed by those that were taken out of it."""
+        """Definitions in source order, each followed by those hoisted out of it."""
         result: dict[str, Schema] = {}
 
         def add(name: str) -> None:
@@ -151,18 +147,18 @@ class Bundler:
     def _add(self, owner: str, candidates: Iterable[str], schema: Schema, at: str) -> tuple[str, bool]:
         """Make `schema` a definition; return its name and whether it is new.
 
-        The name is the first of `candidates` that is free, or that a thing has which demands just the same: then that is the thing.
-        Names that people choose have no second.
+        The name is the first of `candidates` that is free, or that belongs to a definition with the same assertions: then that one is
+        reused. For a name chosen by the user there is no alternative.
         """
-        wanted = list(dict.fromkeys(candidates))
-        override = self.places.name(at, wanted[0])
-        chosen = override if override is not None else schema.get("x-name")
-        wanted = [chosen] if isinstance(chosen, str) else wanted
+        preferred = list(dict.fromkeys(candidates))
+        override = self.places.name(at, preferred[0])
+        chosen_name = override if override is not None else schema.get("x-name")
+        preferred = [chosen_name] if isinstance(chosen_name, str) else preferred
         body, node = demands(schema), self.nodes.node(schema, at)
         names = (
-            wanted
-            if isinstance(chosen, str)
-            else chain(wanted[:1], members(node), wanted[1:], otherwise(wanted[0], node))
+            preferred
+            if isinstance(chosen_name, str)
+            else chain(preferred[:1], members(node), preferred[1:], otherwise(preferred[0], node))
         )
         for name in names:
             other = self.names.setdefault(class_name(name), name)
@@ -176,20 +172,22 @@ class Bundler:
             if same(self.demands.get(other), body):
                 self.shared_types.add(other)
                 return other, False
-        self.faults.append(NAME_COLLISION(at=at, name=wanted[0], other=self.origins[self.names[class_name(wanted[0])]]))
-        return wanted[0], True
+        self.faults.append(
+            NAME_COLLISION(at=at, name=preferred[0], other=self.origins[self.names[class_name(preferred[0])]])
+        )
+        return preferred[0], True
 
     def _join_types(self, owner: str, field_name: str, schema: Schema, at: str) -> Schema:
-        """What joins two definitions for a field, as a definition of its own."""
+        """Make a schema that joins two types of a field a definition of its own; return a reference to it."""
         name, _ = self._add(owner, [f"{class_name(owner)}{class_name(field_name)}"], schema, at)
         return {"$ref": reference_to(name)}
 
     # --- inline things of fields ---
 
     def _name_inline(self, owner: str, base: str, node: Node, apart: str = "") -> Schema:
-        """A definition or a branch of one, with a name for what stands inline in its fields, items and values, those of branches included.
+        """A definition or a branch of one, with names for inline schemas in its fields, items and values, including those of branches.
 
-        The names begin with `base`; `apart` goes before it where the name is taken by a thing of another branch.
+        The names begin with `base`; `apart` is put before it if the name belongs to a definition from another branch.
         """
         schema = dict(node.says)
         self._name_fields(owner, base, node, schema, apart)
@@ -211,7 +209,7 @@ class Bundler:
         return self._name_inline(owner, base, branch, f"{word}{apart}")  # a key is in the names of its fields
 
     def _recognise(self, node: Node) -> Tagged | None:
-        """The tagged union that stands at a place: its branches with what is said beside them, null aside. Each place is read once."""
+        """The tagged union at a place: its branches combined with the sibling keywords, null aside. The result is cached by place."""
         if node.union is not None and node.at not in self.unions:
             keyword, branches = node.union
             own = [index for index, branch in enumerate(branches) if is_object(branch.schema) and not branch.is_null]
@@ -225,37 +223,37 @@ class Bundler:
         return None if node.union is None else self.unions[node.at]
 
     def _words(self, node: Node, keyword: str, tagged: Tagged | None = None) -> list[str]:
-        """A word for each branch of a schema, where any of them needs one."""
+        """A word for each branch of a schema, for names; empty words if no branch needs a name."""
         branches = node.each(keyword)
         if all(branch.reference is not None or not is_object(branch.schema) for branch in branches):
             return [""] * len(branches)
         return labels(branches, tagged if node.union is not None and node.union[0] == keyword else None)
 
     def _name_fields(self, owner: str, base: str, node: Node, schema: Schema, apart: str) -> None:
-        """Name by the alphabet, and keep what was named in the order of the fields."""
+        """Name inline schemas of fields in alphabetical order, and list the new definitions in the order of the fields."""
         properties = node.named("properties")
         before = self.below.pop(owner, [])
-        named: dict[str, list[str]] = {}
+        names_by_field: dict[str, list[str]] = {}
         types: Schema = {}
         for field_ in sorted(properties):
-            wanted = (f"{base}{class_name(field_)}", f"{apart}{base}{class_name(field_)}")
+            candidates = (f"{base}{class_name(field_)}", f"{apart}{base}{class_name(field_)}")
             spelled_ = f"{base}{class_name(spelled_out(field_))}"
-            types[field_] = self._named(owner, (*wanted, spelled_), properties[field_])
-            named[field_] = self.below.pop(owner, [])
+            types[field_] = self._named(owner, (*candidates, spelled_), properties[field_])
+            names_by_field[field_] = self.below.pop(owner, [])
         if properties:
             schema["properties"] = {field_: types[field_] for field_ in properties}
-        if found := [*before, *(name for field_ in properties for name in named[field_])]:
-            self.below[owner] = found
+        if children := [*before, *(name for field_ in properties for name in names_by_field[field_])]:
+            self.below[owner] = children
 
-    def _name_parts(self, owner: str, wanted: str, node: Node, schema: Schema, apart: str = "") -> None:
+    def _name_parts(self, owner: str, base: str, node: Node, schema: Schema, apart: str = "") -> None:
         for keyword, suffix in (("items", "Item"), ("additionalProperties", "Value")):
             if is_object(node.says.get(keyword)):
-                names = (f"{wanted}{suffix}", f"{apart}{wanted}{suffix}")
+                names = (f"{base}{suffix}", f"{apart}{base}{suffix}")
                 schema[keyword] = self._named(owner, names, node.inside(keyword))
         if node.each("prefixItems"):
             words = [*ORDINALS, *(f"Item{index + 1}" for index in range(len(ORDINALS), len(node.each("prefixItems"))))]
             schema["prefixItems"] = [
-                self._named(owner, (f"{wanted}{word}", f"{apart}{wanted}{word}"), entry)
+                self._named(owner, (f"{base}{word}", f"{apart}{base}{word}"), entry)
                 for entry, word in zip(node.each("prefixItems"), words, strict=False)
             ]
         rest, patterns = node.says.get("additionalProperties", True), node.named("patternProperties")
@@ -265,34 +263,38 @@ class Bundler:
         for pattern in sorted(patterns):
             is_alone = len(patterns) == 1 and not is_object(rest)
             word = "" if is_alone or not re.search("[A-Za-z0-9]", pattern) else class_name(pattern)
-            names = (f"{wanted}{word}Value", f"{apart}{wanted}{word}Value")
+            names = (f"{base}{word}Value", f"{apart}{base}{word}Value")
             schema["patternProperties"][pattern] = self._named(owner, names, patterns[pattern])
 
-    def _named(self, owner: str, wanted: tuple[str, ...], node: Node) -> Any:
-        """The schema of a field, with whatever needs a name replaced by a reference."""
+    def _named(self, owner: str, candidates: tuple[str, ...], node: Node) -> Any:
+        """The schema of a field, where everything that needs a name is replaced by a reference."""
         if not is_object(node.schema) or node.reference is not None:
             return node.schema
         payload = self.payloads.get(node.at, ())
         rest, nullable = (node.says, False) if payload else without_null(node)
         if rest is not None and (payload or needs_name(node if rest is node.says else node.make(rest))):
             body = {key: value for key, value in rest.items() if key not in OF_FIELDS and not _is_leniency(key)}
-            name, is_new = self._add(owner, payload or wanted, body, node.at)
+            name, is_new = self._add(owner, payload or candidates, body, node.at)
             if is_new:
                 self.definitions[name] = self._name_inline(name, class_name(name), self.nodes.node(body, node.at))
-            kept = {
+            field_keywords = {
                 key: value
                 for key, value in node.says.items()
                 if key in (*OF_FIELDS, "description") or _is_leniency(key)
             }
             reference = {"$ref": reference_to(name)}
-            return {**kept, "anyOf": [reference, {"type": "null"}]} if nullable else {**kept, **reference}
+            return (
+                {**field_keywords, "anyOf": [reference, {"type": "null"}]}
+                if nullable
+                else {**field_keywords, **reference}
+            )
         schema = dict(node.says)
-        self._name_parts(owner, wanted[0], node, schema)
+        self._name_parts(owner, candidates[0], node, schema)
         for keyword in ("anyOf", "oneOf", "allOf"):
             words = self._words(node, keyword)
             if words:
                 schema[keyword] = [
-                    self._named(owner, (wanted[0], f"{word}{wanted[0]}", *wanted[1:]), branch)
+                    self._named(owner, (candidates[0], f"{word}{candidates[0]}", *candidates[1:]), branch)
                     for branch, word in zip(node.each(keyword), words, strict=True)
                 ]
         return schema
@@ -300,7 +302,7 @@ class Bundler:
     # --- variants ---
 
     def _distribute(self, name: str) -> None:
-        """Make every branch of the object union `name` a definition that stands alone."""
+        """Make every branch of the object union `name` a self-contained definition."""
         working_on(self.origins[name])
         self.distributed.add(name)
         own = self.nodes[name]
@@ -324,7 +326,7 @@ class Bundler:
             self.variant_counts[root] = self.variant_counts.get(root, 0) + len(branches)
             if self.variant_counts[root] > MOST_VARIANTS:
                 return  # unions that multiply stay as they are written
-        merged = [
+        merged_branches = [
             merge(base, branch.schema, self.sources) if base or branch.kinds != OBJECTS else branch.schema
             for branch in branches
         ]
@@ -336,13 +338,13 @@ class Bundler:
         if base:
             after["type"] = "object"
         after[keyword] = [
-            self._branch(name, tagged, index, words[index], merged[index], branch)
+            self._branch(name, tagged, index, words[index], merged_branches[index], branch)
             for index, branch in enumerate(branches)
         ]
         self.definitions[name] = after
 
     def _only_narrows(self, base: Schema, branches: list[Node]) -> bool:
-        """Whether the branches of a union tell no variants of the object beside them: they say more of its fields, or which it has."""
+        """Whether the branches of a union only narrow the object beside them, by its fields' schemas or presence, and are not variants."""
         object_ = self.nodes.node(base).shape
         if not object_.properties or not all(branch.narrows(object_.properties) for branch in branches):
             return False
@@ -351,7 +353,7 @@ class Bundler:
         return tagged is None or len(tagged.first_tags) < len(branches)
 
     def _branch(self, union: str, tagged: Tagged | None, index: int, word: str, whole: Schema, branch: Node) -> Schema:
-        """The branch of a union that refers to its variant. `whole` is what a variant demands, `branch` the branch as it is written."""
+        """The branch of a union as a reference to its variant. `whole` is what the variant demands, `branch` the branch in the source."""
         at = f"{self.origins[union]}/{'/'.join(branch.keys)}"
         alone = lone_reference({key: value for key, value in whole.items() if key != "not"})
         role = "default"
@@ -371,8 +373,8 @@ class Bundler:
         if body is None and tagged is not None:
             body = self._own_body(union, index, whole, branch, candidates, at)
         if body is not None:
-            kept = {key: value for key, value in branch.says.items() if not asserts(key) or key == "not"}
-            return {**kept, "$ref": reference_to(body)}
+            retained_keywords = {key: value for key, value in branch.says.items() if not asserts(key) or key == "not"}
+            return {**retained_keywords, "$ref": reference_to(body)}
         variant = self.nodes.node(whole, at)
         if role == "fallback" and branches_of(self._expanded(whole)) is not None:
             return self._fallback_shapes(union, candidates, whole, at)
@@ -396,7 +398,10 @@ class Bundler:
     def _own_body(
         self, union: str, index: int, whole: Schema, branch: Node, candidates: list[str], at: str
     ) -> str | None:
-        """The body of a variant, with its tag from now on; `None` if it has none of its own, or people chose a name for the variant."""
+        """The body of a variant, merged with its tag from now on.
+
+        `None` if the body is not owned by the variant alone, or if the user chose a name for the variant.
+        """
         body = next((name for name, one in self.owners.items() if one.union == union and one.index == index), None)
         if body is None or body in self.distributed:
             return None
@@ -421,13 +426,13 @@ class Bundler:
         return body
 
     def _fallback_shapes(self, union: str, candidates: list[str], whole: Schema, at: str) -> Schema:
-        """A fallback that is itself a union: one record for what its shapes share, and one below it for each shape."""
+        """Split a fallback that is itself a union: one record for the common part of its shapes, and one below it for each shape."""
         node = self.nodes.node(self._expanded(whole), at)
         assert node.union is not None
         keyword, shapes = node.union
-        shared = {key: value for key, value in node.says.items() if key not in (keyword, "title")}
-        name, _ = self._add(union, candidates, shared, at)
-        self.sources[name] = shared
+        common = {key: value for key, value in node.says.items() if key not in (keyword, "title")}
+        name, _ = self._add(union, candidates, common, at)
+        self.sources[name] = common
         references: list[Schema] = []
         for shape, title in zip(shapes, labels(shapes, None), strict=True):
             schema = merge({"type": "object", "allOf": [{"$ref": reference_to(name)}]}, shape.schema, self.sources)
@@ -435,11 +440,11 @@ class Bundler:
             below, _ = self._add(name, [f"{title}{class_name(name)}"], schema, shape.at)
             self.sources[below] = schema
             references.append({"$ref": reference_to(below)})
-        kept = {key: value for key, value in whole.items() if key == "description"}
-        return {**kept, keyword: references}
+        description = {key: value for key, value in whole.items() if key == "description"}
+        return {**description, keyword: references}
 
     def _name_shapes(self, union: Node, keyword: str, *, is_of_objects: bool) -> None:
-        """Name the inline objects among branches that do not stand alone."""
+        """Name the inline objects among branches that are not self-contained."""
         base, branches = class_name(union.owner), [branch.schema for branch in union.each(keyword)]
         for index, (branch, word) in enumerate(
             zip(union.each(keyword), labels(union.each(keyword), None), strict=True)
@@ -448,66 +453,74 @@ class Bundler:
                 continue
             keys = [*self.places.keys(branch.at), join_words(word, base)] if self.places.names else []
             is_asked_for = "x-name" in branch.says or self.places.names.find(keys) is not None
-            if not (is_of_objects or is_asked_for or branch.says.get("properties")):
+            is_joined = branch.kinds == OBJECTS and "allOf" in branch.says
+            if not (is_of_objects or is_asked_for or is_joined or branch.says.get("properties")):
                 continue
             schema = {**branch.schema}
             if "type" in union.says:
                 schema.setdefault("type", union.says["type"])  # which alone would say nothing of the branch's name
             names = names_of_branch(base, word, is_keyed=branch.at in self.places.keyed)
-            added, is_new = self._add(union.owner, names, schema, branch.at)
+            definition_name, is_new = self._add(union.owner, names, schema, branch.at)
             if is_new:
-                self.sources[added] = schema
-            branches[index] = {"$ref": reference_to(added)}
+                self.sources[definition_name] = schema
+            branches[index] = {"$ref": reference_to(definition_name)}
         self.definitions[union.owner] = {**union.says, keyword: branches}
 
-    def _expanded(self, schema: Schema, written: set[str] | None = None) -> Schema:
-        """`schema` with every in-place part that holds a union of objects written into it; `written` are the definitions that are."""
+    def _expanded(self, schema: Schema, expanded_names: set[str] | None = None) -> Schema:
+        """`schema` with every in-place part that holds a union of objects merged into it.
+
+        `expanded_names` are the definitions merged so far.
+        """
         node = dict(schema)
-        written = set() if written is None else written
+        expanded_names = set() if expanded_names is None else expanded_names
         every = node.pop("allOf", ())
         parts: list[Schema] = [part for part in every if is_object(part)]
         if "$ref" in node:
             parts.append({"$ref": node.pop("$ref")})
-        kept: list[Schema] = []
+        remaining_parts: list[Schema] = []
         for part in parts:
             reference = lone_reference(part)
-            if reference is not None and reference in written:
+            if reference is not None and reference in expanded_names:
                 continue
-            written.update([reference] if reference is not None else [])
+            expanded_names.update([reference] if reference is not None else [])
             source = self.sources[reference] if reference is not None else part
             if reference is not None and not _holds_union(self.nodes[reference]):
-                kept.append({"$ref": reference_to(reference)} if is_mergeable(node, source) else part)
+                remaining_parts.append({"$ref": reference_to(reference)} if is_mergeable(node, source) else part)
                 continue
-            inner = _without_branch_names(self._expanded(source, written))
+            inner = _without_branch_names(self._expanded(source, expanded_names))
             if is_mergeable(node, source) and is_mergeable(node, inner):
                 node = merge(node, {key: v for key, v in inner.items() if asserts(key)}, self.sources)
             else:
-                kept.append(part)
+                remaining_parts.append(part)
         if False in every:
-            kept.append({"not": {}})
-        if kept:
-            node["allOf"] = [*kept, *node.get("allOf", ())]
+            remaining_parts.append({"not": {}})
+        if remaining_parts:
+            node["allOf"] = [*remaining_parts, *node.get("allOf", ())]
         return node
 
 
 def frames(definitions: Mapping[str, Schema]) -> frozenset[str]:
-    """The definitions that only frame messages: marked `x-docs-ignore`, no method's own, and referred to by nothing but each other."""
-    found = {name for name, schema in definitions.items() if schema.get("x-docs-ignore") and "x-method" not in schema}
-    pending = [name for name in definitions if name not in found] if found else []
+    """The definitions that only describe the framing of messages: marked `x-docs-ignore`, without a method, and referenced only by each
+    other.
+    """
+    framing_names = {
+        name for name, schema in definitions.items() if schema.get("x-docs-ignore") and "x-method" not in schema
+    }
+    pending = [name for name in definitions if name not in framing_names] if framing_names else []
     while pending:
-        referred = found.intersection(references(definitions[pending.pop()]))
-        found -= referred
+        referred = framing_names.intersection(references(definitions[pending.pop()]))
+        framing_names -= referred
         pending.extend(referred)
-    return frozenset(found)
+    return frozenset(framing_names)
 
 
 def _holds_union(node: Node) -> bool:
-    """Whether a schema is a union of objects, or one of its parts is."""
+    """Whether a schema or one of its parts is a union of objects."""
     return any(part.branches and all(one.shape.is_object for one in part.branches) for part in node.whole)
 
 
 def _without_branch_names(schema: Schema) -> Schema:
-    """A union's schema without the names that its branches ask for: they belong to the union that declares them."""
+    """A union's schema without `x-name` of its branches, which only applies in the union that declares them."""
     union = branches_of(schema)
     if union is None:
         return schema
@@ -517,13 +530,6 @@ def _without_branch_names(schema: Schema) -> Schema:
 
 def _without(schema: Any, keyword: str) -> Any:
     return {key: value for key, value in schema.items() if key != keyword} if is_object(schema) else schema
-
-
-def _write_formats(definitions: Mapping[str, Schema]) -> None:
-    """Write what `format: absolute-path` asserts as a pattern, so that every judge agrees."""
-    for one in chain.from_iterable(map(schemas_in, definitions.values())):
-        if one.get("format") == "absolute-path":
-            one.setdefault("pattern", ABSOLUTE_PATH)
 
 
 def _is_leniency(keyword: str) -> bool:

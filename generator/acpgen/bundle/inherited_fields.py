@@ -1,4 +1,4 @@
-"""Fields that a definition narrows beside another that has them: what the field's own type says, and what is inherited, is one type."""
+"""Fields that a definition inherits and narrows: the field's own type and what is inherited become one type."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from acpgen.input.schema_nodes import OBJECTS, Node, Schemas
 from acpgen.input.walk import Schema, asserts, copied, is_object
 
 Join: TypeAlias = Callable[[str, str, Schema, str], Schema]
-"""Makes a definition for a field of an owner from a schema and its place, and says how it is referred to."""
+"""Makes a definition for a field from the owner, the field's name, a schema and its place, and returns a reference to it."""
 
 
 def narrow_inherited(name: str, schemas: Schemas, shared: Collection[str], join: Join) -> Iterator[str]:
-    """Write what `name` inherits of a field into the type that was taken out of the field, so that this type says all of it.
+    """Add what `name` inherits for a field to the definition hoisted out of the field, so that its type is complete.
 
-    Yields the types that say more now. Those that are `shared` with other fields stay.
+    Yields the names of the types that were extended. Those in `shared`, which other fields use, stay unchanged.
     """
     for part in _own_parts(schemas[name]):
         for field, node in part.named("properties").items():
@@ -29,20 +29,20 @@ def narrow_inherited(name: str, schemas: Schemas, shared: Collection[str], join:
                 schemas.forget()
                 yield own.referred.owner
             elif theirs and all(map(_is_record, (own, *map(schemas.node, theirs)))):
-                joined = join(name, field, {"allOf": [own.schema, *theirs]}, node.at)
-                part.says["properties"][field] = _with_type(node, own, joined)
+                joint_type = join(name, field, {"allOf": [own.schema, *theirs]}, node.at)
+                part.says["properties"][field] = _with_type(node, own, joint_type)
                 schemas.forget()
 
 
 def _own_parts(node: Node) -> Iterator[Node]:
-    """A schema and the parts that it writes out itself."""
+    """Yield a schema and its inline parts."""
     yield node
     for part in node.each("allOf"):
         yield from _own_parts(part)
 
 
 def _find_more(definition: Node, part: Node, field: str, type_: Node) -> Iterator[Schema]:
-    """What other parts of a definition say of a field and the definition that is its type does not; the nearest first."""
+    """Yield what other parts of a definition demand of a field beyond the definition that is its type; the nearest first."""
     lineage = set(type_.lineage)
     for other in definition.whole:
         if other.keys == part.keys and other.owner == part.owner:
@@ -60,19 +60,19 @@ def _find_more(definition: Node, part: Node, field: str, type_: Node) -> Iterato
 
 
 def _are_types_of(node: Node, type_: Node) -> bool:
-    """Whether a schema only names types, those of a definition among them."""
+    """Whether a schema only lists JSON types, among them those of a definition."""
     if node.referred is not None:
         return _are_types_of(node.referred, type_)
     return node.demands == frozenset({"type"}) and "integer" not in node.types and type_.kinds <= node.kinds
 
 
 def _is_record(node: Node) -> bool:
-    named = node if node.referred is None else node.referred
-    return named.kinds == OBJECTS and ("properties" in named.says or "allOf" in named.says)
+    definition = node if node.referred is None else node.referred
+    return definition.kinds == OBJECTS and ("properties" in definition.says or "allOf" in definition.says)
 
 
 def _with_type(field: Node, old: Node, new: Schema) -> Schema:
-    """A field's schema with another type, null and words as they are."""
+    """A field's schema with another type; null and annotations are unchanged."""
     words = {key: value for key, value in field.says.items() if not asserts(key)}
     if field is old:
         return {**words, **new}

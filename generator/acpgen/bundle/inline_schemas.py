@@ -1,4 +1,4 @@
-"""Which inline schemas of fields need a name, and fields less null."""
+"""Inline schemas of fields: which need a name, and their schemas without null."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from acpgen.input.walk import Schema, is_array, is_object
 
 
 def without_null(node: Node) -> tuple[Schema | None, bool]:
-    """A field's schema less null, and whether null was there; `None` where nothing sensible is left."""
+    """A field's schema without null, and whether it certainly allowed null; `None` if there is no such schema that could be named."""
     schema = node.says
     if node.union is not None:
         keyword, branches = node.union
-        left = [branch for branch in branches if not branch.is_null]
-        if len(left) == len(branches):
+        others = [branch for branch in branches if not branch.is_null]
+        if len(others) == len(branches):
             return schema, False
         if node.demands != frozenset({keyword}):
             return None, False  # what stands beside the union may refuse null
-        if keyword == "oneOf" and any("null" in branch.kinds for branch in left):
+        if keyword == "oneOf" and any("null" in branch.kinds for branch in others):
             return schema, False  # null may be two of the branches, and then it is refused
-        if len(left) == 1:
-            return (left[0].says if is_object(left[0].schema) and left[0].reference is None else None), True
-        return {**schema, keyword: [branch.schema for branch in left]}, True
+        if len(others) == 1:
+            return (others[0].says if is_object(others[0].schema) and others[0].reference is None else None), True
+        return {**schema, keyword: [branch.schema for branch in others]}, True
     if is_array(schema.get("type")) and "null" in node.types and len(node.types) > 1:
         if not node.demands.isdisjoint(("const", "$ref", "allOf", "not", "if")):
             return schema, False  # what stands beside the types may refuse null
@@ -34,7 +34,7 @@ def without_null(node: Node) -> tuple[Schema | None, bool]:
 
 
 def needs_name(node: Node) -> bool:
-    """Whether a schema is a record, a union, a set of constants or a pattern, and so a type that people name."""
+    """Whether a schema is a record, a union, an enumeration, or has a pattern, and therefore gets a named type."""
     parts = [part for part in node.each("allOf") if part.reference or "properties" in part.says]
     return (
         bool(node.says.get("properties"))

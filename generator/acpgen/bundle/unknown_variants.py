@@ -1,4 +1,4 @@
-"""What a decoder accepts beyond the schema: the fallbacks of unions and enumerations that keep what is unknown."""
+"""What a decoder accepts beyond the schema: fallbacks of unions and enumerations that preserve unknown values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from acpgen.input.walk import LISTS, MAPS, SINGLE, Schema, is_array, is_object, 
 from acpgen.pointers import reference_to, target
 
 Unions: TypeAlias = Mapping[str, Tagged | None]
-"""The tagged union that each definition is, as the bundle has them."""
+"""The tagged union that each definition is, if any, as in the bundle."""
 
 
 def of_receivers(
@@ -21,9 +21,10 @@ def of_receivers(
     tolerated: Collection[str],
     fallbacks: Mapping[str, str] | None = None,
 ) -> dict[str, Schema]:
-    """The definitions that a decoder judges by in place of their namesakes, leniency aside, and those that these need beside them.
+    """The definitions that a decoder validates by in place of those of the same name, apart from leniency, and additional ones that
+    these need.
 
-    The `tolerated` ones keep what is unknown. `fallbacks` are the names of the fallbacks of unions that have one.
+    The `tolerated` ones preserve unknown values. `fallbacks` are the names of the fallbacks of unions that have one.
     """
     names: Mapping[str, str] = {} if fallbacks is None else fallbacks
     schemas = Schemas(definitions)
@@ -44,12 +45,12 @@ def of_receivers(
             other = {"allOf": [branches[place].schema]} if place is not None else {}
             fields = {**_leniency(branches), tagged.tag: {"type": "string"}}
             receiving[fallback] = {**other, "type": "object", "properties": fields, "required": [tagged.tag]}
-    changed = {name: one for name, one in receiving.items() if one != definitions.get(name)}
-    return {**changed, **exact.definitions}
+    changed_definitions = {name: one for name, one in receiving.items() if one != definitions.get(name)}
+    return {**changed_definitions, **exact.definitions}
 
 
 class _Exact:
-    """Holds what a schema excludes and asks for to the definitions without fallbacks: there, what keeps more would refuse more."""
+    """Keeps exclusions and conditions of a schema on definitions without fallbacks: there, a more tolerant definition would reject more."""
 
     def __init__(self, definitions: Mapping[str, Schema], opened: Collection[str]) -> None:
         self.definitions: Final[dict[str, Schema]] = {}
@@ -60,91 +61,91 @@ class _Exact:
             self.leading.update(more)
 
     def outside(self, schema: Any, *, is_inside: bool = False) -> Any:
-        """A schema with its exclusions and conditions made exact."""
+        """A schema whose exclusions and conditions refer to exact definitions."""
         if is_array(schema):
             return [self.outside(one, is_inside=is_inside) for one in schema]
         if not is_object(schema):
             return schema
-        found: dict[str, Any] = {}
+        result: dict[str, Any] = {}
         for key, one in schema.items():
             if key in MAPS and is_object(one):
-                found[key] = {name: self.outside(each, is_inside=is_inside) for name, each in one.items()}
+                result[key] = {name: self.outside(each, is_inside=is_inside) for name, each in one.items()}
             else:
                 is_exact = is_inside or key in ("not", "if")
-                found[key] = self.outside(one, is_inside=is_exact) if key in (*SINGLE, *LISTS) else one
+                result[key] = self.outside(one, is_inside=is_exact) if key in (*SINGLE, *LISTS) else one
         name = target(schema["$ref"]) if is_inside and isinstance(schema.get("$ref"), str) else ""
         if name in self.leading:
             exact = f"{name} (exact)"
             if exact not in self.definitions:
                 self.definitions[exact] = {}  # until it is made
                 self.definitions[exact] = self.outside(self._published[name], is_inside=True)
-            found["$ref"] = reference_to(exact)
-        return found
+            result["$ref"] = reference_to(exact)
+        return result
 
 
-def _opened(union: Node, found: Tagged | None, fallback: str | None) -> Schema:
-    """A union or an enumeration with one more branch, for what is unknown."""
+def _opened(union: Node, tagged: Tagged | None, fallback: str | None) -> Schema:
+    """A union or an enumeration with an additional branch for unknown values."""
     rest = {key: value for key, value in union.says.items() if key not in ("anyOf", "oneOf", "enum")}
     branches = [branch.schema for branch in union.branches] or [{"enum": union.says["enum"]}]
-    if found is None:
+    if tagged is None:
         values = [value for branch in branches for value in constants(branch) or ()]
         return {**rest, "anyOf": [*branches, {"type": "string" if isinstance(values[0], str) else "integer"}]}
-    if found.fallback is not None:
+    if tagged.fallback is not None:
         return {**rest, "anyOf": branches}
-    other = {"$ref": reference_to(fallback)} if fallback else _fallback(found, union.branches)
+    other = {"$ref": reference_to(fallback)} if fallback else _fallback(tagged, union.branches)
     return {**rest, "anyOf": [*branches, other]}
 
 
 def _leniency(branches: list[Node]) -> dict[str, Schema]:
-    """What the branches of a union say of lenient fields: a fallback is as lenient."""
+    """The leniency keywords of the fields of a union's branches: they also apply to its fallback."""
     fields: dict[str, Schema] = {}
     for branch in branches:
         for name, (field, *_) in branch.shape.properties.items():
-            says = {key: value for key, value in field.says.items() if key.startswith("x-deserialize")}
-            fields |= {name: says} if says and name not in fields else {}
+            keywords = {key: value for key, value in field.says.items() if key.startswith("x-deserialize")}
+            fields |= {name: keywords} if keywords and name not in fields else {}
     return fields
 
 
-def _with_own_tags(union: Node, found: Tagged | None, leading: Collection[str]) -> Schema:
-    """A union whose branches keep to their tags, though what they refer to keeps what is unknown where it stands alone."""
-    if found is None or union.union is None:
+def _with_own_tags(union: Node, tagged: Tagged | None, leading: Collection[str]) -> Schema:
+    """A union whose branches accept only their own tags, though the definitions they refer to preserve unknown values on their own."""
+    if tagged is None or union.union is None:
         return union.says
     tags: dict[int, list[Tag]] = {}
-    for index, tag in found.variants:
+    for index, tag in tagged.variants:
         if union.branches[index].reference in leading:
             tags.setdefault(index, []).append(tag)
     branches = [
-        {**branch.says, "properties": {found.tag: {"enum": tags[index]}}} if index in tags else branch.schema
+        {**branch.says, "properties": {tagged.tag: {"enum": tags[index]}}} if index in tags else branch.schema
         for index, branch in enumerate(union.branches)
     ]
     return {**union.says, union.union[0]: branches}
 
 
-def sharing(found: Tagged, branches: list[Node]) -> list[Node]:
-    """The branches whose common fields an unknown variant has too: all but a fallback."""
-    places = [*(index for index, _ in found.variants), *([] if found.default is None else [found.default])]
+def sharing(tagged: Tagged, branches: list[Node]) -> list[Node]:
+    """The branches whose common fields an unknown variant has, too: all but a fallback."""
+    places = [*(index for index, _ in tagged.variants), *([] if tagged.default is None else [tagged.default])]
     return [branches[index] for index in dict.fromkeys(places)]
 
 
 def common_fields(branches: list[Node], tag: str) -> tuple[dict[str, Node], list[str]]:
-    """The properties that every branch declares alike, and those of them that every branch requires."""
+    """The properties that all branches declare with the same schema, and those of them that all require."""
     shapes = [branch.shape for branch in branches]
-    shared = {
+    common = {
         name: first
         for name, (first, *_) in shapes[0].properties.items()
         if name != tag
         and all(name in shape.properties and same(shape.properties[name][0].schema, first.schema) for shape in shapes)
     }
-    return shared, [name for name in shared if all(name in shape.required for shape in shapes)]
+    return common, [name for name in common if all(name in shape.required for shape in shapes)]
 
 
-def _fallback(found: Tagged, branches: list[Node]) -> Schema:
-    shared, required = common_fields(sharing(found, branches), found.tag)
-    own = own_tag(found, branches[found.default]) if found.default is not None else None
-    tags = [*(tag for _, tag in found.variants), *([own] if own is not None else [])]
+def _fallback(tagged: Tagged, branches: list[Node]) -> Schema:
+    common, required = common_fields(sharing(tagged, branches), tagged.tag)
+    own = own_tag(tagged, branches[tagged.default]) if tagged.default is not None else None
+    tags = [*(tag for _, tag in tagged.variants), *([own] if own is not None else [])]
     return {
         "type": "object",
-        "properties": {found.tag: {"type": "string"}, **{name: field.schema for name, field in shared.items()}},
-        "required": [found.tag, *required],
-        "not": {"required": [found.tag], "properties": {found.tag: {"enum": tags}}},
+        "properties": {tagged.tag: {"type": "string"}, **{name: field.schema for name, field in common.items()}},
+        "required": [tagged.tag, *required],
+        "not": {"required": [tagged.tag], "properties": {tagged.tag: {"enum": tags}}},
     }

@@ -1,7 +1,7 @@
-"""Bodies that belong to one variant alone: there the variant is the thing, one definition with its tag.
+"""Bodies that belong to one variant alone: body and variant become one definition, with the tag.
 
-A definition is such a body if one branch of one union refers to it, and nothing else does. What a second branch refers to, or a field, or a
-method, is a thing of its own: its variants are definitions beside it.
+A definition is such a body if one branch of one union refers to it, and nothing else does. If a second branch, a field or a method
+refers to it, it stays a definition of its own, beside those of its variants.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from acpgen.input.walk import Schema, asserts, is_array, is_object, references
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """The one branch that refers to a body: of which union, at which position, and how many owners that union has above it."""
+    """The only branch that refers to a body: its union, its index, and the number of owners above that union."""
 
     union: str
     index: int
@@ -27,7 +27,7 @@ class Owner:
 
 
 def owners(schemas: Schemas, root: Schema, *, framing: Collection[str], alone: Collection[str]) -> Mapping[str, Owner]:
-    """The owner of each definition that one branch alone refers to. `framing` definitions own nothing; those `alone` have no owner."""
+    """The owner of each definition that only one branch refers to. `framing` definitions own nothing; those in `alone` have no owner."""
     count = Counter(name for schema in (root, *schemas.written.values()) for name in references(schema))
     branches: dict[str, tuple[str, int]] = {}
     for union, node in schemas.items():
@@ -40,18 +40,18 @@ def owners(schemas: Schemas, root: Schema, *, framing: Collection[str], alone: C
 
 
 def _depth(name: str, branches: Mapping[str, tuple[str, int]]) -> int | None:
-    """How many owners there are above a body; `None` if it is above itself."""
-    seen: set[str] = set()
+    """The number of owners above a body; `None` for a cycle."""
+    visited: set[str] = set()
     while name in branches:
-        if name in seen:
+        if name in visited:
             return None
-        seen.add(name)
+        visited.add(name)
         name = branches[name][0]
-    return len(seen)
+    return len(visited)
 
 
 def without(whole: Schema, body: str) -> Schema:
-    """What a branch demands beside its body."""
+    """What a branch demands in addition to its body."""
     rest = {key: value for key, value in whole.items() if key not in ("$ref", "allOf")}
     if "$ref" in whole and lone_reference({"$ref": whole["$ref"]}) != body:
         rest["$ref"] = whole["$ref"]
@@ -60,19 +60,26 @@ def without(whole: Schema, body: str) -> Schema:
 
 
 def merge_body(body: Schema, rest: Schema, definitions: Mapping[str, Schema]) -> Schema | None:
-    """The body with what its variant demands beside it, in words of its own; `None` if one schema cannot say both."""
+    """The body merged with what its variant demands in addition; `None` if one schema cannot express both.
+
+    Annotations of the body take precedence.
+    """
     if not is_mergeable(body, rest) or (branches_of(body) is not None and branches_of(rest) is not None):
         return None
-    merged = merge(body, rest, definitions)
-    said = {key: value for key, value in rest.items() if key.startswith("x-") and key != "x-name" and not asserts(key)}
-    said |= {key: value for key, value in body.items() if not asserts(key)}
-    if is_array(said.get("examples")):
-        said["examples"] = [whole for one in said["examples"] if (whole := _complete(one, merged)) is not None]
-    return {**said, **{key: value for key, value in merged.items() if asserts(key)}}
+    combined = merge(body, rest, definitions)
+    annotation_keywords = {
+        key: value for key, value in rest.items() if key.startswith("x-") and key != "x-name" and not asserts(key)
+    }
+    annotation_keywords |= {key: value for key, value in body.items() if not asserts(key)}
+    if is_array(annotation_keywords.get("examples")):
+        annotation_keywords["examples"] = [
+            whole for one in annotation_keywords["examples"] if (whole := _complete(one, combined)) is not None
+        ]
+    return {**annotation_keywords, **{key: value for key, value in combined.items() if asserts(key)}}
 
 
 def _complete(example: Any, schema: Schema) -> Any:
-    """An example of a body as one of its variant, with the tag; `None` if it lacks more."""
+    """An example of a body completed with the variant's tag; `None` if other required members are missing."""
     if not is_object(example):
         return None
     tags = {name: value for name, sub in schema.get("properties", {}).items() if (value := constant(sub)) is not None}

@@ -1,6 +1,7 @@
-"""The command line: one module for each command holds its options, its help and its call.
+"""The command line: one module for each command, with its parameters, its help (the docstring) and its implementation.
 
-In: arguments, `[tool.acpgen]` and files. Out: text on the standard streams, files, and an exit code. `cli` assembles the commands,
-`shared_options` are the options that several have, `output` says where reports go, `terminal` is what people see. `project` says what
-outputs there are, `build` makes them, `scaffold` begins a project.
+In: arguments, `[tool.acpgen]` and files. Out: text on the standard streams, files, and an exit code. `cli` registers the commands,
+`command_line` parses their docstrings, `shared_options` declares options that several commands have, `output` delivers reports,
+`terminal` prints messages; `outcome_text` and `summary_text` print the results of `generate` and `validate`. `project` lists the outputs
+of a run, `build` generates them, `scaffold` creates a project.
 """

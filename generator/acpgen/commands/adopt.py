@@ -10,41 +10,37 @@ import typer
 
 from acpgen.commands import terminal
 from acpgen.commands.output import deliver, require_places
-from acpgen.commands.shared_options import current_folder, protocol_names
+from acpgen.commands.shared_options import PROTOCOL, current_folder
 from acpgen.errors import Faults, did_you_mean
 
 
 def adopt(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A schema that upstream published.", show_default=False)],
-    into: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PROTOCOL",
-            help="The protocol to merge it into, such as acp/v1. Default: the most similar protocol.",
-            autocompletion=protocol_names,
-        ),
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Write no schema; exit with 1 if one would change.")
-    ] = False,
-    report: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a report for reviewers, in Markdown.")
-    ] = None,
-    start: Annotated[
-        bool, typer.Option("--start", help="Only record that the schema files already follow this revision.")
-    ] = False,
-    keep_as: Annotated[
-        str | None,
-        typer.Option(
-            metavar="VERSION", help="Also keep it, without its prose, as a release for the changelog of the docs."
-        ),
-    ] = None,
+    file: Path,
+    *,
+    into: Annotated[str | None, PROTOCOL] = None,
+    dry_run: bool = False,
+    report: Path | None = None,
+    start: bool = False,
+    keep_as: str | None = None,
 ) -> None:
     """Merge a newer upstream schema into the project.
 
     Local descriptions and deliberate differences are kept.
 
-    Exit codes: 0 success, 1 conflicts are left or --dry-run found changes, 2 the input cannot be used.
+    Arguments:
+        FILE: A schema that upstream published.
+
+    Options:
+        --into PROTOCOL: The protocol to merge it into, such as acp/v1. Default: the most similar protocol.
+        --dry-run: Write no schema; exit with 1 if one would change.
+        --report FILE: Write a report for reviewers, in Markdown.
+        --start: Only record that the schema files already follow this revision.
+        --keep-as VERSION: Also keep it, without its prose, as a release for the changelog of the docs.
+
+    Exit codes:
+        0: Success.
+        1: Conflicts are left, or --dry-run found changes.
+        2: The input cannot be used.
     """
     from acpgen import adopt as adopting
     from acpgen import config
@@ -59,31 +55,36 @@ def adopt(
     project = config.find(current_folder())
     schema = project.root / project.schema
     if keep_as is not None and into is not None and adopting.is_family(schema, into, project.protocols):
-        adopting.save(adopting.folder_of(schema, into), adopting.keep(file, adopting.folder_of(schema, into), keep_as))
+        adopting.save(
+            adopting.find_folder(schema, into), adopting.keep_release(file, adopting.find_folder(schema, into), keep_as)
+        )
         terminal.say(f"{place(file)} is kept as release {keep_as} of {into}.")
         return
     if into is None:
-        into = adopting.nearest(file, adopting.followers(schema), adopting.overlays(schema), project.protocols)
-    elif into not in (*project.protocols, *adopting.followers(schema)):
+        into = adopting.find_nearest(
+            file, adopting.find_followers(schema), adopting.find_overlays(schema), project.protocols
+        )
+    elif into not in (*project.protocols, *adopting.find_followers(schema)):
         hint = did_you_mean(into, project.protocols) or "Add an output with it to [tool.acpgen.outputs]."
         raise Faults([UNKNOWN_NAME(at=place(project.file), kind="protocol", name=into, hint=hint)])
-    releases = adopting.folder_of(schema, into)
+    releases = adopting.find_folder(schema, into)
     release: Mapping[str, str] = {}
     if keep_as is not None:
         release = {
-            str(releases.absolute() / path): text for path, text in adopting.keep(file, releases, keep_as).items()
+            str(releases.absolute() / path): text
+            for path, text in adopting.keep_release(file, releases, keep_as).items()
         }
     if start:
-        adopting.save(schema / into, {**adopting.start(file, schema / into, into), **release})
+        adopting.save(schema / into, {**adopting.start_following(file, schema / into, into), **release})
         terminal.say(f"{into} follows {place(file)} from now on.")
         return
-    adoption = adopting.adopt(file, schema / into, into, adopting.overlays(schema))
-    outcome = adopting.report(adoption, into)
+    adoption = adopting.adopt(file, schema / into, into, adopting.find_overlays(schema))
+    outcome = adopting.make_report(adoption, into)
     if report is not None:
-        deliver({report: adopting.markdown(outcome)})
+        deliver({report: adopting.write_markdown(outcome)})
     if not dry_run:
         adopting.save(schema / into, {**adoption.written, **release}, adoption.removed)
-    for line in adopting.text(outcome):
+    for line in adopting.write_lines(outcome):
         print(line)
     if not adoption.is_none:
         terminal.say("Nothing was written." if dry_run else "Written. Now run: acpgen lint, then acpgen generate")

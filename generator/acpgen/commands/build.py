@@ -1,11 +1,11 @@
-"""A whole run: which outputs need work, what they would hold, and the writing of all of them together."""
+"""A run of `generate`: find the outputs that are out of date, render them, and write all of them together."""
 
 from __future__ import annotations
 
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -13,8 +13,8 @@ from acpgen.bundle.faults import UNUSED_NAME, unused_name
 from acpgen.commands.project import OutputFolder, Part, Work
 from acpgen.config import docs_inputs
 from acpgen.errors import Fault, Faults, did_you_mean, distinct
-from acpgen.files import Change, Files, Tree, difference, is_ours, replace_files, require_folder, write
-from acpgen.files.cache import NO_CACHE, Memory, Outputs, Remarks, all_code, key_of
+from acpgen.files import Change, Files, Tree, diff_lines, is_ours, replace_files, require_folder, write
+from acpgen.files.cache import NO_CACHE, Remarks, all_code, find_remarks, keep_remarks, key_of, place_key
 from acpgen.input.faults import TOO_DEEP, TOO_MUCH_WORK, UNKNOWN_NAME
 from acpgen.input.load import Source, parse, place, read
 from acpgen.meaning.understanding import understand
@@ -32,20 +32,17 @@ if TYPE_CHECKING:
 
 
 Progress: TypeAlias = Callable[[int, int, str], None]
-"""Called before each step, with steps done, steps in all, and what comes next."""
-
-Reading: TypeAlias = tuple[Path, bool]
-"""A protocol as a target wants it: its source, and whether variants and their bodies are apart (`Target.is_apart`)."""
+"""Called before each step, with the number of finished steps, the total number of steps, and the name of the next step."""
 
 Meaning: TypeAlias = "tuple[ir.Protocol, Bundle]"
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a run did, or would have done. `fresh` are the outputs that needed no work.
+    """What a run did, or would have done. `fresh` are the outputs that were up to date.
 
-    `gaps` says of each protocol with bindings what no validator enforces, `notes` what of the schemas means nothing: place
-    and sentence. `methods` says in lines what methods were found where work was done.
+    `gaps` maps each protocol with bindings to the keywords that no validator enforces; `notes` are pairs of a place in a schema and a
+    sentence about what has no effect there. `methods` are lines that describe the methods found in the protocols that this run analyzed.
     """
 
     changes: tuple[Change, ...]
@@ -65,35 +62,36 @@ class Outcome:
         return any(not change.is_none for change in self.changes)
 
     def difference(self) -> Iterator[str]:
-        """Lines of a unified diff of all outputs."""
+        """Yield the lines of a unified diff of all outputs."""
         for tree, change in zip(self.trees, self.changes, strict=True):
-            yield from difference(tree, change)
+            yield from diff_lines(tree, change)
 
 
-def run(work: Work, *, check: bool = False, progress: Progress = lambda done, total, step: None) -> Outcome:
-    """Make every output that needs it. `check` writes nothing. Raises `Faults`; then no output has changed."""
+def run(work: Work, *, check: bool = False, progress: Progress = lambda finished, total, step: None) -> Outcome:
+    """Generate every output that is out of date; with `check`, write nothing. Raises `Faults`; then no output has changed."""
     return _Build(work, progress).run(check=check)
 
 
 class _Build:
-    """One run: what it reads, and the parts that it finds or makes, each with its `files`, `gaps` (`None` without bindings) and `notes`."""
+    """One run: its inputs, and its parts, cached or rendered, each with its `files`, `gaps` (`None` without bindings) and `notes`."""
 
     def __init__(self, work: Work, progress: Progress) -> None:
         self._work, self._progress = work, progress
         self._done = self._steps = 0
         self._sources = _read_sources(work)
         self._docs_inputs = read_docs_inputs(work)
-        self._cached = Outputs(work.cache, all_code())
+        self._code = all_code()
         self._inputs = {part: self._part_inputs(part) for output in work.outputs for part in output.parts}
         self._parts: dict[Part, Mapping[str, Any]] = {}
 
     def run(self, *, check: bool) -> Outcome:
-        work, cached = self._work, self._cached
+        work = self._work
         inputs = {output.folder: self._output_inputs(output) for output in work.outputs}
-        fresh = {output.folder for output in work.outputs if cached.is_fresh(output.folder, inputs[output.folder])}
+        earlier = {folder: find_remarks(work.cache, folder, inputs[folder]) for folder in inputs}
+        fresh = {folder: remarks for folder, remarks in earlier.items() if remarks is not None}
         stale = [output for output in work.outputs if output.folder not in fresh]
         for output in [] if check else stale:  # a folder that an earlier run wrote may have lost its manifest alone
-            if not (output.shared or is_ours(output.folder) or cached.is_known(output.folder)):
+            if not (output.shared or is_ours(output.folder) or work.cache.has(place_key(output.folder))):
                 require_folder(Tree(output.folder, {}, output.root))
         self._find_parts(stale)
         self._steps = len(_protocols(stale)) + sum(len(output.parts) for output in stale) + 1
@@ -104,14 +102,16 @@ class _Build:
             self._step("writing")
         changes = write(trees, dry=check)
         if not check:
-            replace_files({tree.folder / path: text for tree, _ in verdicts for path, text in tree.files.items()})
+            replace_files(
+                {tree.folder / path: text.encode() for tree, _ in verdicts for path, text in tree.files.items()}
+            )
         if verdicts:
             inputs |= {output.folder: self._output_inputs(output) for output in stale}
         remarks = {output.folder: self._remarks(output) for output in stale}
         for tree, change in zip(trees, changes, strict=True):
-            if not check or change.is_none:
-                cached.record(tree, inputs[tree.folder], remarks[tree.folder])
-        remarks |= {folder: cached.remarks(folder) for folder in fresh}
+            if (not check or change.is_none) and self._code.is_as_it_was:
+                keep_remarks(work.cache, tree, inputs[tree.folder], remarks[tree.folder])
+        remarks |= fresh
         in_order = [remarks[output.folder] for output in work.outputs]
         return Outcome(
             changes=(*changes, *(change for _, change in verdicts)),
@@ -129,7 +129,7 @@ class _Build:
     # --- what earlier runs made ---
 
     def _output_inputs(self, output: OutputFolder) -> str | None:
-        """A hash of all that goes into an output; `None` where others write into it, or make a part of it."""
+        """A hash of all inputs of an output; `None` if its folder is shared, or if a target that is not built in renders a part of it."""
         if output.shared or any(part.target not in BUILT_IN for part in output.parts):
             return None
         beside = self._docs_inputs[output.folder].files if output.folder in self._docs_inputs else ()
@@ -137,7 +137,7 @@ class _Build:
         return key_of("inputs", *parts, *(text for file in beside for text in file))
 
     def _part_inputs(self, part: Part) -> str:
-        """A hash of all that one part is made from."""
+        """A hash of all inputs of a part."""
         work, source = self._work, self._sources[part.source]
         options = {
             "part": [part.protocol, part.target, astuple(part.settings), part.options],
@@ -148,21 +148,23 @@ class _Build:
             "keep_unknown": work.keep_unknown,
             "methods": repr(work.methods.get(part.source)),
         }
-        written = json.dumps(options, sort_keys=True, default=repr)
+        options_text = json.dumps(options, sort_keys=True, default=repr)
         counts = f"{len(source.files)} {len(source.references)}"
         contents = (text for file in source.files + source.references for text in file)
-        return key_of("part", self._cached.code.digest, written, counts, *contents)
+        return key_of("part", self._code.digest, options_text, counts, *contents)
 
     def _find_parts(self, outputs: Iterable[OutputFolder]) -> None:
-        """Find the parts whose inputs are those of an earlier run. Docs are about several protocols and are none of them."""
+        """Load the parts whose inputs have not changed from the cache. Documentation parts are skipped: their pages depend on several
+        protocols.
+        """
         for part in (part for output in outputs for part in output.parts):
             if part.target in BUILT_IN and not part.is_documented:
-                entry = self._cached.find_part(part.folder, part.name, self._inputs[part])
+                entry: Any = self._work.cache.find(place_key(part.folder, part.name), self._inputs[part])
                 if entry is not None:
                     self._parts[part] = entry
 
     def _remarks(self, output: OutputFolder) -> Remarks:
-        """What the bindings in an output do not enforce, by protocol, and what its schemas hold that means nothing."""
+        """The unenforced keywords of an output's bindings, by protocol, and the notes on its schemas."""
         parts = [(part.label, self._parts[part]) for part in output.parts]
         return {
             "gaps": {label: entry["gaps"] for label, entry in parts if entry["gaps"] is not None},
@@ -171,8 +173,10 @@ class _Build:
 
     # --- what the protocols mean ---
 
-    def _meanings(self, outputs: Sequence[OutputFolder]) -> Mapping[Reading, Meaning]:
-        """What the protocols mean of which parts are to be made; all where names are chosen for all. Raises `Faults` of all together."""
+    def _meanings(self, outputs: Sequence[OutputFolder]) -> Mapping[Path, Meaning]:
+        """The meanings of the protocols that have parts to render; of all protocols if names are chosen for all. Raises all `Faults`
+        together.
+        """
         if not outputs:
             return {}
         from acpgen.targets.installed import TARGETS
@@ -182,14 +186,14 @@ class _Build:
         for output in outputs:
             for part in output.parts:
                 self._settings(part, output)
-        wanted = dict.fromkeys(_reading(part) for part in parts if work.names or part not in self._parts)
-        meanings: dict[Reading, Meaning] = {}
+        sources = {part.source for part in parts if work.names or part not in self._parts}
+        meanings: dict[Path, Meaning] = {}
         faults: list[Fault] = []
         for part in _protocols(outputs):
             self._step(f"reading {part.label}")
             try:
-                for reading in (reading for reading in wanted if reading[0] == part.source):
-                    meanings[reading] = self._understand(part, is_apart=reading[1])
+                if part.source in sources:
+                    meanings[part.source] = self._understand(part)
             except Faults as caught:
                 faults.extend(caught.faults)
         if not faults and {part.label for part in _protocols(outputs)} >= work.protocols:
@@ -198,8 +202,8 @@ class _Build:
             raise Faults(distinct(faults))
         return meanings
 
-    def _understand(self, part: Part, *, is_apart: bool) -> Meaning:
-        """What a protocol means. Raises `Faults`, with places as people know them."""
+    def _understand(self, part: Part) -> Meaning:
+        """The meaning of a protocol. Raises `Faults`, located in the user's files."""
         work, source = self._work, self._sources[part.source]
         documents = parse(source)
         try:
@@ -209,28 +213,27 @@ class _Build:
                 shared=frozenset(work.names) if work.protocols else frozenset[str](),
                 keep_unknown=work.keep_unknown,
                 methods=work.methods.get(part.source),
-                is_apart=is_apart,
                 cache=work.cache if work.schema is not None else NO_CACHE,
             )
         except Faults as caught:
             raise Faults(_located(fault, work, source) for fault in caught.faults) from None
 
-    def _describe_methods(self, meanings: Mapping[Reading, Meaning]) -> Iterator[str]:
-        """What methods were found in each protocol, in lines."""
+    def _describe_methods(self, meanings: Mapping[Path, Meaning]) -> Iterator[str]:
+        """Yield lines that describe the methods found in each protocol."""
         if not meanings:
             return
         from acpgen.meaning import method_summary
 
         labels = {part.source: part.label for part in _protocols(self._work.outputs)}
-        for source, meaning in {source: meaning for (source, _), meaning in meanings.items()}.items():
+        for source, meaning in meanings.items():
             yield from method_summary.describe_methods(labels[source], *meaning)
 
     # --- what the outputs are to hold ---
 
     def _complete_verdicts(self, outputs: Iterable[OutputFolder], *, check: bool) -> Sequence[tuple[Tree, Change]]:
-        """Give each release of the docs a verdict; the files of verdicts that change. Raises `Faults`.
+        """Complete the verdicts of the releases in the docs; return the files of verdicts that change. Raises `Faults`.
 
-        A check, and a run without results of earlier ones, computes one known verdict again: the schemas draw it.
+        A check, and a run without a cache, also recomputes one existing verdict, selected by the content of the schemas.
         """
         documented = [output for output in outputs if output.folder in self._docs_inputs]
         if self._work.schema is None or not documented:
@@ -246,8 +249,8 @@ class _Build:
             pairs.append((before, self._docs_inputs[output.folder]))
         return plan_updates(self._work.schema, pairs)
 
-    def _tree(self, output: OutputFolder, meanings: Mapping[Reading, Meaning]) -> Tree:
-        """What an output is to hold; the parts that are made now are added to the others. Raises `Faults`."""
+    def _tree(self, output: OutputFolder, meanings: Mapping[Path, Meaning]) -> Tree:
+        """The expected files of an output; newly rendered parts are added to `_parts`. Raises `Faults`."""
         files: list[Files] = []
         versions: list[Version] = []
         for part in output.parts:
@@ -255,31 +258,30 @@ class _Build:
             if part.is_documented:
                 from acpgen.publish.versions import Version
 
-                source, meaning = self._sources[part.source], meanings[_reading(part)]
+                source, meaning = self._sources[part.source], meanings[part.source]
                 versions.append(Version(*meaning, self._settings(part, output), source.at, source.extends))
                 self._parts[part] = self._part({}, part, meaning)
                 continue
             if part not in self._parts:
-                meaning = meanings[_reading(part)]
+                meaning = meanings[part.source]
                 self._parts[part] = self._part(self._render(part, output, meaning), part, meaning)
-                if part.target in BUILT_IN:
-                    self._cached.keep_part(part.folder, part.name, self._inputs[part], self._parts[part])
+                if part.target in BUILT_IN and self._code.is_as_it_was:
+                    self._work.cache.keep(place_key(part.folder, part.name), {**self._parts[part]}, self._inputs[part])
             files.append(self._parts[part]["files"])
         if versions:
             from acpgen import publish
+            from acpgen.publish.memory import Memory
 
             memory = Memory(forgets=True, before=lambda page: self._step(f"docs: {page}", steps=0))
             beside = docs_inputs.NONE
             if output.folder in self._docs_inputs:
                 beside = docs_inputs.parsed(self._docs_inputs[output.folder])
-            files.append(
-                publish.texts_by_path(publish.make_pages(versions, beside, memory=memory, cache=self._cached.cache))
-            )
+            files.append(publish.map_texts(publish.make_pages(versions, beside, memory=memory, cache=self._work.cache)))
             self._done += len(versions)
         return Tree(output.folder, merge(files, place(output.folder)), output.root, shared=output.shared)
 
     def _part(self, files: Files, part: Part, meaning: Meaning) -> Mapping[str, Any]:
-        """What is known of a part: its files, what its bindings do not enforce, and what of its schema means nothing."""
+        """The record of a part: its files, what its bindings do not enforce, and notes on what has no effect in its schema."""
         from acpgen.meaning import unenforced
 
         at, bundle = self._sources[part.source].at, meaning[1]
@@ -291,7 +293,7 @@ class _Build:
         return {"files": {**files}, "gaps": gaps, "notes": [[at(path), sentence] for path, sentence in notes]}
 
     def _render(self, part: Part, output: OutputFolder, meaning: Meaning) -> Files:
-        """What a target makes. Raises `Faults`, with the file as people know it where the work on its schema was stopped."""
+        """The files that a target renders. Raises `Faults`, located in the user's file if the work on its schema was stopped."""
         from acpgen.targets.installed import TARGETS
 
         at, stopped = self._sources[part.source].at, (TOO_DEEP, TOO_MUCH_WORK)
@@ -303,15 +305,15 @@ class _Build:
             ) from None
 
     def _settings(self, part: Part, output: OutputFolder) -> Settings:
-        """The settings of the target of a part. Raises `Faults` of options that it does not have."""
+        """The settings of a part's target. Raises `Faults` for options that the target does not have."""
         from acpgen.targets.installed import with_options
 
         at = self._work.at if output.key else "--option"
-        return with_options(part.target, part.settings, part.options, at, output.key)
+        return with_options(part.target, replace(part.settings, cache=self._work.cache), part.options, at, output.key)
 
 
 def _read_sources(work: Work) -> Mapping[Path, Source]:
-    """The schema files of every protocol of the work. Raises `Faults`."""
+    """Read the schema files of every protocol of the work. Raises `Faults`."""
     faults: list[Fault] = []
     sources: dict[Path, Source] = {}
     for part in _protocols(work.outputs):
@@ -328,7 +330,7 @@ def _read_sources(work: Work) -> Mapping[Path, Source]:
 
 
 def read_docs_inputs(work: Work) -> dict[Path, docs_inputs.Files]:
-    """What lies beside the schemas for each output that holds docs. Raises `Faults`."""
+    """Read the docs material beside the schemas, for each output that holds docs. Raises `Faults`."""
     if work.schema is None:
         return {}
     return {
@@ -345,7 +347,7 @@ def _missing(at: str, source: Path, protocol: str) -> Fault:
 
 
 def _protocols(outputs: Iterable[OutputFolder]) -> Sequence[Part]:
-    """One part of each protocol, in the order in which they are first named."""
+    """One part of each protocol, in order of first occurrence."""
     first: dict[Path, Part] = {}
     for output in outputs:
         for part in output.parts:
@@ -353,14 +355,8 @@ def _protocols(outputs: Iterable[OutputFolder]) -> Sequence[Part]:
     return tuple(first.values())
 
 
-def _reading(part: Part) -> Reading:
-    from acpgen.targets.installed import TARGETS
-
-    return part.source, TARGETS[part.target].is_apart
-
-
-def _unused_names(work: Work, meanings: Mapping[Reading, Meaning]) -> list[str]:
-    """The names for all protocols whose places are in none of them."""
+def _unused_names(work: Work, meanings: Mapping[Path, Meaning]) -> list[str]:
+    """The names chosen for all protocols whose places no protocol has."""
     unmatched = [bundle.unmatched for _, bundle in meanings.values()]
     return sorted(key for key in work.names if work.protocols and all(key in keys for keys in unmatched))
 

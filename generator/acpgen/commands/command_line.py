@@ -1,33 +1,39 @@
-"""How commands describe themselves, and how they refuse what they cannot parse."""
+"""How commands are registered with Typer, and how parse errors are reported.
+
+The docstring of a command is its help: sentences, and sections whose entries are arguments, options and exit codes. The arguments are
+the positional parameters, in their order; `--fail-on LEVEL: …` describes the parameter `fail_on`, and `--list: …` the parameter `list_`.
+An option that several commands have is described in `shared_options`, with the section in which it stands.
+"""
 
 from __future__ import annotations
 
+import functools
+import inspect
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from textwrap import fill, wrap
-from typing import Any, Final, get_args, get_origin
+from typing import Annotated, Any, Final, get_args, get_origin
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from acpgen.commands import terminal
+from acpgen.commands.docstrings import ARGUMENTS, read_docstring, read_options
+from acpgen.commands.help_page import write_page
+from acpgen.commands.shared_options import DESCRIPTIONS, set_display
 from acpgen.errors import Faults
 
 _CANNOT_PARSE: Final[Any] = typer.BadParameter.__mro__[2]
-"""The base class of all that the parser refuses: its module depends on the version of Typer."""
-
-_TERM: Final = 24
-"""The width of a name, after which its description begins on the next line."""
+"""The base class of all parse errors; the module that defines it depends on the version of Typer."""
 
 
 class _Coercion:
-    """Takes texts, paths and defaults as they are, and leaves the rest to Typer, which imports pydantic to look at any value."""
+    """Passes strings, paths and defaults through unchanged; leaves other values to Typer, which imports pydantic to convert any value."""
 
     def __init__(self, annotation: Any) -> None:
-        named = get_args(annotation)[0] if get_origin(annotation) is list else annotation
-        self.kind: Final[type[Any]] = named if isinstance(named, type) else type(None)
+        item_type = get_args(annotation)[0] if get_origin(annotation) is list else annotation
+        self.kind: Final[type[Any]] = item_type if isinstance(item_type, type) else type(None)
 
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
         is_list = param.multiple or param.nargs == -1
@@ -41,43 +47,79 @@ class _Coercion:
 
 
 def _plain(parameters: list[Any]) -> list[Any]:
-    """The parameters of a command, which take what needs no conversion as it is."""
+    """The parameters of a command, changed so that values which need no conversion are passed through."""
     for parameter in parameters:
         if getattr(parameter, "_runtime_param", _Coercion) is None:
             parameter._runtime_param = _Coercion(parameter.type_descriptor.annotation)
     return parameters
 
 
-class Command(TyperCommand):
-    """A command whose help has the form of this module, and which ends with 2 on faults of its input."""
+def describe(function: Callable[..., None]) -> Callable[..., None]:
+    """Wrap a command for Typer: add the descriptions of its docstring to its parameters, and the global parameters."""
+    signature = inspect.signature(function, eval_str=True)
+    sections = read_docstring(function.__doc__ or "").sections
+    arguments, own = iter(sections.get(ARGUMENTS, {}).items()), read_options(sections)
+    options = {**_SHARED_OPTIONS, **own}
+    parameters: list[inspect.Parameter] = []
+    for parameter in (*signature.parameters.values(), *_GLOBAL_PARAMETERS):
+        info: Any = None
+        if parameter.kind is parameter.KEYWORD_ONLY:
+            info = options[parameter.name.rstrip("_")].declare()
+        elif parameter.annotation is not typer.Context:
+            metavar, text = next(arguments)
+            info = typer.Argument(metavar=metavar, help=text, show_default=False)
+        parameters.append(parameter if info is None else _describe_parameter(parameter, info))
+    assert [*arguments] == [] and own.keys() <= {each.name.rstrip("_") for each in parameters}, function.__name__
 
-    def invoke(self, ctx: Any) -> Any:
-        try:
-            return super().invoke(ctx)
-        except Faults as faults:
-            terminal.show_faults(faults)
-            raise typer.Exit(2) from None
+    @functools.wraps(function)
+    def run(*, quiet: bool, color: str, **values: Any) -> None:
+        set_display(quiet=quiet, color=color)
+        function(**values)
+
+    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {each.name: each.annotation for each in parameters}
+    return run
+
+
+def _describe_parameter(parameter: inspect.Parameter, info: Any) -> inspect.Parameter:
+    """A parameter with its description, and with its extra settings, such as a minimum."""
+    annotation = parameter.annotation
+    kind, *more = get_args(annotation) if get_origin(annotation) is Annotated else [annotation]
+    for key, value in (item for each in more for item in each.items()):
+        setattr(info, key, value)
+    return parameter.replace(annotation=Annotated[kind, info])
+
+
+_SHARED_OPTIONS: Final = read_options(read_docstring(DESCRIPTIONS).sections)
+_GLOBAL_PARAMETERS: Final = (*inspect.signature(set_display, eval_str=True).parameters.values(),)
+
+
+class Command(TyperCommand):
+    """A command whose help has the layout of `help_page`."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         return _plain(super().get_params(ctx))
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        formatter.write(_page(self, ctx, ()))
+        formatter.write(write_page(self, ctx, ()))
 
 
 class Group(TyperGroup):
-    """A command with others below it. It ends the process, and shows what it cannot parse as `terminal.show_error` does."""
+    """A command group. It exits with 2 on faults of the input and on parse errors."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         return _plain(super().get_params(ctx))
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         commands = ((name, self.commands[name]) for name in self.list_commands(ctx))
-        formatter.write(_page(self, ctx, [(name, command.get_short_help_str(200)) for name, command in commands]))
+        formatter.write(write_page(self, ctx, [(name, command.get_short_help_str(200)) for name, command in commands]))
 
     def main(self, *arguments: Any, standalone_mode: bool = True, **options: Any) -> Any:
         try:
             code = super().main(*arguments, **{**options, "standalone_mode": False})
+        except Faults as faults:
+            terminal.show_faults(faults)
+            sys.exit(2)
         except _CANNOT_PARSE as error:
             if not standalone_mode:
                 raise
@@ -92,94 +134,23 @@ class Group(TyperGroup):
 
 
 _NUMBERS: Final = {"int_parsing": "a whole number", "int_from_float": "a whole number", "float_parsing": "a number"}
-"""What is expected, by the kinds of errors of numbers."""
+"""What is expected instead, by the type of a number error."""
 
 
 def _no_number(error: Any) -> str:
-    """The sentence on a value that is not the number which an option takes; empty for other errors."""
-    refused: list[Any] = getattr(error.__cause__, "errors", list)()
-    kind = _NUMBERS.get(refused[0]["type"]) if refused else None
-    return "" if kind is None else f"{error.param.opts[0]}: {refused[0]['input']!r} is not {kind}."
+    """The message for a value that is not the number an option requires; empty for other errors."""
+    details: list[Any] = getattr(error.__cause__, "errors", list)()
+    kind = _NUMBERS.get(details[0]["type"]) if details else None
+    return "" if kind is None else f"{error.param.opts[0]}: {details[0]['input']!r} is not {kind}."
 
 
 def _refusal(error: Any) -> tuple[str, str]:
-    """What the parser refuses, and what to do."""
+    """The message and the hint of a parse error."""
     message_text = _no_number(error) or re.sub(r"^Invalid value: ", "", error.format_message())
     message, _, near = message_text.partition(" Did you mean ")
     options = getattr(error, "possibilities", None)
     if options:
-        message, near = message.partition(" (")[0], f"{' or '.join(sorted(options))}?"
+        message, near = message.partition(" (")[0], f"{options[0]}?"
     hint = f"Did you mean {near} " if near else ""
     command = error.ctx.command_path if error.ctx is not None else "acpgen"
     return re.sub(r"^[A-Z](?=[a-z ])", lambda first: first[0].lower(), message), f"{hint}See: {command} --help"
-
-
-def _page(command: Any, ctx: Any, commands: Sequence[tuple[str, str]]) -> str:
-    """What a command does, how it is called, its arguments and options, and its exit codes."""
-    summary_text, codes = _exit_codes(command.help or "")
-    summary, *paragraphs = [" ".join(part.split()) for part in summary_text.split("\n\n") if part.strip()] or [""]
-    shown = [param for param in command.get_params(ctx) if not getattr(param, "hidden", False)]
-    arguments = [param for param in shown if param.param_type_name == "argument"]
-    options = [param for param in shown if param.param_type_name == "option"]
-    usage = " ".join((ctx.command_path, "[OPTIONS]", *map(_usage, arguments), *(["COMMAND"] if commands else [])))
-    parts = [[*wrap(summary, terminal.WIDEST)], [f"{_bold('Usage:')} {_name(usage)}"]]
-    parts += [wrap(paragraph, terminal.WIDEST, break_on_hyphens=False) for paragraph in paragraphs]
-    for title, rows in (
-        ("Commands", commands),
-        ("Arguments", [(_metavar(param), _help(param, ctx)) for param in arguments]),
-        ("Options", [(param.get_help_record(ctx)[0], _help(param, ctx)) for param in options]),
-        ("Exit codes", codes),
-    ):
-        if rows:
-            parts.append([_bold(f"{title}:"), *_table(rows)])
-    if commands:
-        program, *path = ctx.command_path.split()
-        parts.append([f"{_name(' '.join((program, 'help', *path, 'COMMAND')))} describes a command."])
-    return "\n\n".join("\n".join(lines) for lines in parts) + "\n"
-
-
-def _exit_codes(text: str) -> tuple[str, Sequence[tuple[str, str]]]:
-    """A docstring without its exit codes, and these as rows."""
-    before, mark, codes = re.sub(r"Exit\s+codes:\s", "Exit codes: ", text).partition("Exit codes: ")
-    rows = [row.partition(" ") for row in re.split(r"[,;] (?=\d )", " ".join(codes.split()).rstrip("."))]
-    return before, [(code, f"{what[:1].upper()}{what[1:]}.") for code, _, what in rows] if mark else ()
-
-
-def _usage(argument: Any) -> str:
-    name = _metavar(argument) + ("..." if argument.nargs != 1 else "")
-    return name if argument.required else f"[{name}]"
-
-
-def _metavar(argument: Any) -> str:
-    return str(argument.metavar or argument.name.upper())
-
-
-def _help(param: Any, ctx: Any) -> str:
-    """What an argument or option means, with its default and its least value as sentences."""
-    text, _, extra = str(param.get_help_record(ctx)[1]).replace("[required]", "").strip().partition("  [")
-    parts = [part.replace("x>=", "at least ") for part in extra.rstrip("]").split("; ") if part]
-    return " ".join([text, *(f"{part[:1].upper()}{part[1:]}." for part in parts)])
-
-
-def _table(rows: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Names to the left, descriptions to the right, or below a long name."""
-    rows = list(rows)
-    width = min(max(len(name) for name, _ in rows), _TERM)
-    indent = " " * (width + 4)
-    for name, description in rows:
-        lines = fill(
-            description, terminal.WIDEST, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
-        )
-        if len(name) > width:
-            yield f"  {_name(name)}"
-            yield lines
-        else:
-            yield f"  {_name(name)}{' ' * (width - len(name))}{lines[width + 2 :]}"
-
-
-def _bold(text: str) -> str:
-    return f"\x1b[1;32m{text}\x1b[0m" if terminal.is_coloured() else text
-
-
-def _name(text: str) -> str:
-    return f"\x1b[1;36m{text}\x1b[0m" if terminal.is_coloured() else text

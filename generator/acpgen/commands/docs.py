@@ -3,48 +3,37 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from acpgen.commands import terminal
-from acpgen.commands.shared_options import NoCache, cache_of, current_folder
+from acpgen.commands.shared_options import cache_of, current_folder
 
 
-def build(
-    out: Annotated[Path, typer.Option(metavar="DIR", help="A new folder, or one that acpgen wrote.")] = Path("site"),
-    url: Annotated[
-        str, typer.Option(metavar="URL", help="The address at which the site will be published, for canonical links.")
-    ] = "",
-    source: Annotated[
-        str, typer.Option(metavar="URL", help="The prefix of a file's path in links to edit that file.")
-    ] = "",
-    no_cache: NoCache = False,
-) -> None:
+def build(*, out: Path = Path("site"), url: str = "", source: str = "", no_cache: bool = False) -> None:
     """Build the site of the project's protocols. Needs the extra docs.
 
-    Exit codes: 0 the site was built, 2 an example is not valid, the site generator is missing or failed, or the input cannot be used.
+    Options:
+        --out DIR: A new folder, or one that acpgen wrote.
+        --url URL: The address at which the site will be published, for canonical links.
+        --source URL: The prefix of a file's path in links to edit that file.
+
+    Exit codes:
+        0: The site was built.
+        2: An example is not valid, the site generator is missing or failed, or the input cannot be used.
     """
     from acpgen import config
     from acpgen.input.load import place
     from acpgen.publish import site
 
-    project = config.find(current_folder())
-    project = replace(project, site=config.site_settings(project.site, url=url, source=source))
+    project = config.move_site(config.find(current_folder()), url=url, source=source)
     with terminal.progress() as progress:
         steps = partial(progress, 0, 0)
         change = site.build(project, Path(os.path.abspath(out)), cache_of(no_cache), terminal.say, steps)
     terminal.say(f"{place(out)}: {len(change.written)} files written, {len(change.unchanged)} unchanged.")
 
 
-def serve(
-    port: Annotated[
-        int, typer.Option(metavar="N", help="The port on the loopback interface; 0 takes any free port.")
-    ] = 8000,
-) -> None:
+def serve(*, port: int = 8000) -> None:
     """Serve the site, and update it after each change.
 
     The address is http://127.0.0.1, with the port. Ctrl-C ends the command. It needs the extra docs.
@@ -52,7 +41,12 @@ def serve(
     The browser reloads a page that has changed. After a change of a schema, the changelogs, migration guides, single-file pages and
     the versions that extend the changed one follow some seconds later.
 
-    Exit codes: 0 Ctrl-C or a signal ended it, 2 the site generator is missing or failed, the port is taken, or the input cannot be used.
+    Options:
+        --port N: The port on the loopback interface; 0 takes any free port.
+
+    Exit codes:
+        0: Ctrl-C or a signal ended it.
+        2: The site generator is missing or failed, the port is taken, or the input cannot be used.
     """
     from acpgen import config
     from acpgen.publish import site

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from acpgen.commands import terminal
 from acpgen.commands.output import print_report
+from acpgen.commands.shared_options import one_of
 from acpgen.errors import FaultKind, Faults, did_you_mean
 
 if TYPE_CHECKING:
@@ -15,18 +14,21 @@ if TYPE_CHECKING:
 
 
 def errors(
-    chosen: Annotated[
-        list[str] | None, typer.Argument(metavar="ERROR", help="Only these errors.", show_default=False)
-    ] = None,
-    output_format: Annotated[
-        str, typer.Option("--format", metavar="FORMAT", help="text (default) or json.", show_default=False)
-    ] = "text",
+    error: list[str] | None = None, *, format_: Annotated[str, one_of("format", "text", "json")] = "text"
 ) -> None:
     """List every error of the input: what is wrong, and what to do.
 
     Words in capitals stand for what an error names.
 
-    Exit codes: 0 success, 2 there is no such error or format.
+    Arguments:
+        ERROR: Only these errors.
+
+    Report options:
+        --format FORMAT: text or json.
+
+    Exit codes:
+        0: Success.
+        2: There is no such error or format.
     """
     import json
     from textwrap import fill
@@ -34,27 +36,24 @@ def errors(
     from acpgen.input.faults import UNKNOWN_NAME
 
     kinds = fault_kinds()
-    wrong = [("error", name, [*kinds]) for name in chosen or () if name not in kinds]
-    wrong += [("format", output_format, ["text", "json"])] * (output_format not in ("text", "json"))
-    if wrong:
-        raise Faults(
-            UNKNOWN_NAME("ID", kind=kind, name=name, hint=did_you_mean(name, names)) for kind, name, names in wrong
-        )
-    rows = {name: kinds[name].example() for name in chosen or kinds}
-    if output_format == "json":
-        listed = [{"id": name, "error": error, "hint": hint} for name, (error, hint) in rows.items()]
-        print_report(json.dumps({"errors": listed}, indent=2, ensure_ascii=False) + "\n")
+    unknown = [name for name in error or () if name not in kinds]
+    if unknown:
+        raise Faults(UNKNOWN_NAME("ERROR", kind="error", name=name, hint=did_you_mean(name, kinds)) for name in unknown)
+    rows = {name: kinds[name].example() for name in error or kinds}
+    if format_ == "json":
+        entries_json = [{"id": name, "error": message, "hint": hint} for name, (message, hint) in rows.items()]
+        print_report(json.dumps({"errors": entries_json}, indent=2, ensure_ascii=False) + "\n")
         return
     indent = " " * 4
     entries = (
-        f"{name}\n{fill(f'{error} {hint}', terminal.WIDEST, initial_indent=indent, subsequent_indent=indent)}\n"
-        for name, (error, hint) in rows.items()
+        f"{name}\n{fill(f'{message} {hint}', terminal.WIDEST, initial_indent=indent, subsequent_indent=indent)}\n"
+        for name, (message, hint) in rows.items()
     )
     print_report("\n".join(entries))
 
 
 def fault_kinds() -> Mapping[str, FaultKind]:
-    """Every kind of fault by its id: those of the module `faults` of each room."""
+    """Every kind of fault by its id, from the `faults` module of each package."""
     from importlib import import_module
     from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What can be wrong with what a command is asked to make."""
+"""Faults of the requested outputs."""
 
 from __future__ import annotations
 

@@ -12,17 +12,14 @@ import typer
 
 from acpgen.commands import terminal
 from acpgen.commands.shared_options import (
+    PROTOCOL,
+    TARGET,
     Methods,
-    NoCache,
-    Ref,
     cache_of,
     current_folder,
-    protocol_names,
     references_of,
-    target_names,
 )
 from acpgen.errors import Faults
-from acpgen.targets.built_in import BUILT_IN
 
 if TYPE_CHECKING:
     from acpgen.commands.build import Outcome
@@ -30,77 +27,53 @@ if TYPE_CHECKING:
 
 
 def generate(
-    only: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="PROTOCOL",
-            help="Only outputs that contain one of these, such as acp/v1. Default: all outputs.",
-            autocompletion=protocol_names,
-            show_default=False,
-        ),
-    ] = None,
-    targets: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--target",
-            metavar="NAME",
-            help=f"Only these targets: {', '.join(BUILT_IN)}, or what `acpgen targets` lists. May be repeated.",
-            autocompletion=target_names,
-        ),
-    ] = None,
-    option: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE",
-            help="With --schema and one --target: an option of that target; `acpgen targets NAME` lists them. May be repeated.",
-        ),
-    ] = None,
-    check: Annotated[
-        bool, typer.Option("--check", help="Write nothing; if an output would change, print it and exit with 1.")
-    ] = False,
-    watch: Annotated[bool, typer.Option("--watch", help="Run again when a file changes, until Ctrl-C.")] = False,
-    schema: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Generate from this file or folder, or from a protocol that comes with acpgen, such as acp/v1, instead of the project's.",
-            autocompletion=protocol_names,
-        ),
-    ] = None,
-    package: Annotated[
-        str, typer.Option(metavar="NAME", help="With --schema: the package of the bindings, such as acme.v1.")
-    ] = "",
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="With --schema: the folder to write.")] = None,
-    names: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="With --schema: a JSON or TOML file that maps places, such as A.field, to class names.",
-        ),
-    ] = None,
-    keep_unknown: Annotated[
-        bool,
-        typer.Option(
-            "--keep-unknown",
-            help="With --schema: receivers keep unknown tags of closed unions, and unknown values of closed enumerations.",
-        ),
-    ] = False,
-    ref: Ref = None,
+    protocol: Annotated[list[str] | None, PROTOCOL] = None,
+    *,
+    target: Annotated[list[str] | None, TARGET] = None,
+    check: bool = False,
+    watch: bool = False,
+    strict_coverage: bool = False,
+    no_cache: bool = False,
+    schema: Annotated[Path | None, PROTOCOL] = None,
+    package: str = "",
+    out: Path | None = None,
+    names: Path | None = None,
+    keep_unknown: bool = False,
+    option: list[str] | None = None,
+    ref: list[str] | None = None,
     methods: Methods = None,
-    strict_coverage: Annotated[
-        bool, typer.Option("--strict-coverage", help="Exit with 1 if no validator enforces a pattern of the schema.")
-    ] = False,
-    no_cache: NoCache = False,
 ) -> None:
     """Generate the outputs of a project, or of one schema.
 
     Without --schema, [tool.acpgen] of pyproject.toml lists the outputs. The command ends with a summary: the methods that a profile found
     and not the schema's x-method, what has no type, and the patterns that no validator enforces (UNENFORCED in the generated package).
-    Exit codes: 0 success, 1 --check found a difference or --strict-coverage such a pattern, 2 the input cannot be used.
+
+    Arguments:
+        PROTOCOL: Only outputs that contain one of these, such as acp/v1. Default: all outputs.
+
+    Options:
+        --target NAME: Only these targets: bundle, docs, ir, python, typescript, vectors, or what `acpgen targets` lists. May be repeated.
+        --check: Write nothing; if an output would change, print it and exit with 1.
+        --watch: Run again when a file changes, until Ctrl-C.
+        --strict-coverage: Exit with 1 if no validator enforces a pattern of the schema.
+
+    Options of one schema:
+        --schema FILE: Generate from this file or folder, or from a protocol that comes with acpgen, such as acp/v1, instead of the
+            project's.
+        --package NAME: The package of the bindings, such as acme.v1.
+        --out DIR: The folder to write.
+        --names FILE: A JSON or TOML file that maps places, such as A.field, to class names.
+        --keep-unknown: Receivers keep unknown tags of closed unions, and unknown values of closed enumerations.
+        --option NAME=VALUE: With one --target: an option of that target; `acpgen targets NAME` lists them. May be repeated.
+
+    Exit codes:
+        0: Success.
+        1: --check found a difference, or --strict-coverage such a pattern.
+        2: The input cannot be used.
     """
     from acpgen.commands import project
 
-    target_list = [name for value in targets or () for name in value.split(",") if name]
+    target_list = [name for value in target or () for name in value.split(",") if name]
     if watch and (check or strict_coverage):
         raise typer.BadParameter(f"{'--check' if check else '--strict-coverage'} and --watch exclude each other.")
     if schema is None:
@@ -114,7 +87,7 @@ def generate(
                 "--option": option,
             }
         )
-    elif only:
+    elif protocol:
         raise typer.BadParameter("PROTOCOL and --schema exclude each other.")
     cache = cache_of(no_cache)
 
@@ -123,7 +96,7 @@ def generate(
 
         if schema is None:
             return project.configured(
-                config.find(current_folder()), only or (), target_list, references_of(ref), cache=cache
+                config.find(current_folder()), protocol or (), target_list, references_of(ref), cache=cache
             )
         options = _options(option or (), target_list)
         source, folder = _require_places(schema, package, target_list or ["python"], out)
@@ -152,7 +125,7 @@ def generate(
 
 
 def _watched(files: Sequence[str | Path], ref: Sequence[str] | None, *, is_project: bool) -> list[Path]:
-    """The files and folders whose changes lead to another run: those that are named, those of the project, and those of acpgen."""
+    """The files and folders that are watched: those that are named, those of the project, and those of acpgen."""
     from acpgen import config, embedded, resources
     from acpgen.input.keywords import DRAFTS
 
@@ -160,36 +133,37 @@ def _watched(files: Sequence[str | Path], ref: Sequence[str] | None, *, is_proje
     with contextlib.suppress(Faults):
         if is_project:
             project = config.find(current_folder())
-            profiles = [path for name in project.methods.values() if (path := project.root / name).is_file()]
-            paths = [project.file, project.root / project.schema, *profiles]
+            paths = [project.file, project.root / project.schema, *project.profile_files]
     with contextlib.suppress(Faults):
         paths += [Path(file) for file in references_of(ref).values() if os.fspath(file) not in DRAFTS]
     return [*paths, resources.templates(), embedded.monitor_folder()]
 
 
 def run_outputs(work: Work, *, check: bool = False) -> Outcome:
-    """Make the outputs, or with `check` look at them, and say what came of it."""
+    """Generate the outputs, or with `check` compare them, and print the outcome."""
     from acpgen import config
-    from acpgen.commands import build
+    from acpgen.commands import build, outcome_text
 
     with terminal.progress() as progress:
         outcome = build.run(work, check=check, progress=progress)
-    counted = config.by_position(work.names)
-    if counted:
-        entries = "1 entry names" if counted == 1 else f"{counted} entries name"
+    position_count = config.by_position(work.names)
+    if position_count:
+        entries = "1 entry names" if position_count == 1 else f"{position_count} entries name"
         terminal.say(f"{work.names_at}: {entries} by position. Check them again when the schema has changed.")
     if not check:
-        terminal.show_outcome(outcome)
+        outcome_text.show_outcome(outcome)
     elif outcome.is_drift:
-        terminal.show_difference(outcome)
+        outcome_text.show_difference(outcome)
     else:
         terminal.say("Every output is up to date.")
-    terminal.show_remarks(outcome)
+    outcome_text.show_remarks(outcome)
     return outcome
 
 
 def _watch(work: Callable[[], Work], inputs: Callable[[], list[Path]]) -> None:
-    """Make the outputs now and after every change; faults are shown and waited out, but for those of the first look."""
+    """Generate the outputs now and after every change. Faults are printed and the watch continues, except for faults of the first
+    reading.
+    """
     from acpgen.files.watch import rounds
     from acpgen.input.step_budget import account
 
@@ -215,7 +189,7 @@ def _options(arguments: Sequence[str], targets: Sequence[str]) -> Mapping[str, o
 
 
 def _require_places(schema: Path, package: str, targets: Sequence[str], out: Path | None) -> tuple[Path, Path]:
-    """Where the schema lies, and the folder to write. Raises `Faults`."""
+    """The locations of the schema and of the output folder. Raises `Faults`."""
     from acpgen import config
     from acpgen.config import protocols
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -11,31 +10,31 @@ from acpgen.commands import terminal
 from acpgen.commands.generate import run_outputs
 from acpgen.commands.shared_options import (
     Methods,
-    Ref,
 )
 from acpgen.errors import Faults, visible
 
 
 def init(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the project: a new or an empty folder.")],
-    schemas: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="PROTOCOL=PATH",
-            help="A version of the protocol and its schema: a file, a folder, or the name of a protocol that comes with acpgen. "
-            "acme/v1=schema.json. Default: a small example protocol.",
-            show_default=False,
-        ),
-    ] = None,
+    folder: Path,
+    schemas: list[str] | None = None,
+    *,
     methods: Methods = None,
-    ref: Ref = None,
+    ref: list[str] | None = None,
 ) -> None:
     """Make a project from a schema.
 
     It writes the files, the configuration, CI, pre-commit hooks, and all outputs.
 
-    Lint rules that the schema breaks become warnings in that project. The files of --methods and --ref are copied into the project. Exit
-    codes: 0 success, 2 the input cannot be used, and nothing was written.
+    Lint rules that the schema breaks become warnings in that project. The files of --methods and --ref are copied into the project.
+
+    Arguments:
+        DIR: The folder of the project: a new or an empty folder.
+        PROTOCOL=PATH: A version of the protocol and its schema: a file, a folder, or the name of a protocol that comes with acpgen.
+            acme/v1=schema.json. Default: a small example protocol.
+
+    Exit codes:
+        0: Success.
+        2: The input cannot be used, and nothing was written.
     """
     from acpgen import config
     from acpgen.commands import project, scaffold
@@ -51,8 +50,8 @@ def init(
                 f"{visible(argument)!r} must be PROTOCOL=PATH, such as acme/v1=schema.json, each protocol once."
             )
         paths[protocol] = Path(path)
-    named = {protocol: protocols.locate(path) for protocol, path in paths.items()}
-    begun = scaffold.start(folder, named, config.references(ref or ()), methods)
+    schema_paths = {protocol: protocols.locate(path) for protocol, path in paths.items()}
+    begun = scaffold.start(folder, schema_paths, config.references(ref or ()), methods)
     try:
         with create_folder(folder, begun.files):
             run_outputs(project.configured(config.find(folder.resolve()), (), ()))

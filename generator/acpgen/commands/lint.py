@@ -3,33 +3,31 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from acpgen.commands.output import finish, report_destinations
-from acpgen.commands.shared_options import Format, Output, Ref, current_folder
+from acpgen.commands.shared_options import current_folder
 
 
 def lint(
-    paths: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            metavar="PATH",
-            help="Schema folders or files, or names of protocols, such as acp/v1. Default: every protocol in the project's schema folder.",
-            show_default=False,
-        ),
-    ] = None,
-    output_format: Format = None,
-    output: Output = None,
-    ref: Ref = None,
+    path: list[Path] | None = None,
+    *,
+    ref: list[str] | None = None,
+    format_: str | None = None,
+    output: list[str] | None = None,
 ) -> None:
     """Check schema files: JSON Schema, the dialect, house rules.
 
     As text, each finding is on one line.
 
-    [tool.acpgen.lint] of pyproject.toml makes a rule a warning or turns it off: description-missing = "warning". Exit codes: 0 no
-    error was found, 1 an error was found, 2 the input cannot be used.
+    [tool.acpgen.lint] of pyproject.toml makes a rule a warning or turns it off: description-missing = "warning".
+
+    Arguments:
+        PATH: Schema folders or files, or names of protocols, such as acp/v1. Default: every protocol in the project's schema folder.
+
+    Exit codes:
+        0: No error was found.
+        1: An error was found.
+        2: The input cannot be used.
     """
     from acpgen import config
     from acpgen.config import protocols
@@ -37,20 +35,18 @@ def lint(
     from acpgen.lint import Finding, lint_paths, require_rules
     from acpgen.lint.lint_report import lint_report
 
-    wanted = [protocols.locate(path) for path in paths or ()] or [_schema_folder()]
-    destinations = report_destinations(
-        output, output_format, [*wanted, *(file for path in wanted for file in path.rglob("*"))]
-    )
-    projects = {path: project_around for path in wanted if (project_around := config.around(path)) is not None}
+    paths = [protocols.locate(each) for each in path or ()] or [_schema_folder()]
+    destinations = report_destinations(output, format_, [*paths, *(file for each in paths for file in each.rglob("*"))])
+    projects = {each: project_around for each in paths if (project_around := config.around(each)) is not None}
     folders = {project_around.root / project_around.schema for project_around in projects.values()}
     for project_around in projects.values():
         require_rules(project_around.lint, place(project_around.file))
     levels: dict[Finding, config.Level] = {}
-    for path in wanted:
-        project = projects.get(path)
-        for finding in lint_paths([path], folders, config.references(ref or (), path.resolve())):
+    for each in paths:
+        project = projects.get(each)
+        for finding in lint_paths([each], folders, config.references(ref or (), each.resolve())):
             levels[finding] = "error" if project is None else project.lint.get(finding.rule, "error")
-    finish(lint_report(levels, ", ".join(map(place, wanted))), destinations)
+    finish(lint_report(levels, ", ".join(map(place, paths))), destinations)
 
 
 def _schema_folder() -> Path:

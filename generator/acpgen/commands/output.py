@@ -1,4 +1,4 @@
-"""Where reports go."""
+"""Delivery of reports to files and standard output."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def print_report(text: str) -> None:
-    """Print a report. Where nobody reads it any more, the exit code still tells what was found. Raises `Faults`."""
+    """Print a report. A closed pipe is ignored, so that the exit code still states the result. Raises `Faults`."""
     from acpgen.files.faults import UNWRITABLE
 
     try:
@@ -36,36 +36,37 @@ def print_report(text: str) -> None:
 def report_destinations(
     output: Sequence[str] | None, output_format: str | None, read: Iterable[str | os.PathLike[str] | None] = ()
 ) -> tuple[Destination, ...]:
-    """Where `--output` and `--format` send reports. Raises `Faults`, before the work begins, where they cannot be written, or would be
-    written over a file that is read.
-    """
-    from acpgen.diagnostics.outputs import outputs, require_apart
+    """The destinations of `--output` and `--format`.
 
-    destinations = outputs(output or (), output_format)
+    Raises `Faults`, before the work begins, if one cannot be written or is a file that is read.
+    """
+    from acpgen.diagnostics.outputs import parse_destinations, require_apart
+
+    destinations = parse_destinations(output or (), output_format)
     require_places(each.file for each in destinations)
     require_apart((each.file for each in destinations), read)
     return destinations
 
 
 def require_places(files: Iterable[Path | None]) -> None:
-    """Raise `Faults` where `deliver` could not write these files, before the work for them begins."""
+    """Check, before the work begins, that `deliver` can write these files. Raises `Faults`."""
     from acpgen.files import require_files
 
     require_files(file for file in files if file is not None)
 
 
 def deliver(texts: Mapping[Path | None, str]) -> None:
-    """Write the text of every file, all of them or none, then print that of standard output, `None`. Raises `Faults`."""
-    from acpgen.files import replace_files
+    """Write all files or none, then print the text of `None` on standard output. Raises `Faults`."""
+    from acpgen.files import write_reports
 
-    replace_files({file: text for file, text in texts.items() if file is not None})
+    write_reports({file: text for file, text in texts.items() if file is not None})
     if None in texts:
         print_report(texts[None])
 
 
 def finish(report: DiagnosticReport, destinations: Sequence[Destination]) -> NoReturn:
-    """Write a report to where it goes, and end with its exit code. Raises `Faults`."""
-    from acpgen.diagnostics.outputs import texts
+    """Deliver a report to its destinations, and exit with its exit code. Raises `Faults`."""
+    from acpgen.diagnostics.outputs import render_reports
 
-    deliver(texts(report, destinations, coloured=terminal.is_coloured()))
+    deliver(render_reports(report, destinations, coloured=terminal.is_coloured()))
     raise typer.Exit(report.code)

@@ -1,4 +1,4 @@
-"""What a run is to make: the outputs of a project, or one output from one schema."""
+"""The work of a run: the outputs of a project, or one output of one schema."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NO_OPTIONS: Final[Mapping[str, object]] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one target makes of one protocol in an output folder."""
+    """One protocol in an output folder, rendered by one target."""
 
     folder: Path
     source: Path
@@ -33,7 +33,7 @@ class Part:
     target: str
     settings: Settings
     options: Mapping[str, object] = field(default_factory=dict[str, object], hash=False)
-    """Those that people gave; the target declares which there are."""
+    """The options that the user set; the target declares which exist."""
 
     @property
     def label(self) -> str:
@@ -41,20 +41,20 @@ class Part:
 
     @property
     def name(self) -> str:
-        """What tells it from the other parts of its folder."""
+        """A key that is unique among the parts of a folder."""
         return f"{self.target} {self.settings.prefix} {self.settings.package} {self.label}"
 
     @property
     def is_documented(self) -> bool:
-        """Whether it is the docs of a protocol of a project, which are made together with those of others."""
+        """Whether this is the documentation of a project's protocol, which is rendered together with that of other protocols."""
         return self.target == "docs" and bool(self.settings.prefix)
 
 
 @dataclass(frozen=True, slots=True)
 class OutputFolder:
-    """A folder and the parts that fill it. `root`, where there is one, is the project that the folder must lie in.
+    """A folder and its parts. `root`, if not `None`, is the project that must contain the folder.
 
-    Where `shared`, other files lie in it too. `key` is where the options of its targets are given.
+    If `shared`, the folder holds other files too. `key` is the configuration key of its target options.
     """
 
     folder: Path
@@ -65,18 +65,18 @@ class OutputFolder:
 
     @property
     def documented(self) -> tuple[str, ...]:
-        """The protocols whose docs it holds, as those of a project."""
+        """The protocols of the project that it documents."""
         return tuple(part.label for part in self.parts if part.is_documented)
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a run is to make. `at` is where its targets and protocols are named; faults of them point there. `methods` are the profiles
-    that say where methods stand, by source.
+    """The outputs of a run, and its settings.
 
-    `names` are chosen for all protocols, `names_of` for one of them; `protocols` are all that there are.
-    `schema` is the folder beside whose protocols the material of their docs lies; `None` outside a project. `references` say what
-    addresses mean. `cache` is where results of earlier runs are found and kept.
+    `at` is the place where its targets and protocols are named; faults about them point there. `methods` are the method profiles, by
+    source. `names` apply to all protocols, `names_of` to one; `protocols` are all protocols of the project. `schema` is the folder of
+    the schemas and the docs material; `None` outside a project. `references` maps URIs to files. `cache` holds the results of earlier
+    runs.
     """
 
     at: str
@@ -100,9 +100,9 @@ def configured(
     *,
     cache: Cache | None = None,
 ) -> Work:
-    """The outputs of a project that hold any of `protocols` (all, if empty) and come from any of `targets` (likewise).
+    """The outputs of a project that hold any of `protocols` and use any of `targets`; an empty sequence does not filter.
 
-    An output that holds one of the protocols is made whole. `references` stand for those of the project, `cache` for the user's.
+    An output that holds one of the protocols is generated completely. `references` replace those of the project, `cache` the user's.
     Raises `Faults`.
     """
     if not config.outputs:
@@ -114,44 +114,43 @@ def configured(
         for name in protocols
         if name not in config.protocols
     ]
-    faults += [
-        _without_output(name, config) for name in targets if name not in {output.target for output in config.outputs}
-    ]
+    target_names = {output.target for output in config.outputs.values()}
+    faults += [_without_output(name, config) for name in targets if name not in target_names]
     if faults:
         raise Faults(faults)
     outputs = tuple(
-        _output_folder(config, output)
-        for output in config.outputs
+        _output_folder(config, folder, output)
+        for folder, output in config.outputs.items()
         if not targets or output.target in targets
         if not protocols or any(member.protocol in protocols for member in output.members)
     )
     parts = {part.source: part for output in outputs for part in output.parts}
-    profiles = {source: config.profile(part.protocol or "") for source, part in parts.items()} if config.methods else {}
+    profiles = {source: config.profile(part.protocol or "") for source, part in parts.items()}
     return Work(
         at=place(config.file),
         outputs=outputs,
         methods={source: profile for source, profile in profiles.items() if profile is not None},
         cache=user_cache() if cache is None else cache,
         schema=config.root / config.schema,
-        references=config.references if references is None else references,
-        names=config.names,
-        names_of=config.names_of,
+        references=config.reference_files if references is None else references,
+        names=config.shared_names,
+        names_of=config.own_names,
         names_at=f"{place(config.file)}: tool.acpgen.names",
         protocols=frozenset(config.protocols),
     )
 
 
-def _output_folder(config: Config, output: Output) -> OutputFolder:
+def _output_folder(config: Config, name: str, output: Output) -> OutputFolder:
     return OutputFolder(
-        folder=config.root / output.folder,
+        folder=config.root / name,
         root=config.root,
         shared=output.shared,
-        key=f"tool.acpgen.outputs.{quoted(output.folder)}.options",
-        parts=tuple(_part(config, output, member) for member in output.members),
+        key=f"tool.acpgen.outputs.{quoted(name)}.options",
+        parts=tuple(_part(config, name, output, member) for member in output.members),
     )
 
 
-def _part(config: Config, output: Output, member: Member) -> Part:
+def _part(config: Config, name: str, output: Output, member: Member) -> Part:
     is_docs = output.target == "docs"
     settings = Settings(
         package=member.package or (config.package(member.protocol) if is_docs else ""),
@@ -162,16 +161,16 @@ def _part(config: Config, output: Output, member: Member) -> Part:
         module=config.module(member.protocol) if is_docs else "",
     )
     source = config.root / config.schema / member.protocol
-    return Part(config.root / output.folder, source, member.protocol, output.target, settings, output.options)
+    return Part(config.root / name, source, member.protocol, output.target, settings, output.options)
 
 
 def _without_output(target: str, config: Config) -> Fault:
-    """The fault of a target that no output of a project has: it exists, or it does not."""
+    """The fault for a target that no output of the project uses: an existing target, or an unknown one."""
     from acpgen.targets.installed import TARGETS
 
     if target in TARGETS:
         return NO_OUTPUT(at=place(config.file), target=target, protocol=next(iter(config.protocols), "PROTOCOL"))
-    names = {output.target for output in config.outputs}
+    names = {output.target for output in config.outputs.values()}
     return UNKNOWN_NAME(at=place(config.file), kind="target", name=target, hint=did_you_mean(target, names))
 
 
@@ -189,8 +188,10 @@ def single(
     options: Mapping[str, object] = NO_OPTIONS,
     protocol: str | None = None,
 ) -> Work:
-    """One output made from one schema, which belongs to no project. `cache` stands for the user's, `options` are those of the
-    targets, `protocol` is the name of the schema; without it, the file or folder lends its own. Raises `Faults`.
+    """One output of one schema outside a project.
+
+    `cache` replaces the user's, `options` are those of the targets, `protocol` is the name of the schema; without it, the name of the
+    file or folder is used. Raises `Faults`.
     """
     folder, settings = Path(os.path.abspath(out)), Settings(package)
     parts = tuple(Part(folder, schema, protocol, target, settings, options) for target in dict.fromkeys(targets))

@@ -2,36 +2,59 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
-
-import typer
 
 from acpgen.commands import terminal
 from acpgen.commands.output import print_report
-from acpgen.commands.shared_options import (
-    current_folder,
-)
+from acpgen.commands.shared_options import current_folder, one_of
 
 
 def rules(
-    chosen: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="RULE", help="Only these rules, each with a bad and a good example.", show_default=False
-        ),
-    ] = None,
-    output_format: Annotated[
-        str, typer.Option("--format", metavar="FORMAT", help="text (default), json or markdown.", show_default=False)
-    ] = "text",
+    rule: list[str] | None = None,
+    *,
+    format_: Annotated[str, one_of("format", "text", "json", "markdown")] = "text",
 ) -> None:
     """List every compatibility rule with its severities.
 
     The list also shows the severities that the policy of this project sets.
 
-    Exit codes: 0 success, 2 there is no such rule or format, or [tool.acpgen.compat] is wrong.
+    Arguments:
+        RULE: Only these rules, each with a bad and a good example.
+
+    Report options:
+        --format FORMAT: text, json or markdown.
+
+    Exit codes:
+        0: Success.
+        2: There is no such rule or format, or [tool.acpgen.compat] is wrong.
     """
     from acpgen import config
     from acpgen.compat import command
 
-    listing = command.list_rules(chosen or (), output_format, config.around(current_folder()))
-    print_report(terminal.markdown(listing) if chosen and output_format == "text" else listing)
+    listing = command.list_rules(rule or (), format_, config.around(current_folder()))
+    print_report(_as_text(listing) if rule and format_ == "text" else listing)
+
+
+def _as_text(text: str) -> str:
+    """Convert Markdown written by acpgen to text for a terminal: headings, wrapped paragraphs, and indented code."""
+    lines: list[str] = []
+    fence = ""
+    for line in text.splitlines():
+        if line.startswith("```"):
+            fence = "" if fence else line[3:] or "text"
+        elif fence:
+            lines.append(f"    {terminal.styled_difference(line) if fence == 'diff' else line}")
+        elif line.startswith("#"):
+            lines.append(terminal.styled(line.lstrip("# "), 1))
+        else:
+            lines.append(_paragraph(line))
+    return "\n".join(lines) + "\n"
+
+
+def _paragraph(line: str) -> str:
+    """A line of Markdown, wrapped."""
+    from textwrap import fill
+
+    wrapped = fill(line, terminal.WIDEST, break_long_words=False, break_on_hyphens=False)
+    return re.sub(r"(?s)\*\*(.+?)\*\*", lambda match: terminal.styled(match[1], 1), wrapped)

@@ -1,4 +1,4 @@
-"""A new project: schema files in their place, the configuration, CI, hooks and a page that says what is what."""
+"""A new project: schema files in their folders, configuration, CI, hooks and a README."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _PLAIN: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class _Version:
-    """One version of the protocol: its name, which is its folder below `schema/` too, and its Python package."""
+    """A version of the protocol: its name, which is also its folder below `schema/`, and its Python package."""
 
     name: str
     package: str
@@ -50,9 +50,9 @@ class _Version:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """The files of a new project by path, and the rules of lint that its schema breaks, which are warnings there.
+    """The files of a new project by path, and the lint rules that its schema breaks, which become warnings there.
 
-    `given` says of schema files, by their path there, how people know the file that each was copied from.
+    `given` maps the path of each copied schema file to the user's name of its original.
     """
 
     files: Mapping[str, bytes]
@@ -60,7 +60,7 @@ class Start:
     given: Mapping[str, str]
 
     def as_given(self, fault: Fault, folder: str) -> Fault:
-        """A fault of the project in a folder at the place that it has in the file that was given: the copy goes again."""
+        """A fault of the project, located in the original file instead of its copy, because the copy is removed."""
         for path, original in self.given.items():
             copy = f"{folder}/{path}" if folder else path
             if fault.at == copy or fault.at.startswith((f"{copy}:", f"{copy}#")):
@@ -71,12 +71,12 @@ class Start:
 def start(
     folder: Path, schemas: Mapping[str, Path], references: References = NO_REFERENCES, methods: str | None = None
 ) -> Start:
-    """What a new project in a folder consists of.
+    """Prepare the files of a new project in a folder.
 
-    `schemas` are files or folders by the protocol that each is, such as `acme/v1`; without any, the project begins with a protocol
-    of two methods. `references` say what addresses mean, `methods` names the profile that says where the protocols keep
-    their methods: files of both become files of the project. Raises `Faults`: a schema cannot be read, two protocols are one package.
-    What a schema means is for the project's first run to say.
+    `schemas` maps protocols, such as `acme/v1`, to files or folders; if it is empty, the project starts with a protocol of two methods.
+    `references` maps URIs to files, `methods` names the method profile; the files of both are copied into the project. Raises `Faults`
+    if a schema cannot be read, or two protocols have the same package. The schemas are not analyzed here, but in the project's first
+    run.
     """
     name = _identifier(folder.resolve().name)
     sources = [read(path, name=protocol, references=references) for protocol, path in schemas.items()]
@@ -111,7 +111,7 @@ def start(
 
 
 def repository_around(folder: Path) -> Path | None:
-    """The git repository that a folder lies within, below its top; `None` where it is a top itself, or in no repository."""
+    """The git repository that contains a folder; `None` if the folder is the top of a repository, or in none."""
     within = folder.resolve()
     if (within / ".git").exists():
         return None
@@ -119,28 +119,28 @@ def repository_around(folder: Path) -> Path | None:
 
 
 def _starter(protocol: str) -> Source:
-    """The schema of a small protocol to begin with."""
+    """The schema of a small starter protocol."""
     source = read(templates() / "project" / _STARTER, name=protocol)
     return replace(source, files=(("schema.json", source.files[0][1]),))
 
 
 def _beside(references: References, source: Source) -> Mapping[str, Mapping[str, bytes]]:
-    """The file of the project that each address means, by its path there; none where it means a draft of JSON Schema."""
+    """The files that a project holds for each reference URI, by path; none for a URI that means a draft of JSON Schema."""
     contents = {address_: content for address_, _, content in source.references}
     copies: dict[str, Mapping[str, bytes]] = {}
-    taken: dict[str, str] = {}
+    owners: dict[str, str] = {}
     for url, file in references.items():
         if file in DRAFTS:
             copies[url] = {}
             continue
         path = f"references/{re.sub(r'[^A-Za-z0-9.-]+', '_', url.rstrip('#').partition(':')[2]).strip('._')}"
-        if taken.setdefault(path, url) != url:
+        if owners.setdefault(path, url) != url:
             raise Faults(
                 [
                     BAD_SETTING(
                         at="--ref",
                         key=url,
-                        expected=f"a file of its own: {path} is that of {taken[path]}",
+                        expected=f"a file of its own: {path} is that of {owners[path]}",
                         hint="Correct it.",
                     )
                 ]
@@ -150,7 +150,7 @@ def _beside(references: References, source: Source) -> Mapping[str, Mapping[str,
 
 
 def _profile(methods: str) -> str:
-    """The file of the project that holds its profile."""
+    """The path in the project of the file of its method profile."""
     return f"methods{Path(methods).suffix if Path(methods).suffix == '.toml' else '.json'}"
 
 
@@ -162,7 +162,7 @@ def _package(protocol: str) -> str:
 
 
 def _identifier(text: str) -> str:
-    """A name as a part of a Python package has it: `v2025_06_18` for `2025-06-18`."""
+    """A name as a component of a Python package: `v2025_06_18` for `2025-06-18`."""
     plain = re.sub(r"[\u0300-\u036f]", "", unicodedata.normalize("NFKD", text))  # letters without their accents
     word = re.sub(r"\W+", "_", plain, flags=re.ASCII).strip("_").lower() or "protocol"
     word = f"v{word}" if word[0].isdigit() else word

@@ -1,146 +1,128 @@
-"""The options that several commands have, and what they mean."""
+"""Options that several commands have, and extra settings of command parameters."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 
 import typer
 
-from acpgen.errors import Faults
+from acpgen.commands import terminal
+from acpgen.errors import Faults, allowed_values
 
 if TYPE_CHECKING:
     from acpgen.files.cache import Cache
     from acpgen.input.load import References
 
+Extra: TypeAlias = Mapping[str, Any]
+"""Settings of a Typer parameter beside its description: `field: Annotated[str, extra]`."""
+
+
+def completed(names: Callable[[str], list[str]]) -> Extra:
+    """The setting that completes a value in a shell."""
+    return {"autocompletion": names}
+
+
+def at_least(least: float) -> Extra:
+    """The setting for the minimum of a number."""
+    return {"min": least}
+
+
+def one_of(kind: str, *values: str) -> Extra:
+    """The setting that restricts an option to these values; another value raises `Faults` that list them."""
+
+    def require(param: typer.CallbackParam, value: str) -> str:
+        from acpgen.input.faults import UNKNOWN_NAME
+
+        if value not in values:
+            hint = allowed_values(value, values)
+            raise Faults([UNKNOWN_NAME(str(param.opts[0]), kind=kind, name=value, hint=hint)])
+        return value
+
+    def complete(incomplete: str) -> list[str]:
+        return _beginning(incomplete, values)
+
+    return {"callback": require, "autocompletion": complete}
+
+
+def _beginning(text: str, names: Sequence[str]) -> list[str]:
+    return [name for name in names if name.startswith(text)]
+
 
 def protocol_names(incomplete: str) -> list[str]:
-    """What completes the name of a protocol."""
+    """The names of protocols that complete a text."""
     from acpgen.config import protocols
 
-    return [name for name in protocols.names() if name.startswith(incomplete)]
+    return _beginning(incomplete, [*protocols.names()])
 
 
 def profile_names(incomplete: str) -> list[str]:
-    """What completes the name of a profile that comes with acpgen."""
+    """The names of built-in profiles that complete a text."""
     from acpgen.methods.profile import names
 
-    return [name for name in names() if name.startswith(incomplete)]
-
-
-Ref: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--ref",
-        metavar="URL=FILE",
-        help="Read this file, or take this draft (draft-07), where a $ref or $schema has this address, absolute or as written. "
-        "May be repeated.",
-    ),
-]
-"""The option `--ref` of every command that reads schemas."""
-
-
-Methods: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FILE",
-        help="The profile that says where the schemas define their methods: a TOML or JSON file, or the name of a profile of acpgen.",
-        autocompletion=profile_names,
-    ),
-]
-"""The option `--methods` of every command that looks for methods in schemas."""
-
-
-Protocols: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--protocol",
-        metavar="NAME",
-        help="Judge by this protocol, such as acp/v2, or by this schema file, whatever initialize says. Default: the version of ACP that "
-        "initialize negotiates.",
-        autocompletion=protocol_names,
-    ),
-]
-"""The option `--protocol` of every command that judges messages."""
-
-
-Budget: TypeAlias = Annotated[
-    int | None,
-    typer.Option(
-        metavar="STEPS",
-        min=1,
-        help="The number of steps that the proofs of a comparison may take together; what is left then is undecided. Default: 1000000, for "
-        "each comparison of history 3000000.",
-    ),
-]
-"""The option `--budget` of every command that compares schemas."""
-
-
-Waivers: TypeAlias = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE", help="The file of accepted findings. Default: compat-waivers.toml next to pyproject.toml."
-    ),
-]
-"""The option `--waivers` of every command that compares schemas."""
-
-
-Unstable: TypeAlias = Annotated[
-    bool,
-    typer.Option(
-        "--unstable", help="Also compare what is marked x-unstable and, in a folder, its schema.unstable.json."
-    ),
-]
-"""The option `--unstable` of every command that compares schemas."""
-
-
-Format: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--format",
-        metavar="FORMAT",
-        help="text (default), json, markdown, html, github, gitlab, sarif, junit or badge.",
-        show_default=False,
-    ),
-]
-"""The option `--format` of every command that reports what it found."""
-
-
-Output: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--output",
-        metavar="[FORMAT=]FILE",
-        help="Write the report to this file; - is standard output. May be repeated.",
-    ),
-]
-"""The option `--output` of every command that reports what it found."""
-
-
-NoCache: TypeAlias = Annotated[
-    bool,
-    typer.Option("--no-cache", help="Neither use nor keep the results of earlier runs."),
-]
-"""The option `--no-cache` of every command that keeps results."""
+    return _beginning(incomplete, names())
 
 
 def target_names(incomplete: str) -> list[str]:
-    """What completes the name of a target that is installed."""
+    """The names of installed targets that complete a text."""
     from acpgen.targets.installed import TARGETS
 
-    return [name for name in TARGETS if name.startswith(incomplete)]
+    return _beginning(incomplete, [*TARGETS])
+
+
+DESCRIPTIONS: Final = """
+    Options:
+        --budget STEPS: The number of steps that the proofs of a comparison may take together; what is left then is undecided.
+            Default: 1000000, for each comparison of history 3000000.
+
+    Schema options:
+        --protocol NAME: Judge by this protocol, such as acp/v2, or by this schema file, whatever initialize says. Default: the version of
+            ACP that initialize negotiates.
+        --unstable: Also compare what is marked x-unstable and, in a folder, its schema.unstable.json.
+        --methods FILE: The profile that says where the schemas define their methods: a TOML or JSON file, or the name of a profile of
+            acpgen.
+        --ref URL=FILE: Read this file, or take this draft (draft-07), where a $ref or $schema has this address, absolute or as written.
+            May be repeated.
+
+    Waiver options:
+        --waivers FILE: The file of accepted findings. Default: compat-waivers.toml next to pyproject.toml.
+
+    Report options:
+        --format FORMAT: text (default), json, markdown, html, github, gitlab, sarif, junit or badge.
+        --output [FORMAT=]FILE: Write the report to this file; - is standard output. May be repeated.
+
+    Global options:
+        --no-cache: Neither use nor keep the results of earlier runs, which lie in $XDG_CACHE_HOME/acpgen, or in ~/.cache/acpgen.
+        -q, --quiet: Print reports and errors alone: no progress and no summary.
+        --color WHEN: auto (on a terminal, unless NO_COLOR is set), always or never.
+"""
+"""The descriptions of shared options, which command docstrings omit."""
+
+PROTOCOL: Final = completed(protocol_names)
+TARGET: Final = completed(target_names)
+
+Budget: TypeAlias = Annotated[int | None, at_least(1)]
+Methods: TypeAlias = Annotated[str | None, completed(profile_names)]
+Protocols: TypeAlias = Annotated[list[str] | None, PROTOCOL]
+
+
+def set_display(
+    *, quiet: bool = False, color: Annotated[str, one_of("choice", "auto", "always", "never")] = "auto"
+) -> None:
+    """Apply the options that every command has."""
+    terminal.configure(is_quiet=quiet, color=color)
 
 
 def references_of(pairs: Sequence[str] | None) -> References:
-    """What addresses mean: to the project, if there is one, and as given. Raises `Faults`."""
+    """The files or drafts by URI: those of the project, if there is one, and those of the command line. Raises `Faults`."""
     from acpgen import config
 
     return config.references(pairs or (), current_folder())
 
 
 def current_folder() -> Path:
-    """The current folder. Raises `Faults` where it has been removed."""
+    """The current folder. Raises `Faults` if it was removed."""
     from acpgen.input.faults import NOT_FOUND
 
     try:
@@ -150,7 +132,7 @@ def current_folder() -> Path:
 
 
 def cache_of(no_cache: bool) -> Cache:
-    """Where results of earlier runs lie: in the cache of the user, or nowhere."""
+    """The user's cache, or `NO_CACHE`."""
     from acpgen.files.cache import NO_CACHE, user_cache
 
     return NO_CACHE if no_cache else user_cache()

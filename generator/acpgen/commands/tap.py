@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from acpgen.commands import terminal
-from acpgen.commands.shared_options import Protocols, Ref, references_of
+from acpgen.commands.shared_options import Protocols, at_least, one_of, references_of
 from acpgen.errors import Faults, visible
 
 if TYPE_CHECKING:
@@ -23,82 +23,58 @@ if TYPE_CHECKING:
 
 
 def tap(
-    command: Annotated[list[str], typer.Argument(metavar="-- COMMAND", help="The command that runs the agent.")],
-    record: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Record the conversation as JSON Lines in a new file that only its owner can read. With a pipe, tap waits for its reader.",
-        ),
-    ] = None,
-    redact: Annotated[
-        bool,
-        typer.Option(
-            "--redact",
-            help="Leave out of the recording every string that the schema does not make protocol: ids, kinds, methods, and names of "
-            "members, variables and headers stay; text, paths, contents of files and extensions go. The report of broken rules still "
-            "quotes what breaks them.",
-        ),
-    ] = False,
-    redact_pattern: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="REGEX", help="Also leave out what this expression matches; implies --redact. May be repeated."
-        ),
-    ] = None,
-    max_size: Annotated[
-        str | None,
-        typer.Option(
-            metavar="BYTES",
-            help="The size limit of one file of the recording, such as 100M. After talk.jsonl come talk.1.jsonl, talk.2.jsonl, …",
-        ),
-    ] = None,
-    max_files: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            min=1,
-            help="With --max-size: how many of the newest files are kept. Older files are removed. Default: 10.",
-        ),
-    ] = None,
-    report: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Write broken rules to this file instead of standard error. Messages have the numbers of the lines of a recording.",
-        ),
-    ] = None,
+    command: list[str],
+    *,
+    grace: Annotated[float, at_least(0)] = 10,
+    record: Path | None = None,
+    max_size: str | None = None,
+    max_files: Annotated[int | None, at_least(1)] = None,
+    redact: bool = False,
+    redact_pattern: list[str] | None = None,
+    report: Path | None = None,
+    format_: Annotated[str, one_of("format", "text", "json")] = "text",
     protocol: Protocols = None,
-    format_: Annotated[
-        str, typer.Option("--format", metavar="FORMAT", help="text (default) or json.", show_default=False)
-    ] = "text",
-    grace: Annotated[
-        float,
-        typer.Option(
-            metavar="SECONDS",
-            min=0,
-            help="How long the command may still run after the client's input has ended or a signal to end has come; then tap ends it "
-            "and what it started.",
-        ),
-    ] = 10,
-    ref: Ref = None,
+    ref: list[str] | None = None,
 ) -> None:
     """Run an agent with a monitor on its standard streams.
 
     It works for servers of other protocols too, with a message on each line or after a Content-Length header. Every byte passes
     through unchanged.
 
-    tap ends when the command ends, and the command never outlives tap. Exit codes: any that of the command; 1 if that is 0 and judging
-    ended early or passed something over; 2 the command cannot be started or a file cannot be written.
+    tap ends when the command ends, and the command never outlives tap.
+
+    Arguments:
+        -- COMMAND: The command that runs the agent.
+
+    Options:
+        --grace SECONDS: How long the command may still run after the client's input has ended or a signal to end has come; then tap ends
+            it and what it started.
+
+    Recording options:
+        --record FILE: Record the conversation as JSON Lines in a new file that only its owner can read. With a pipe, tap waits for its
+            reader.
+        --max-size BYTES: The size limit of one file of the recording, such as 100M. After talk.jsonl come talk.1.jsonl, talk.2.jsonl, …
+        --max-files N: With --max-size: how many of the newest files are kept. Older files are removed. Default: 10.
+        --redact: Leave out of the recording every string that the schema does not make protocol: ids, kinds, methods, and names of
+            members, variables and headers stay; text, paths, contents of files and extensions go. The report of broken rules still quotes
+            what breaks them.
+        --redact-pattern REGEX: Also leave out what this expression matches; implies --redact. May be repeated.
+
+    Report options:
+        --report FILE: Write broken rules to this file instead of standard error. Messages have the numbers of the lines of a recording.
+        --format FORMAT: text or json.
+
+    Exit codes:
+        any: That of the command.
+        1: That is 0, and judging ended early or passed something over.
+        2: The command cannot be started, or a file cannot be written.
     """
     from acpgen.messages import recording, validators
     from acpgen.messages import tap as work
     from acpgen.messages.recording_file import MOST_FILES, Tape
     from acpgen.messages.redaction import Redactor
-    from acpgen.messages.validate import breach_as_json
+    from acpgen.messages.validate import write_breach
 
-    if format_ not in ("text", "json"):
-        raise typer.BadParameter("--format is one of text, json.")
     if record is None and (redact or redact_pattern or max_size is not None):
         raise typer.BadParameter("--redact, --redact-pattern and --max-size need --record FILE")
     if max_size is None and max_files is not None:
@@ -112,7 +88,7 @@ def tap(
             validators.find(
                 name, references
             )  # a wrong name is told before the agent starts; the validators are made while it runs
-        out = stack.enter_context(recording.created(report)) if report is not None else None
+        out = stack.enter_context(recording.create_recording(report)) if report is not None else None
         tape = stack.enter_context(Tape(record, most, max_files or MOST_FILES)) if record is not None else None
 
         def say(sentence: str) -> None:
@@ -121,7 +97,7 @@ def tap(
 
         @cache  # where nothing is broken, the monitor need not be there when the agent starts
         def folding() -> Folding[Breach]:
-            return validators.folding()
+            return validators.make_folding()
 
         def fold(breach: Breach) -> None:
             count = folding().take(breach.mark, breach)
@@ -129,9 +105,10 @@ def tap(
                 tell(replace(breach, count=count))
 
         def tell(breach: Breach) -> None:
-            line = visible(breach_as_json(breach) if format_ == "json" else str(breach))
+            line = visible(write_breach(breach) if format_ == "json" else str(breach))
             if out is None:
-                say(line)
+                with contextlib.suppress(OSError):
+                    terminal.warn(line)
             else:
                 out.write(f"{line}\n".encode(errors="backslashreplace"))
                 out.flush()
@@ -140,14 +117,14 @@ def tap(
 
         @cache
         def load_versions() -> list[Strict]:
-            return validators.versions(protocol or (), references)
+            return validators.read_versions(protocol or (), references)
 
         def versions() -> list[Strict]:
             with loading:
                 return load_versions()
 
         def make() -> Monitor:
-            return validators.monitor(versions(), fixed=bool(protocol))
+            return validators.make_monitor(versions(), fixed=bool(protocol))
 
         def redactable() -> list[Strict]:
             with contextlib.suppress(Faults):  # the monitor tells of them; without a schema, every string goes
@@ -158,10 +135,10 @@ def tap(
         def sides() -> tuple[str, str]:
             with contextlib.suppress(Faults):  # the monitor tells of them, and what is said is recorded all the same
                 if protocol:
-                    return validators.strict(validators.find(protocol[0], references)).contract.peers
+                    return validators.read_strict(validators.find(protocol[0], references)).contract.peers
             return work.ACP_SIDES
 
-        redact_line = Redactor(redact_pattern or (), redactable).line if redact or redact_pattern else work.whole
+        redact_line = Redactor(redact_pattern or (), redactable).line if redact or redact_pattern else work.join_whole
         code = work.tap(command, make, fold, say, tape, sides=sides, grace=grace, redact=redact_line)
         for breach, count in folding().rest():
             tell(replace(breach, count=count))
@@ -171,7 +148,7 @@ def tap(
 
 
 def _bytes(text: str) -> int:
-    """A number of bytes, with k, M or G behind it (1,000, 1,000,000, 1,000,000,000)."""
+    """Parse a number of bytes with an optional suffix k, M or G (1,000, 1,000,000, 1,000,000,000)."""
     match = re.fullmatch(r"([1-9]\d{0,17})\s*([kKMG]?)B?", text.strip())
     if match is None:
         raise typer.BadParameter(f"{visible(text)!r} is not a size: write 500k, 100M or 1G")

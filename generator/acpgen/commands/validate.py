@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, NoReturn, cast
 
 import typer
 
-from acpgen.commands import terminal
+from acpgen.commands import summary_text, terminal
 from acpgen.commands.output import finish, report_destinations
-from acpgen.commands.shared_options import Format, Methods, Output, Protocols, Ref
+from acpgen.commands.shared_options import Methods, Protocols, at_least
 from acpgen.errors import visible
 
 if TYPE_CHECKING:
@@ -25,51 +25,18 @@ if TYPE_CHECKING:
 
 
 def validate(
-    files: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="FILE",
-            help="JSON Lines with a message on each line, or a recording; .gz and .zst are decompressed. A file, a folder, a "
-            "pattern such as 'logs/*.jsonl', or a URL. Default: -, standard input.",
-            show_default=False,
-        ),
-    ] = None,
+    file: list[str] | None = None,
+    *,
+    session: bool = False,
+    sender: str | None = None,
+    allow_unjudged: bool = False,
+    jobs: Annotated[int | None, at_least(1)] = None,
+    resume: Path | None = None,
     protocol: Protocols = None,
-    sender: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SIDE",
-            help="Who sent the messages: client, or agent or server. Default: inferred from each message.",
-        ),
-    ] = None,
-    session: Annotated[
-        bool,
-        typer.Option(
-            "--session", help="The file is a recorded conversation: also judge it by the rules of the protocol."
-        ),
-    ] = False,
-    output_format: Format = None,
-    output: Output = None,
     methods: Methods = None,
-    allow_unjudged: Annotated[
-        bool, typer.Option("--allow-unjudged", help="Do not exit with 1 because something was not judged.")
-    ] = False,
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            min=1,
-            help="With several files: how many are judged at a time. Default: one for each processor.",
-        ),
-    ] = None,
-    resume: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="With several files: save each verdict here, and skip files that already have a verdict here.",
-        ),
-    ] = None,
-    ref: Ref = None,
+    ref: list[str] | None = None,
+    format_: str | None = None,
+    output: list[str] | None = None,
 ) -> None:
     """Judge messages strictly by the schema: one verdict a line.
 
@@ -80,8 +47,25 @@ def validate(
     text and json on standard output are lines that are written as messages are judged. Any other report has the first message of each
     kind that is wrong or was not judged, and their number.
 
-    The lines of a recording are {"from": "client", "message": {...}}. Exit codes: 0 all was judged and is valid, 1 something is wrong or
-    was not judged, 2 the input cannot be used.
+    The lines of a recording are {"from": "client", "message": {...}}.
+
+    Arguments:
+        FILE: JSON Lines with a message on each line, or a recording; .gz and .zst are decompressed. A file, a folder, a pattern such as
+            'logs/*.jsonl', or a URL. Default: -, standard input.
+
+    Options:
+        --session: The file is a recorded conversation: also judge it by the rules of the protocol.
+        --sender SIDE: Who sent the messages: client, or agent or server. Default: inferred from each message.
+        --allow-unjudged: Do not exit with 1 because something was not judged.
+
+    Options for several files:
+        --jobs N: How many are judged at a time. Default: one for each processor.
+        --resume FILE: Save each verdict here, and skip files that already have a verdict here.
+
+    Exit codes:
+        0: All was judged and is valid.
+        1: Something is wrong or was not judged.
+        2: The input cannot be used.
     """
     from acpgen import recordings
     from acpgen.messages import recording
@@ -91,10 +75,10 @@ def validate(
 
     if session and sender is not None:
         raise typer.BadParameter("--session and --sender exclude each other: a recording names the senders.")
-    names = files or ["-"]
+    names = file or ["-"]
     if len(names) > 1 and "-" in names:
         raise typer.BadParameter("- is standard input, and cannot be combined with files.")
-    destinations = report_destinations(output, output_format, [*names, resume])
+    destinations = report_destinations(output, format_, [*names, resume])
     lines_as = next(
         (each.format for each in destinations if each.file is None and each.format in ("text", "json")), None
     )
@@ -105,17 +89,17 @@ def validate(
         if names == ["-"]:
             raise typer.BadParameter("--jobs and --resume need files: name them.")
         _validate_many(names, standard, jobs, resume, lines_as, reports, diagnostics)
-    file = names[0]
+    name = names[0]
     summary = work.Counts()
-    as_line = work.as_json if lines_as == "json" else work.as_text
+    as_line = work.write_json if lines_as == "json" else work.write_text
     standard.versions()  # what it names may not be there, which is said before a message is waited for
     with contextlib.ExitStack() as stack:
-        if stores.is_compressed(file):
-            lines, total = stores.lines(file), None
+        if stores.is_compressed(name):
+            lines, total = stores.read_lines(name), None
         else:
             standard_input = cast("BufferedReader", sys.stdin.buffer)
-            stream = standard_input if file == "-" else stack.enter_context(recording.opened(Path(file)))
-            lines, total = recording.lines(stream), recording.size(stream)
+            stream = standard_input if name == "-" else stack.enter_context(recording.open_recording(Path(name)))
+            lines, total = recording.read_lines(stream), recording.measure_size(stream)
         is_moving = lines_as and sys.stdout.isatty() and not session  # a verdict a line shows well enough how far it is
         progress = stack.enter_context(contextlib.nullcontext(_no_progress) if is_moving else terminal.progress())
 
@@ -124,15 +108,15 @@ def validate(
                 summary.add(verdict)
                 progress(verdict.end, total or 0, f"line {verdict.line}")
                 if reports:
-                    diagnostics.add_line("standard input" if file == "-" else file, verdict)
+                    diagnostics.add_line("standard input" if name == "-" else name, verdict)
                 if lines_as and (not session or verdict.problems):
                     yield verdict
 
-        for verdict in work.folded(counted()) if session and lines_as == "text" else counted():
+        for verdict in work.fold_repeats(counted()) if session and lines_as == "text" else counted():
             terminal.put(visible(as_line(verdict)))
     if lines_as == "json" and not summary.is_judged:
-        terminal.put(work.counts_as_json(summary))
-    terminal.show_counts(summary)
+        terminal.put(work.write_counts(summary))
+    summary_text.show_counts(summary)
     finish(diagnostics.report(names, *summary.sums, is_judged=summary.is_judged), reports)
 
 
@@ -161,14 +145,14 @@ def _validate_many(
     require_apart((each.file for each in reports), read)
     with terminal.progress() as progress:
         summary = summary_report.run(
-            listing.recordings, standard, jobs or worker_pool.processors(), resume, tell, progress
+            listing.recordings, standard, jobs or worker_pool.count_processors(), resume, tell, progress
         )
     if lines_as == "json":
         terminal.put(summary_report.summary_as_json(summary))
-    terminal.show_summary(summary, listing.others)
+    summary_text.show_summary(summary, listing.others)
     sums = summary.right, summary.wrong, summary.not_judged
     finish(diagnostics.report(names, *sums, is_judged=summary.is_judged), reports)
 
 
-def _no_progress(done: int, total: int, step: str) -> None:
-    """Show nothing."""
+def _no_progress(finished: int, total: int, step: str) -> None:
+    """Ignore progress."""

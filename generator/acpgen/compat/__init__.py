@@ -1,5 +1,6 @@
-"""The compatibility check: who breaks between two revisions of a schema, and the proof.
+"""The compatibility check: who breaks between two revisions of a schema, with proof.
 
-In: two revisions, a policy, waivers. Out: findings, each with the rule, the effect, the receivers that break and a message that proves it.
-`diff` notes changes, `rules` judges them, `protocol` asks the prover, `repair` turns findings into edits, `history` repeats it by step.
+Input: two revisions, a policy and waivers. Output: findings, each with its rule, effect, the receivers that break, and a witness
+message. `diff` detects changes, `rules` classifies them, `protocol` calls the prover, `repair` turns findings into edits, `history`
+repeats the check for each step.
 """

@@ -1,4 +1,4 @@
-"""Every rule with its documentation: what `acpgen rules` prints and the docs show, and what a project's policy makes of each."""
+"""The catalogue of rules, as `acpgen rules` prints it and the docs show it, with the severities that a project's policy sets."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from acpgen.diagnostics.markup import fenced, quoting
 from acpgen.input.load import decode, parse_json, read_bytes
 
 PAGES: Final = "compatibility"
-"""The folder of the pages of rules in the docs."""
+"""The folder of the rule pages in the docs."""
 INDEX: Final = "compatibility.md"
 
 
 @dataclass(frozen=True, slots=True)
 class CatalogueEntry:
-    """One rule: its id, what it says, its mirror or why it has none, and the severities of its findings, worst first.
+    """One rule: its id, description, its mirror rule or the reason why it has none, and the severities of its findings, worst first.
 
-    `note` is the severity of what is told and does not count.
+    The severity `note` marks messages that do not count.
     """
 
     id: str
@@ -36,7 +36,7 @@ class CatalogueEntry:
 
     @property
     def page(self) -> str:
-        """Its page in the docs."""
+        """The path of the rule's page in the docs."""
         return f"{PAGES}/{self.id}.md"
 
 
@@ -58,13 +58,13 @@ def _severities(rule: str) -> Sequence[str]:
 
 @cache
 def examples() -> dict[str, Any]:
-    """For each rule a pair of schemas that harms somebody and one that harms nobody, with what is found in each."""
+    """For each rule, a pair of schemas that breaks a peer and a pair that breaks none, with the findings of each."""
     file = resources.rule_examples()
     return cast("dict[str, Any]", parse_json(decode(read_bytes(file), file.name), file.name))
 
 
 def policy_entries(entry: CatalogueEntry, policy: Policy) -> Iterator[dict[str, str]]:
-    """What a policy says of the findings of a rule alone: where, which severity, and why."""
+    """Yield what a policy sets for the findings of one rule: the area, the severity and the reason."""
     for each in policy.entries:
         at = "" if each.area is None else each.area.written
         if each.table == "severity" and each.rule in ("", entry.id):
@@ -75,7 +75,7 @@ def policy_entries(entry: CatalogueEntry, policy: Policy) -> Iterator[dict[str, 
 
 
 def policy_summary(policy: Policy) -> Iterator[tuple[str, str]]:
-    """What a policy says of all rules, in words."""
+    """Yield the policy settings that apply to all rules, as a name and a text."""
     roles = ", ".join(f"{promise} to {role}" for role, promise in policy.promises.items())
     yield "promise", f"{roles}, {policy.promise} to all others" if roles else policy.promise
     since = {None: "OLD alone", "": "every release that is kept"}
@@ -87,12 +87,12 @@ def policy_summary(policy: Policy) -> Iterator[tuple[str, str]]:
 
 
 def as_json(policy: Policy = NONE, entries: Sequence[CatalogueEntry] | None = None) -> str:
-    """The catalogue as JSON: with the examples of each rule, and what the policy says of it."""
-    listed = [
+    """The catalogue as JSON, with the examples of each rule and its policy entries."""
+    rows = [
         {**asdict(entry), **examples()[entry.id], "policy": list(policy_entries(entry, policy))}
         for entry in (catalogue() if entries is None else entries)
     ]
-    return json.dumps(listed, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
 
 
 _INTRODUCTION: Final = (
@@ -113,10 +113,10 @@ _INTRODUCTION: Final = (
 
 
 def as_markdown(policy: Policy = NONE, *, linked: bool = False) -> str:
-    """The catalogue as Markdown, one heading a rule; `linked` to the page of each."""
+    """The catalogue as Markdown, one heading per rule; with `linked`, each links to the page of its rule."""
     parts = ["# Compatibility rules", "", *_INTRODUCTION]
     if policy != NONE:
-        parts += [*(f"- {name}: {told}" for name, told in policy_summary(policy)), ""]
+        parts += [*(f"- {name}: {words}" for name, words in policy_summary(policy)), ""]
     for entry in catalogue():
         parts += [f"## {entry.id}", "", f"{' or '.join(entry.severities).capitalize()}. {entry.doc}", ""]
         lines = [f"- {line}" for line in policy_lines(entry, policy)]
@@ -127,15 +127,15 @@ def as_markdown(policy: Policy = NONE, *, linked: bool = False) -> str:
 
 
 def as_text(width: int = 80, policy: Policy = NONE) -> str:
-    """The catalogue for a terminal."""
+    """The catalogue as plain text for a terminal."""
 
     def folded(line: str) -> str:
         return fill(line, width, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
 
     parts: list[str] = []
     if policy != NONE:
-        told = [folded(f"{name}: {words}") for name, words in policy_summary(policy)]
-        parts.append("\n".join(["  The policy of this project", *told, ""]))
+        policy_text = [folded(f"{name}: {words}") for name, words in policy_summary(policy)]
+        parts.append("\n".join(["  The policy of this project", *policy_text, ""]))
     for entry in catalogue():
         other = f"Mirror: {entry.mirror}." if entry.mirror else f"No mirror: {entry.unmirrored}."
         lines = [folded(f"{' or '.join(entry.severities).capitalize()}. {entry.doc} {other}")]
@@ -145,7 +145,7 @@ def as_text(width: int = 80, policy: Policy = NONE) -> str:
 
 
 def policy_lines(entry: CatalogueEntry, policy: Policy) -> Iterator[str]:
-    """The same in words."""
+    """Yield the policy entries of a rule as sentences."""
     for each in policy_entries(entry, policy):
         at = f" at {each['at']}" if each["at"] else ""
         yield f"Here{at}: {each['severity']}. {each['reason']}"
@@ -160,12 +160,15 @@ def pages() -> Mapping[str, str]:
 
 
 def address(docs: str, rule: str) -> str:
-    """Where the page of a rule stands on the site `docs`; empty without one."""
+    """The URL of a rule's page on the documentation site `docs`; empty if there is no site."""
     return f"{docs}{PAGES}/{rule}.html" if docs else ""
 
 
 def page(entry: CatalogueEntry, *, linked: bool = True, here: Iterable[str] = ()) -> str:
-    """The page of a rule as Markdown, `linked` to those of other rules; `here` is what a project's policy says of it."""
+    """The page of a rule as Markdown.
+
+    With `linked`, it links to the pages of other rules. `here` are the lines on what a project's policy sets for the rule.
+    """
     return "\n".join(_lines(entry, here, linked=linked)).rstrip() + "\n"
 
 
@@ -182,16 +185,16 @@ def _lines(entry: CatalogueEntry, here: Iterable[str], *, linked: bool) -> Itera
     else:
         yield f"It has no mirror: {entry.unmirrored}.\n"
     yield from (f"{line}\n" for line in here)
-    said = quoting if linked else str
+    render_text = quoting if linked else str
     yield "## Bad\n"
-    yield from _pair(pairs["bad"], name, said)
+    yield from _pair(pairs["bad"], name, render_text)
     yield "## Good\n"
-    yield from _pair(pairs["good"], name, said)
+    yield from _pair(pairs["good"], name, render_text)
     if linked:
         yield f"[All rules](../{INDEX}#{entry.id})"
 
 
-def _pair(pair: Mapping[str, Any], name: Callable[[str], str], said: Callable[[str], str]) -> Iterator[str]:
+def _pair(pair: Mapping[str, Any], name: Callable[[str], str], render_text: Callable[[str], str]) -> Iterator[str]:
     yield _fenced("diff", pair["difference"])
     for file, text in pair["files"].items():
         yield f"With `{file}`:\n"
@@ -201,7 +204,7 @@ def _pair(pair: Mapping[str, Any], name: Callable[[str], str], said: Callable[[s
         yield "Nothing is found.\n"
         return
     breaks = f" Breaks {finding['breaks']}." if finding["breaks"] else ""
-    yield f"**{finding['severity']}** {name(finding['rule'])}: {said(finding['message'])}{breaks}\n"
+    yield f"**{finding['severity']}** {name(finding['rule'])}: {render_text(finding['message'])}{breaks}\n"
     if "witness" in finding:
         yield "This message shows it:\n"
         yield _fenced("json", json.dumps(finding["witness"], indent=2, ensure_ascii=False))

@@ -1,4 +1,4 @@
-"""What differs between two paired parts of two revisions, without any judgement. Rules judge changes."""
+"""The differences between two paired parts of two revisions, without classification: the rules classify changes."""
 
 from __future__ import annotations
 
@@ -42,36 +42,36 @@ Kind: TypeAlias = Literal[
     "text",
     "structure",
 ]
-"""What a change is about, and what `old`, `new`, `name` and `detail` hold:
+"""What a change is about, and what `old`, `new`, `name` and `detail` contain.
 
-method: a method; of a rename, both · method-kind: a method that was a request and is a notification, or the reverse ·
-positions: the params by position · null-result: whether null stands for the empty result ·
-batch: whether a message may be an array of messages, or a request of the method `name` a part of one ·
-field: a field of an object; of a rename by `x-was`, both · required: a field, where it must be there ·
-default: what an omitted field stands for; `detail` is "grown" where the new one is the old one with more members ·
-null-meaning: what null in a field means ·
-leniency: how receivers read what does not fit, by the keyword `detail` ·
-gate: the capability without which something is not sent; `detail` says what, `name` where ·
-demand: the capability that makes a field required (`x-required-with`) ·
-openness: patterns of the members that are accepted undeclared, none for any ·
-undeclared: a value for members that neither declares, as far as one was found, that one revision accepts and the other refuses ·
-null: whether null is admitted; with the `name` of a field, its receivers are lenient where it is not ·
-type: alternatives of JSON kinds that one revision alone admits, `ir.Anything` for every value; `detail` names all kinds of both ·
-limit, format: what `LimitChange` and `FormatChange` hold · value: a constant · values: the constants of a type that is free all the same ·
-variant: a tagged variant; of a rename, both · untagged: the branch without a tag ·
-unknown: what happens to tags or constants that are not known · tag: the unions, where another member tells variants apart ·
-alternative: one of several shapes of the same kind · undecided: a difference that could not be taken apart, for the reason `detail` ·
-definition: a definition that no message reaches; of a rename, both names ·
-not-compared: something of which nothing is known, for the reason `detail` · text: a description ·
-structure: files that differ in nothing that a message shows; `new` are classes of generated code that differ, `detail` says why else.
+- method: a method; for a rename, both · method-kind: a request method that became a notification, or the reverse
+- positions: positional params · null-result: whether null stands for the empty result
+- batch: whether a message may be an array of messages, or whether a request of the method `name` may be part of one
+- field: a field of an object; for a rename by `x-was`, both · required: a field, where its presence is required
+- default: the value that an omitted field stands for; `detail` is "grown" if the new one is the old one with more members
+- null-meaning: the meaning of null in a field · leniency: how receivers decode invalid values, by the keyword `detail`
+- gate: the capability without which something is not sent; `detail` says what, `name` where
+- demand: the capability that makes a field required (`x-required-with`)
+- openness: patterns of the undeclared members that are accepted, none for any
+- undeclared: a value for members that neither revision declares, if one was found, that only one revision accepts
+- null: whether null is accepted; with the `name` of a field, its receivers decode it leniently where it is not
+- type: alternatives of JSON kinds that only one revision accepts, `ir.Anything` for every value; `detail` names all kinds of both
+- limit, format: see `LimitChange` and `FormatChange` · value: a constant · values: the constants of an open type
+- variant: a tagged variant; for a rename, both · untagged: the branch without a tag
+- unknown: how unknown tags or constants are handled · tag: the unions, if their discriminators differ
+- alternative: one of several shapes of the same kind
+- undecided: a difference that could not be analysed, for the reason `detail`, or that is only `within` these definitions
+- definition: a definition that no message reaches; for a rename, both names
+- not-compared: a part about which nothing is known, for the reason `detail` · text: a description
+- structure: files that differ without any effect on messages; `new` are the classes of generated code that differ, `detail` any other cause
 """
 
 OTHER: Final = "other keywords"
-"""Stands for the keywords that no change names: what they refuse is known by a value only."""
+"""The keyword of a limit that no change names: its effect is known only from a value that it rejects."""
 
 
 class ChangePlaces(TypedDict):
-    """Where both sides of a change stand: `file#/pointer`."""
+    """The places of both sides of a change: `file#/pointer`."""
 
     old_at: str
     new_at: str
@@ -79,9 +79,10 @@ class ChangePlaces(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One thing that differs: `old` and `new` are what each revision has, `None` where it has nothing; `within` is what holds them.
+    """One difference.
 
-    `declared` is the name that it has on the other side as `x-was` declares it, `likely` the one that it seems to have there.
+    `old` and `new` are the parts of each revision, `None` where it has none; `within` are the parts that contain them. `declared` is its
+    name on the other side according to `x-was`, `likely` the probable one.
     """
 
     kind: Kind
@@ -97,33 +98,33 @@ class Change:
 
     @property
     def what(self) -> str:
-        """The kind, and whether it was added, removed or changed."""
+        """The kind with "added", "removed" or "changed"."""
         return f"{self.kind}-{'added' if self.old is None else 'removed' if self.new is None else 'changed'}"
 
     @property
     def one(self) -> Any:
-        """What the one side has that has it; of both, the new one."""
+        """The part on the side that has one; if both have one, the new part."""
         return self.old if self.new is None else self.new
 
     @property
     def is_documentation(self) -> bool:
-        """Whether it is a change of files alone: reported once, not once for each method."""
+        """Whether the change affects only files, so that it is reported once and not for each method."""
         return self.kind in ("text", "structure") or self.what == "definition-changed"
 
     @property
     def parts(self) -> tuple[Change, ...]:
-        """Both directions of a changed type or limit, each as a change of its own; itself where it has one."""
+        """The two directions of a changed type or limit, each as a separate change; the change itself if it has only one."""
         both = self.kind == "type" and self.old is not None and self.new is not None
         return (replace(self, new=None), replace(self, old=None)) if both else (self,)
 
 
 @dataclass(frozen=True, slots=True)
 class FieldChange(Change):
-    """A field that one revision alone has. `harmless`: of what peers may send under a name for extensions, nothing is refused.
+    """A field that only one revision has.
 
-    `by` is the keyword that declares it, where that is none of the record's own fields: `then`, `dependentSchemas`. By
-    `patternProperties` it is every field that the `pattern` matches and none of `others`, which are the names and patterns of the other
-    revision; the field is an example of them.
+    `harmless`: no value that peers may send under an extension name is rejected. `by` is the keyword that declares the field, if it is
+    not one of the record's own fields: `then`, `dependentSchemas`. For `patternProperties`, the change is about every field that matches
+    `pattern` and none of `others`, the names and patterns of the other revision; the field is an example.
     """
 
     by: str = ""
@@ -133,7 +134,7 @@ class FieldChange(Change):
 
     @property
     def is_extension(self) -> bool:
-        """Whether peers that do not know the field may send its name: as an extension, or in a map, whose members have any name."""
+        """Whether peers that do not know the field may send its name: as an extension, or in a map, which accepts any name."""
         other = self.within[0 if self.old is None else 1]
         is_free = self.one.name.startswith("_") or other.is_map
         return is_free and not self.one.required and isinstance(other.extra, ir.Anything) and not self.harmless
@@ -141,9 +142,9 @@ class FieldChange(Change):
 
 @dataclass(frozen=True, slots=True)
 class LimitChange(Change):
-    """A limit on values of one kind that refuses what the other revision admits; `demand` is the limit as a schema, where it is known.
+    """A limit on values of one kind that rejects values the other revision accepts.
 
-    `more` are the other limits of the same declaration.
+    `demand` is the limit as a schema, if known. `more` are the other limits of the same declaration.
     """
 
     keyword: str = OTHER
@@ -153,17 +154,17 @@ class LimitChange(Change):
 
     @property
     def all(self) -> tuple[LimitChange, ...]:
-        """Each limit alone."""
+        """Each limit as a separate change."""
         return (replace(self, more=()), *self.more)
 
     @property
     def parts(self) -> tuple[LimitChange, ...]:
-        """The limits of each direction as a change of their own."""
+        """The limits of each direction, as one change per direction."""
         return tuple(join_limits([each for each in self.all if each.admitted_by == side]) for side in self.directions)
 
     @property
     def directions(self) -> tuple[Revision, ...]:
-        """The revisions that admit what the other refuses."""
+        """The revisions that accept values the other rejects."""
         return tuple(side for side in _SIDES if any(each.admitted_by == side for each in self.all))
 
 
@@ -171,22 +172,22 @@ _SIDES: Final[tuple[Revision, ...]] = ("old", "new")
 
 
 def join_limits(limits: Sequence[LimitChange]) -> LimitChange:
-    """The limits of one declaration as one change."""
+    """Join the limits of one declaration into one change."""
     first, *others = sorted(limits, key=lambda each: _SIDES.index(each.admitted_by))
     return replace(first, more=tuple(others)) if others else first
 
 
 def unexplained_limit(admitted_by: Revision, at: ChangePlaces) -> LimitChange:
-    """That one revision admits what the other refuses, by keywords that no change names."""
+    """The change for values that one revision accepts and the other rejects by keywords that no change names."""
     return LimitChange("limit", "", "", admitted_by=admitted_by, **at)
 
 
 @dataclass(frozen=True, slots=True)
 class FormatChange(Change):
-    """What `format` or `contentEncoding` says, of the strings `within` both sides.
+    """A change of `format` or `contentEncoding` in the strings `within` both sides.
 
-    Where formats are asserted, `refused` are texts of the revision named that the other refuses for its format, `doubtful` the
-    revisions of which it is not known whether they refuse any, and `detail` says why.
+    If formats are asserted, `refused` are strings of the named revision that the other rejects because of its format, and `doubtful` the
+    revisions for which it is unknown whether they reject any; `detail` is the reason.
     """
 
     keyword: Literal["format", "contentEncoding"] = "format"

@@ -1,6 +1,6 @@
-"""What the check found as a report that every format writes. Findings are read here and nowhere else.
+"""Converts the outcome of the check into a report that every output format can write. Only this module reads findings for output.
 
-`check_report.schema.json` beside this file says what the JSON looks like; keys may be added, never renamed.
+`check_report.schema.json` beside this file specifies the JSON; keys may be added, never renamed.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import Final
 
-from acpgen.compat.catalogue import address
 from acpgen.compat.findings import (
     NO_ACTION,
     Coverage,
@@ -47,10 +46,9 @@ VERDICTS: Final = {
 
 
 def check_report(report: Report, fail_on: str = "risky", fail_on_bindings: str = "never") -> DiagnosticReport:
-    """The outcome of a comparison as a report; the levels say what makes the exit code 1."""
+    """The outcome of a comparison as a diagnostic report; its levels show which findings make the exit code 1."""
     stopping = {id(each) for each in failing(report, fail_on)}
     diagnostics = (*_diagnostics(report.findings, stopping), *map(_note, report.notes))
-    rules = dict.fromkeys(each.rule for each in report.findings) if report.docs else ()
     return DiagnosticReport(
         command="diff",
         label="Compatibility",
@@ -63,7 +61,7 @@ def check_report(report: Report, fail_on: str = "risky", fail_on_bindings: str =
         diagnostics=diagnostics,
         data=partial(as_data, report, fail_on),
         describe=describe_rules,
-        links={rule: address(report.docs, rule) for rule in rules},
+        links=_links(report),
         threshold=f"--fail-on {fail_on}",
         whole=report.whole,
         code=int(fails(report, fail_on, fail_on_bindings)),
@@ -71,7 +69,7 @@ def check_report(report: Report, fail_on: str = "risky", fail_on_bindings: str =
 
 
 def _diagnostics(findings: Sequence[Finding], stopping: Collection[int]) -> Iterator[Diagnostic]:
-    """A diagnostic for each finding, but one for all editorial ones of a rule in a file: nobody need look at each."""
+    """Yield a diagnostic for each finding, but a single one for all editorial findings of a rule in a file."""
     together: dict[tuple[str, str], list[Finding]] = {}
     for finding in findings:
         position = finding.new or finding.old
@@ -146,13 +144,22 @@ def _location(position: SourcePosition, label: str = "") -> SourceLocation:
 
 
 def _split(file: str) -> tuple[str, str]:
-    """Revision and path of a file that is named by both; services look for the path in the repository."""
+    """Split a file name `revision:path`; services look up the path in the repository. The revision is empty if there is none."""
     revision, colon, path = file.partition(":")
     return (revision, path) if colon else ("", file)
 
 
+def _links(report: Report) -> dict[str, str]:
+    """The URLs of the rule pages on the documentation site of the project."""
+    if not report.docs:
+        return {}
+    from acpgen.compat.catalogue import address
+
+    return {each.rule: address(report.docs, each.rule) for each in report.findings}
+
+
 def describe_rules(rules: Collection[str]) -> Sequence[RuleDescription]:
-    """What the rules of the check say, of those named."""
+    """The descriptions of the named rules."""
     from acpgen.compat.catalogue import catalogue, page
 
     return [
@@ -166,19 +173,19 @@ def describe_rules(rules: Collection[str]) -> Sequence[RuleDescription]:
 
 
 def _nameless(finding: Finding) -> str:
-    """What a finding says, without the name of what changed: that stands beside it."""
+    """The message of a finding without the name of the changed part, which is shown beside it."""
     names = (finding.method or "", *re.split(r"[.()]+", finding.location.rstrip(")")))
     for name in filter(None, reversed(names)):
         if finding.message.startswith(f"{name!r} is "):
             return f"Is {finding.message.removeprefix(f'{name!r} is ')}"
-        for named in (f" in {name!r}", f" of {name!r}", f" {name!r}"):
-            if named in finding.message:
-                return finding.message.replace(named, "", 1)
+        for name_phrase in (f" in {name!r}", f" of {name!r}", f" {name!r}"):
+            if name_phrase in finding.message:
+                return finding.message.replace(name_phrase, "", 1)
     return finding.message
 
 
 def _direction(finding: Finding) -> str:
-    """Who sends to whom in the messages that hold it, and of which revision, where an exchange fails: `old client → new agent`."""
+    """The direction of the messages that contain the change, with the revisions if an exchange fails: `old client → new agent`."""
     worst = [each for each in finding.reaches if each.severity == finding.severity]
     ways: set[tuple[str, Revision | None]] = {(each.flow, each.failing_sender) for each in worst}
     senders: set[Revision | None] = {sender for _, sender in ways}
@@ -193,7 +200,7 @@ def _direction(finding: Finding) -> str:
 
 
 def _proof(witness: Witness) -> str:
-    """What a witness shows."""
+    """The sentence that introduces a witness."""
     if witness.carried_by is not None:
         return f"Only the {witness.carried_by} revision understands all of this message:"
     return f"The {witness.accepted_by} revision accepts this message; the {witness.refused_by} revision rejects it:"
@@ -205,9 +212,9 @@ def _fix_words(fix: Fix) -> str:
 
 
 def _ruled_counts(report: Report) -> Iterator[tuple[int, str]]:
-    """How many findings the project's policy has lowered and raised, where it has."""
-    changed = ((len(lowered_findings(report)), "lowered"), (len(raised_findings(report)), "raised"))
-    return (each for each in changed if each[0])
+    """The number of findings that the project's policy lowered and raised, without zeros."""
+    policy_counts = ((len(lowered_findings(report)), "lowered"), (len(raised_findings(report)), "raised"))
+    return (each for each in policy_counts if each[0])
 
 
 def _policy_summary(report: Report) -> str:
@@ -216,7 +223,7 @@ def _policy_summary(report: Report) -> str:
 
 
 def _facts(report: Report) -> Iterator[tuple[str, str]]:
-    """The verdicts beside the main one, in words."""
+    """Yield the secondary verdicts as a label and a text."""
     if report.merge_base is not None:
         base = report.merge_base
         yield "old revision", f"{base.short}, the merge base of {base.one} and {base.other}"
@@ -232,8 +239,8 @@ def _facts(report: Report) -> Iterator[tuple[str, str]]:
     if report.earlier is not None:
         yield "earlier releases", _earlier(report.earlier)
     if report.unruled is not None:
-        changed = ", ".join(f"{count} {what}" for count, what in _ruled_counts(report))
-        yield "policy", f"{changed}; without it: {report.unruled}"
+        policy_changes = ", ".join(f"{count} {what}" for count, what in _ruled_counts(report))
+        yield "policy", f"{policy_changes}; without it: {report.unruled}"
 
 
 def _earlier(releases: tuple[str, ...]) -> str:
@@ -246,18 +253,18 @@ def _earlier(releases: tuple[str, ...]) -> str:
             return "no release of this protocol is kept"
 
 
-def _inclusion(found: Inclusion) -> str:
-    return f"old ⊆ new {found.backward}; new ⊆ old {found.forward}"
+def _inclusion(inclusion: Inclusion) -> str:
+    return f"old ⊆ new {inclusion.backward}; new ⊆ old {inclusion.forward}"
 
 
 def _unsent_remark(report: Report) -> str:
-    """Why plain schemas say no where peers understand each other, if they do."""
+    """A remark for the case that schema inclusion fails although peers understand each other; empty otherwise."""
     ways = (report.wire.backward, report.language.backward), (report.wire.forward, report.language.forward)
     return " (this includes values that no peer sends, such as undeclared members)" if ("yes", "no") in ways else ""
 
 
 def _coverage(coverage: Coverage) -> str:
-    """`76 methods, 240 of 240 definitions`, `the root`, and how many other parts of the files were not."""
+    """The compared parts, `76 methods, 240 of 240 definitions` or `the root`, and the number of other parts that were not."""
     definitions = f"{coverage.compared} of {counted(coverage.definitions, 'definition')}"
     others = len(coverage.not_compared) - (coverage.definitions - coverage.compared)
     rest = f"; not compared: {counted(others, 'other part')}" if others else ""
@@ -316,17 +323,17 @@ def _finding_data(finding: Finding) -> dict[str, JSON]:
 
 
 def _reach_data(proven: Finding | Reach) -> dict[str, JSON]:
-    """What JSON tells alike of a finding and of each message that it reaches."""
-    found = _fields(proven, "severity", "effect", "method", "flow", "location", "message", "breaks", "fingerprint")
+    """The JSON members that a finding and each of its reaches have in common."""
+    data = _fields(proven, "severity", "effect", "method", "flow", "location", "message", "breaks", "fingerprint")
     if proven.witness is not None:
         facts = asdict(proven.witness).items()
-        found["witness"] = {key: value for key, value in facts if key == "value" or value is not None}
+        data["witness"] = {key: value for key, value in facts if key == "value" or value is not None}
     if proven.waived is not None:
         word = "until" if proven.waived.until else "expires"
-        found["waived"] = {"reason": proven.waived.reason, word: proven.waived.end.removeprefix("release ")}
+        data["waived"] = {"reason": proven.waived.reason, word: proven.waived.end.removeprefix("release ")}
     if proven.ruled is not None:
-        found["policy"] = asdict(proven.ruled)
-    return found
+        data["policy"] = asdict(proven.ruled)
+    return data
 
 
 def _fields(value: object, *names: str) -> dict[str, JSON]:

@@ -1,4 +1,4 @@
-"""What stands behind `acpgen diff`: its options, the comparison with waivers applied, and the report as text."""
+"""The implementation of `acpgen diff`: its options, the comparison with waivers applied, and the report as text."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from acpgen.compat.report_cache import Comparer
 from acpgen.compat.sources import Input, at_merge_base, files_here, is_new, open_input
 from acpgen.compat.waivers import parse_waivers, standard_file, waive, with_waivers
 from acpgen.config import Config, around, find_profile
-from acpgen.diagnostics.outputs import Destination, outputs, require_apart, texts
-from acpgen.errors import Fault, Faults, did_you_mean, shown
+from acpgen.diagnostics.outputs import Destination, parse_destinations, render_reports, require_apart
+from acpgen.errors import Fault, Faults, allowed_values, shown
 from acpgen.files.cache import NO_CACHE, Cache
 from acpgen.input.faults import BAD_SETTING, UNKNOWN_NAME
 from acpgen.input.load import NO_REFERENCES, References, decode, place, read_bytes
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 
 
 Repairing: TypeAlias = Literal["no", "tell", "dry", "fix"]
-"""What is wanted: nothing, the repairs beside the findings, what they would change in the files, or these files changed."""
+"""What to do about repairs: nothing, list them with the findings, show the edits of the files, or make these edits."""
 
 _URL: Final = re.compile(r"https?://[^\s<>()\[\]]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to compare, how to write, and what to stop at."""
+    """How to compare, what to write, and which findings make the command fail."""
 
     mode: Mode
     outputs: tuple[Destination, ...]
@@ -51,11 +51,11 @@ class Options:
 
 
 def unknown_words(*words: tuple[str, str, str, Collection[str]]) -> list[Fault]:
-    """A fault for each word that is not known: words are given with the option, what kind they are of, and all that are known."""
+    """The faults of unknown words. Each word is a tuple of option, kind, value and allowed values."""
     return [
-        UNKNOWN_NAME(at=option, kind=kind, name=value, hint=did_you_mean(value, known))
-        for option, kind, value, known in words
-        if value not in known
+        UNKNOWN_NAME(at=option, kind=kind, name=value, hint=allowed_values(value, allowed))
+        for option, kind, value, allowed in words
+        if value not in allowed
     ]
 
 
@@ -64,10 +64,13 @@ def options(
     output_format: str | None,
     fail_on: str,
     fail_on_bindings: str,
-    given: Sequence[str] = (),
+    outputs: Sequence[str] = (),
     report_url: str = "",
 ) -> Options:
-    """The options as given on the command line; `given` are the values of `--output`. Raises `Faults` for words that are not known."""
+    """Build the options from the command line; `outputs` are the values of `--output`.
+
+    Raises `Faults` for unknown words.
+    """
     faults = unknown_words(
         ("--mode", "mode", mode, get_args(Mode)),
         ("--fail-on", "level", fail_on, get_args(FailOn)),
@@ -76,21 +79,21 @@ def options(
     if report_url and not _URL.fullmatch(report_url):
         expected, hint = "an address that begins with https://", "Write it as a browser shows it, without spaces."
         faults.append(BAD_SETTING(at="--report-url", key=shown(report_url), expected=expected, hint=hint))
-    wanted: tuple[Destination, ...] = ()
+    destinations: tuple[Destination, ...] = ()
     try:
-        wanted = outputs(given, output_format)
+        destinations = parse_destinations(outputs, output_format)
     except Faults as caught:
         faults.extend(caught.faults)
     if faults:
         raise Faults(faults)
-    return Options(cast("Mode", mode), wanted, fail_on, fail_on_bindings, report_url)
+    return Options(cast("Mode", mode), destinations, fail_on, fail_on_bindings, report_url)
 
 
 @dataclass(frozen=True, slots=True)
 class DiffResult:
-    """A comparison: the report with waivers applied, and files that are written with it, by path.
+    """The result of a comparison: the report with waivers applied, and the files to write with it, by path.
 
-    `fixed` is what `--fix` comes to, `targets` are the files that it writes, with their texts.
+    `fixed` is the result of the repairs for `--fix`, `targets` are the files that it writes, with their texts.
     """
 
     report: Report
@@ -102,27 +105,28 @@ class DiffResult:
 def run_diff(
     old: str,
     new: str,
-    chosen: Options,
+    diff_options: Options,
     waivers: Path | None,
     *,
     unstable: bool,
     merge_base: bool = False,
     allow_new: bool = False,
-    taken: Sequence[Waiver] = (),
+    new_waivers: Sequence[Waiver] = (),
     references: References = NO_REFERENCES,
     methods: str | None = None,
     budget: int | None = None,
     repairing: Repairing = "no",
     cache: Cache = NO_CACHE,
 ) -> DiffResult | None:
-    """The report as the project's policy judges it, with the waivers of the file given or of the standard one, and those `taken` now.
+    """Compare two revisions and apply the project's policy and the waivers.
 
-    With `merge_base`, OLD is read where its revision and NEW, or `HEAD`, part. `None` where `allow_new` and OLD's revision does not have
-    it. `budget` are the steps of the proofs, `BUDGET` if left out. With `repairing`, findings tell their repairs, or the report is of what
-    these leave. What was compared before is in the `cache`, but for the many edits that repairs try. Raises `Faults`.
+    The waivers are those of the file (by default the standard one) and `new_waivers`. With `merge_base`, OLD is read at the merge base
+    of its revision and NEW's, or `HEAD`. `None` if `allow_new` and OLD's revision does not contain it. `budget` is the number of proof
+    steps, by default `BUDGET`. With `repairing`, findings contain their repairs, or the report is on the schema after the repairs.
+    Earlier comparisons are read from the `cache`, except for the many edits that repairs try. Raises `Faults`.
     """
     file = waivers or standard_file()
-    is_there = file.exists() or (waivers is not None and not taken)
+    is_there = file.exists() or (waivers is not None and not new_waivers)
     at = place(file)
     text = decode(read_bytes(file), at) if is_there else ""
     profile = None if methods is None else find_profile(methods)
@@ -136,56 +140,60 @@ def run_diff(
         releases = release_files(project, new, promised.since, place(project.file))
     versions = () if project is None else versions_of(project, new)
     earlier, later = read_inputs(
-        before, new, mode=chosen.mode, unstable=unstable, references=references, methods=profile
+        before, new, mode=diff_options.mode, unstable=unstable, references=references, methods=profile
     )
     read = (*earlier.places, *later.places, *files_here(old), *files_here(new))
     settings = None if project is None else project.file
-    require_apart((each.file for each in chosen.outputs), (*read, *(releases or ()), file, methods, settings))
+    require_apart((each.file for each in diff_options.outputs), (*read, *(releases or ()), file, methods, settings))
 
     @functools.cache
     def release(path: Path) -> Input:
-        checked = chosen.mode == "protocol"
+        checked = diff_options.mode == "protocol"
         return open_input(path, checked=checked, unstable=unstable, references=references, methods=profile)
 
-    comparing = Comparer(chosen.mode, unstable, budget or BUDGET, formats=promised.formats, cache=cache)
+    comparing = Comparer(diff_options.mode, unstable, budget or BUDGET, formats=promised.formats, cache=cache)
     today = date.today()
 
     def compare_with(after: Input) -> Report:
-        """The report of OLD, and of the releases that the project promises to live with, and of NEW as it is or is edited."""
-        asked = comparing if after is later else comparing.compare
-        found = replace(asked(earlier, after), merge_base=base, docs=promised.docs, whole=chosen.report_url)
+        """The report of OLD, and of the releases that the project promises compatibility with, against NEW as it is or as edited."""
+        compare_pair = comparing if after is later else comparing.compare
+        pair_report = replace(
+            compare_pair(earlier, after), merge_base=base, docs=promised.docs, whole=diff_options.report_url
+        )
         if releases is not None:
-            found = with_releases(found, releases, lambda path: asked(release(path), after))
-        return apply(found, promised, today, policy_position(project))
+            pair_report = with_releases(pair_report, releases, lambda path: compare_pair(release(path), after))
+        return apply(pair_report, promised, today, policy_position(project))
 
     report = compare_with(later)
     if project is not None:
         require_roles(promised, [report], project)
-    whole = with_waivers(text, at, report, taken, today, versions) if taken else text
+    whole = with_waivers(text, at, report, new_waivers, today, versions) if new_waivers else text
     files: dict[Path | None, str] = {} if whole == text else {file: whole}
-    accepted = parse_waivers(whole, at)
-    found = waive(report, accepted, today, versions)
+    all_waivers = parse_waivers(whole, at)
+    waived_report = waive(report, all_waivers, today, versions)
     if repairing == "no":
-        return DiffResult(found, files)
+        return DiffResult(waived_report, files)
     from acpgen.compat.repair.repair import repair
 
-    repaired = repair(found, earlier, later, compare_with, unstable=unstable)
+    repaired = repair(waived_report, earlier, later, compare_with, unstable=unstable)
     if repairing == "tell":
         return DiffResult(repaired.report, files)
     targets = repaired.find_targets()
     if repairing == "dry":
         return DiffResult(repaired.report, files, repaired)
-    return DiffResult(waive(compare_with(repaired.edited), accepted, today, versions), files, repaired, targets)
+    return DiffResult(waive(compare_with(repaired.edited), all_waivers, today, versions), files, repaired, targets)
 
 
 def policy_position(project: Config | None) -> SourcePosition:
-    """Where the policy of a project stands: at its first table."""
+    """The position of a project's policy: its first table."""
     if project is None:
         return SourcePosition("pyproject.toml", "", 1, 1)
     at = place(project.file)
     lines = decode(read_bytes(project.file), at).splitlines() if project.compat else []
-    found = (number for number, line in enumerate(lines, 1) if re.match(r"\s*\[+\s*tool\.acpgen\.compat\b", line))
-    return SourcePosition(at, "", next(found, 1), 1)
+    line_numbers = (
+        number for number, line in enumerate(lines, 1) if re.match(r"\s*\[+\s*tool\.acpgen\.compat\b", line)
+    )
+    return SourcePosition(at, "", next(line_numbers, 1), 1)
 
 
 def of_project(project: Config | None) -> Policy:
@@ -201,27 +209,30 @@ def of_project(project: Config | None) -> Policy:
     return policy(project.compat, place(project.file), [entry.id for entry in rules], notes)
 
 
-def render(compared: DiffResult, chosen: Options, *, coloured: bool = False) -> Mapping[Path | None, str]:
-    """What is to be written, by file: reports, and what was decided; `None` is standard output, `coloured` if that shows text."""
-    report = check_report(compared.report, chosen.fail_on, chosen.fail_on_bindings)
-    return {**texts(report, chosen.outputs, coloured=coloured), **compared.files}
+def render(diff_result: DiffResult, diff_options: Options, *, coloured: bool = False) -> Mapping[Path | None, str]:
+    """The texts to write, by file: reports and waiver files. `None` is standard output; `coloured` if the text there has colours."""
+    report = check_report(diff_result.report, diff_options.fail_on, diff_options.fail_on_bindings)
+    return {**render_reports(report, diff_options.outputs, coloured=coloured), **diff_result.files}
 
 
-def stops(report: Report, chosen: Options) -> bool:
+def stops(report: Report, diff_options: Options) -> bool:
     """Whether the command exits with 1."""
-    return fails(report, chosen.fail_on, chosen.fail_on_bindings)
+    return fails(report, diff_options.fail_on, diff_options.fail_on_bindings)
 
 
 def list_rules(rules: Sequence[str], output_format: str, project: Config | None) -> str:
-    """The catalogue of rules in a format, as the policy of a project has it; of single rules with their examples. Raises `Faults`."""
+    """The catalogue of rules in an output format, with the project's policy; single rules are shown with their examples.
+
+    Raises `Faults`.
+    """
     from acpgen.compat.catalogue import as_json, as_markdown, as_text, catalogue, page, policy_lines
 
-    known = {entry.id: entry for entry in catalogue()}
+    entries_by_id = {entry.id: entry for entry in catalogue()}
     formats = ("--format", "format", output_format, ("text", "json", "markdown"))
-    faults = unknown_words(*(("RULE", "rule", rule, known) for rule in rules), formats)
+    faults = unknown_words(*(("RULE", "rule", rule, entries_by_id) for rule in rules), formats)
     if faults:
         raise Faults(faults)
-    promised, entries = of_project(project), [known[rule] for rule in rules] or None
+    promised, entries = of_project(project), [entries_by_id[rule] for rule in rules] or None
     if output_format == "json":
         return as_json(promised, entries)
     if entries is not None:

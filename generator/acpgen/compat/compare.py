@@ -67,13 +67,12 @@ def compare(
     budget: int = BUDGET,
     formats: bool = False,
 ) -> Report:
-    """Who breaks between two revisions.
+    """Compare two revisions of a schema and report who breaks.
 
-    `mode` "protocol" asks about peers that exchange messages, "language" about plain inclusion of two JSON Schemas. What is marked
-    `x-unstable` is left out unless `unstable`. `references` say what addresses mean, by the address a file or the name of a
-    draft, `methods` is the profile that says where both keep their methods. `budget` are the steps that the proofs may take together; what
-    is left when they are spent is undecided. With `formats`, receivers refuse what a `format` does. Raises `Faults` where a side cannot
-    be read.
+    `mode` "protocol" compares them for peers that exchange messages, "language" compares two JSON Schemas by plain inclusion. Parts
+    marked `x-unstable` are omitted unless `unstable`. `references` maps URIs to files or names of drafts. `methods` is the profile that
+    says where both schemas declare their methods. `budget` is the total number of proof steps; what remains when it is exhausted is
+    undecided. With `formats`, receivers reject values that violate a `format`. Raises `Faults` if a side cannot be read.
     """
     sides = read_inputs(old, new, mode=mode, unstable=unstable, references=references, methods=methods)
     return compare_inputs(*sides, mode=mode, unstable=unstable, budget=budget, formats=formats)
@@ -88,7 +87,7 @@ def read_inputs(
     references: References = NO_REFERENCES,
     methods: Profile | None = None,
 ) -> tuple[Input, Input]:
-    """The two sides as they are read. Raises `Faults` where one cannot be."""
+    """Read the two sides. Raises `Faults` if one cannot be read."""
     faults: list[Fault] = []
     sides: list[Input] = []
     for each in (old, new):
@@ -113,7 +112,7 @@ def compare_inputs(
     budget: int = BUDGET,
     formats: bool = False,
 ) -> Report:
-    """Who breaks between two sides that have been read; with `formats`, these are asserted. Raises `Faults`."""
+    """Compare two sides that have been read; with `formats`, formats are assertions. Raises `Faults`."""
     if mode == "language":
         return _language_report(old, new, budget, formats)
     return compare_sides(side(old, unstable=unstable), side(new, unstable=unstable), budget=budget, formats=formats)
@@ -124,32 +123,32 @@ def compare_inputs(
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One side of a comparison with its meaning, which many comparisons may share."""
+    """One side of a comparison with its lowered protocol, which several comparisons may share."""
 
     input: Input
     meaning: SchemaRevision = field(repr=False)
 
 
-def side(given: Input, *, unstable: bool) -> Side:
-    """One side with its meaning. Raises `Faults`."""
-    return Side(given, read_revision(given, unstable=unstable))
+def side(side_input: Input, *, unstable: bool) -> Side:
+    """One side with its lowered protocol. Raises `Faults`."""
+    return Side(side_input, read_revision(side_input, unstable=unstable))
 
 
 def check_sides(old: Side, new: Side, *, budget: int = BUDGET, formats: bool = False) -> CheckResult:
-    """What the rules have to say of two sides, before it is placed in files. Raises `Faults` where they cannot be compared."""
+    """Apply the rules to two sides; the results have no positions in files yet. Raises `Faults` if the sides cannot be compared."""
     return _checked(old, new, *_revisions(old, new), budget, formats)
 
 
 def compare_sides(old: Side, new: Side, *, budget: int = BUDGET, formats: bool = False) -> Report:
-    """The report of two sides. Raises `Faults` where they cannot be compared."""
+    """The report on two sides. Raises `Faults` if they cannot be compared."""
     from acpgen.compat.protocol.bindings import bindings
     from acpgen.compat.protocol.check.check import restructuring
 
     before, after = _revisions(old, new)
-    found = _checked(old, new, before, after, budget, formats)
-    made = bindings(before, after)
-    reaches = found.reaches
-    if made == "breaking" and not _is_explained(reaches, before, after):
+    check_result = _checked(old, new, before, after, budget, formats)
+    binding_verdict = bindings(before, after)
+    reaches = check_result.reaches
+    if binding_verdict == "breaking" and not _is_explained(reaches, before, after):
         reaches = (*reaches, restructuring(before, after, _start(old.input), _start(new.input), is_code=True))
     findings = group_findings(
         (replace(each, old_at=before.in_file(each.old_at), new_at=after.in_file(each.new_at)) for each in reaches),
@@ -161,21 +160,21 @@ def compare_sides(old: Side, new: Side, *, budget: int = BUDGET, formats: bool =
         old=old.input.label,
         new=new.input.label,
         verdict=worst(tuple(finding.severity for finding in findings)),
-        wire=Inclusion(backward=_answer(found.reaches, "new"), forward=_answer(found.reaches, "old")),
-        language=found.language,
-        bindings=made,
+        wire=Inclusion(backward=_answer(check_result.reaches, "new"), forward=_answer(check_result.reaches, "old")),
+        language=check_result.language,
+        bindings=binding_verdict,
         findings=findings,
         notes=ignored_keywords(old.input, new.input, (before.bundle.notes, after.bundle.notes)),
-        coverage=found.coverage,
+        coverage=check_result.coverage,
         named=_named((before, old.input), (after, new.input)),
     )
 
 
 def _named(*sides: tuple[SchemaRevision, Input]) -> Nameable:
-    """What the sides have that a policy may name, unstable or not."""
+    """The roles, methods and definitions that a policy may name, including unstable ones."""
     places = dict.fromkeys(
-        (given.at(path), pointed)
-        for meaning, given in sides
+        (side_input.at(path), pointed)
+        for meaning, side_input in sides
         for path, _, pointed in (at.partition("#") for at in meaning.bundle.origins.values())
     )
     return Nameable(
@@ -186,8 +185,9 @@ def _named(*sides: tuple[SchemaRevision, Input]) -> Nameable:
 
 
 def _is_explained(reaches: Sequence[Reach], old: SchemaRevision, new: SchemaRevision) -> bool:
-    """Whether findings say why generated code differs: something in a message has changed, or each class that differs belongs to a
-    definition that is renamed or written differently.
+    """Whether the findings explain the differences of generated code.
+
+    This is so if a finding is not editorial, or if each differing class belongs to a definition that is renamed or restructured.
     """
     from acpgen.compat.protocol.bindings import broken_classes
 
@@ -203,14 +203,14 @@ def _checked(
 ) -> CheckResult:
     from acpgen.compat.protocol.check.check import check, restructuring
 
-    found = check(before, after, budget, formats)
-    if found.reaches or old.input.documents.says_the_same(new.input.documents):
-        return found
-    return replace(found, reaches=(restructuring(before, after, _start(old.input), _start(new.input)),))
+    check_result = check(before, after, budget, formats)
+    if check_result.reaches or old.input.documents.says_the_same(new.input.documents):
+        return check_result
+    return replace(check_result, reaches=(restructuring(before, after, _start(old.input), _start(new.input)),))
 
 
 def _revisions(old: Side, new: Side) -> tuple[SchemaRevision, SchemaRevision]:
-    """The meaning of both sides. Without methods, definitions of one name stand for the roots that belong together."""
+    """The lowered protocols of both sides. Without methods, definitions with the same name stand for corresponding roots."""
     before, after = old.meaning, new.meaning
     if before.protocol.methods and after.protocol.methods and before.protocol.envelope != after.protocol.envelope:
         kinds = f"the old messages are of the form {before.protocol.envelope!r}, the new ones of {after.protocol.envelope!r}"
@@ -218,20 +218,27 @@ def _revisions(old: Side, new: Side) -> tuple[SchemaRevision, SchemaRevision]:
         raise Faults([UNSUPPORTED(at=new.input.label, subject="the comparison", reason=kinds, remedy=remedy)])
     if before.protocol.methods or after.protocol.methods:
         return before, after
-    joined = _joined_roots(before, after)
+    root_pairs = _joined_roots(before, after)
     return (
         (
-            read_revision(old.input, unstable=before.unstable, roots={each.old: each for each in joined if each.old}),
-            read_revision(new.input, unstable=after.unstable, roots={each.new: each for each in joined if each.new}),
+            read_revision(
+                old.input, unstable=before.unstable, roots={each.old: each for each in root_pairs if each.old}
+            ),
+            read_revision(
+                new.input, unstable=after.unstable, roots={each.new: each for each in root_pairs if each.new}
+            ),
         )
-        if joined
+        if root_pairs
         else (before, after)
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _Root:
-    """The root of a file in both revisions: the definition that stands for it, what people call it, and the files, empty for none."""
+    """The root of a file in both revisions.
+
+    `name` is the definition that stands for it, `label` its display name, `old` and `new` are the paths of the files, empty for none.
+    """
 
     name: str
     label: str
@@ -240,12 +247,12 @@ class _Root:
 
 
 def _joined_roots(old: SchemaRevision, new: SchemaRevision) -> list[_Root]:
-    """The roots that say anything. Where each side has one, or one file, these belong together; else the files of one path do."""
+    """The roots with assertions, paired. If each side has only one root, or one file, these are a pair; otherwise roots pair up by path."""
     assert old.roots is not None and new.roots is not None
     sides = old.roots, new.roots
     candidates = [list(side.said) or list(side.paths) for side in sides]
     saying = dict.fromkeys((*old.roots.said, *new.roots.said))
-    if saying and all(len(found) == 1 for found in candidates):
+    if saying and all(len(paths) == 1 for paths in candidates):
         return [_Root(_free(DOCUMENT, old, new), "", candidates[0][0], candidates[1][0])]
     return [
         _Root(_free(f"{DOCUMENT} {path}", old, new), path, *(path if path in side.paths else "" for side in sides))
@@ -254,7 +261,7 @@ def _joined_roots(old: SchemaRevision, new: SchemaRevision) -> list[_Root]:
 
 
 def _free(name: str, old: SchemaRevision, new: SchemaRevision) -> str:
-    """The name, or a longer one that no definition has."""
+    """The name, extended until no definition has it."""
     while name in old.bundle.definitions or name in new.bundle.definitions:
         name = f"{name} as a whole"
     return name
@@ -265,25 +272,25 @@ DOCUMENT: Final = "Document"
 
 
 def read_revision(side: Input, *, unstable: bool, roots: Mapping[str, _Root] | None = None) -> SchemaRevision:
-    """The meaning of one side; `roots` are those of files, by path, for which definitions shall stand. Raises `Faults`."""
+    """Lower one side; `roots` are the roots of files, by path, for which definitions are added. Raises `Faults`."""
     from acpgen.compat.protocol.revision import SchemaRevision
     from acpgen.meaning.lower import lower
 
-    wanted = roots or {}
+    root_definitions = roots or {}
     first = side.documents.documents[0].path
     with bounded(side.at(first), side.documents.size), _located(side):
         working_on(first)
-        bundled = _bundle_apart(_with_roots(side.documents, wanted), side.methods)
+        bundled = _bundle_apart(_with_roots(side.documents, root_definitions), side.methods)
         protocol = lower(bundled)
-    found = _roots(side.documents, frozenset(bundled.origins.values()), bundled.unread)
-    labels = {each.name: each.label for each in wanted.values()}
-    stood = frozenset(f"{path}#" for path in wanted)
-    return SchemaRevision(protocol, bundled, unstable, replace(found, named=labels, stood=stood))
+    revision_roots = _roots(side.documents, frozenset(bundled.origins.values()), bundled.unread)
+    labels = {each.name: each.label for each in root_definitions.values()}
+    stood = frozenset(f"{path}#" for path in root_definitions)
+    return SchemaRevision(protocol, bundled, unstable, replace(revision_roots, named=labels, stood=stood))
 
 
 @contextmanager
 def _located(side: Input) -> Generator[None]:
-    """Let the faults of work on one side name its files as people know them."""
+    """Replace the paths in faults about one side with the display names of its files."""
     try:
         yield
     except Faults as caught:
@@ -291,33 +298,33 @@ def _located(side: Input) -> Generator[None]:
 
 
 def _roots(documents: Documents, origins: frozenset[str], foreign: Mapping[str, Mapping[str, JSON]]) -> Roots:
-    """What the files say beside definitions; `origins` are the places that are read as definitions.
+    """The assertions and unread parts at the roots of the files; `origins` are the places that are read as definitions.
 
-    `foreign` are the files that are no JSON Schema, with what of each is not read.
+    `foreign` are the files that are no JSON Schema, with their unread parts.
     """
     from acpgen.compat.protocol.revision import Roots
 
-    said: dict[str, Schema] = {}
+    root_assertions: dict[str, Schema] = {}
     unread: dict[str, JSON] = {}
     values = {document.path: document.value for document in documents.documents if is_object(document.value)}
     for path, value in values.items():
         demands = {key: inner for key, inner in value.items() if key in (*ASSERTIONS, "then", "else")}
         if demands:
-            said[path] = demands
+            root_assertions[path] = demands
         if path in foreign:
             unread.update(foreign[path])
             continue
         others = [key for key in value if may_hold_schemas(key) and key not in demands]
         others += ["definitions"] if {"$defs", "definitions"} <= value.keys() else []
         for key in others:
-            left = without_places(value[key], f"{path}{pointer(key)}", origins)
-            if holds_schemas(left):
-                unread[key if len(values) == 1 else f"{path} {key}"] = left
-    return Roots(said=said, unread=unread, paths=tuple(values))
+            remaining = without_places(value[key], f"{path}{pointer(key)}", origins)
+            if holds_schemas(remaining):
+                unread[key if len(values) == 1 else f"{path} {key}"] = remaining
+    return Roots(said=root_assertions, unread=unread, paths=tuple(values))
 
 
 def _bundle_apart(documents: Documents, methods: Profile | None = None) -> Bundle:
-    """The bundle of documents. Names that collide would stop a generator; here each of them gets its pointer's hash."""
+    """Bundle documents; definitions whose names collide, which would stop a generator, get the hash of their pointer as a suffix."""
     from acpgen.bundle.bundle import bundle
 
     names: dict[str, str] = {}
@@ -333,12 +340,12 @@ def _bundle_apart(documents: Documents, methods: Profile | None = None) -> Bundl
 
 
 def _with_roots(documents: Documents, roots: Mapping[str, _Root]) -> Documents:
-    """The same documents with definitions that stand for the roots."""
-    changed = (
+    """The documents with added definitions that stand for the roots."""
+    new_documents = (
         replace(each, value=_with_definition(each.value, roots[each.path].name)) if each.path in roots else each
         for each in documents.documents
     )
-    return replace(documents, documents=tuple(changed))
+    return replace(documents, documents=tuple(new_documents))
 
 
 def _with_definition(root: JSON, name: str) -> JSON:
@@ -374,20 +381,24 @@ def _language_report(old: Input, new: Input, budget: int, formats: bool) -> Repo
     comparisons |= {places: comparer.compare(*map(_question, places)) for places in unreferenced(*sides)}
     if formats:
         comparisons = {places: doubt_unknown_formats(each, *sides, places) for places, each in comparisons.items()}
-    left = removed(*sides)
+    removed_places = removed(*sides)
     before, after = (each.unread for each in wholes)
     others = [key for key in dict.fromkeys((*before, *after)) if before.get(key) != after.get(key)]
-    inclusion = combine([*comparisons.values()], is_gone=bool(left), is_unread=bool(others))
+    inclusion = combine([*comparisons.values()], is_gone=bool(removed_places), is_unread=bool(others))
     files = _Files((old, new), schemas)
-    found = [each for places, relations in comparisons.items() for each in files.of_relations(relations, places)]
-    found += [files.of_gone(place) for place in left]
-    found += [files.of_unread(key, (before.get(key), after.get(key))) for key in others]
+    unsorted_findings = [
+        each for places, relations in comparisons.items() for each in files.of_relations(relations, places)
+    ]
+    unsorted_findings += [files.of_gone(place) for place in removed_places]
+    unsorted_findings += [files.of_unread(key, (before.get(key), after.get(key))) for key in others]
     equal = comparisons["", ""].same and old.documents.says_the_same(new.documents)
-    made, notes = ("identical", ()) if equal else _bindings(old, new)
-    if not found and made != "identical":
+    binding_verdict, notes = ("identical", ()) if equal else _bindings(old, new)
+    if not unsorted_findings and binding_verdict != "identical":
         message = "The schemas accept the same values and are written differently, so generated code differs."
-        found.append(files.finding("schema-restructured", "editorial", message, NO_ACTION, effect="reworded"))
-    findings = tuple(sorted(found, key=order))
+        unsorted_findings.append(
+            files.finding("schema-restructured", "editorial", message, NO_ACTION, effect="reworded")
+        )
+    findings = tuple(sorted(unsorted_findings, key=order))
     return Report(
         mode="language",
         old=old.label,
@@ -395,14 +406,14 @@ def _language_report(old: Input, new: Input, budget: int, formats: bool) -> Repo
         verdict=worst(tuple(finding.severity for finding in findings)),
         wire=inclusion,
         language=inclusion,
-        bindings=made,
+        bindings=binding_verdict,
         findings=findings,
         notes=notes,
     )
 
 
 def _bindings(old: Input, new: Input) -> tuple[Bindings, tuple[Note, ...]]:
-    """What happens to generated code, and notes on what is not read; where nothing can be generated, it cannot keep its names."""
+    """The effect on generated code, with notes on ignored keywords; "breaking" if no code can be generated from a side."""
     from acpgen.compat.protocol.bindings import bindings
 
     if not all(is_object(value) for side in (old, new) for value in side.documents.values):
@@ -415,21 +426,19 @@ def _bindings(old: Input, new: Input) -> tuple[Bindings, tuple[Note, ...]]:
 
 
 _STEPS: Final = 25_000
-"""Of one question. A larger budget gives it a hundredth."""
+"""The step limit of one question; with a larger budget of the run, a hundredth of it."""
 
 
 @dataclass(frozen=True)
 class _Whole:
-    """The one schema that the documents of a side make up, and what of them is not read, by the key of the root with its file if there are
-    several.
-    """
+    """The one schema that the documents of a side form, and its unread parts by key of the root, with the file if there are several."""
 
     schema: JSON
     unread: Mapping[str, JSON]
 
 
 def _whole(side: Input) -> _Whole:
-    """What the documents of a side make up: a file as it is, unless what it names may lie beside it. Raises `Faults`."""
+    """The schema that the documents of a side form: a single file unchanged, unless it may refer to others. Raises `Faults`."""
     from acpgen.compat.language import is_other, referenced_places
 
     documents = side.documents
@@ -461,8 +470,8 @@ def _whole(side: Input) -> _Whole:
 
 
 def _unread(roots: Mapping[str, JSON], read: Iterable[str]) -> Mapping[str, JSON]:
-    found = unread(roots, frozenset(read))
-    return {key if len(roots) == 1 else f"{path} {key}": value for (path, key), value in found.items()}
+    unread_parts = unread(roots, frozenset(read))
+    return {key if len(roots) == 1 else f"{path} {key}": value for (path, key), value in unread_parts.items()}
 
 
 def _question(place: str) -> Schema:
@@ -471,13 +480,13 @@ def _question(place: str) -> Schema:
 
 @dataclass(frozen=True)
 class _Files:
-    """Makes the findings about two schemas, each at a place in its input: `#/$defs/Thing`, empty for the root."""
+    """Creates the findings about two schemas, each at a place in its input: `#/$defs/Thing`, empty for the root."""
 
     sides: tuple[Input, Input]
     schemas: tuple[JSON, JSON]
 
     def of_relations(self, comparison: Comparison, places: tuple[str, str]) -> Iterator[Finding]:
-        """What one schema alone accepts, and what was neither proven nor refuted."""
+        """Yield findings on values that only one schema accepts, and on undecided questions."""
         directions: tuple[tuple[Relation, Revision], ...] = (
             (comparison.backward, "old"),
             (comparison.forward, "new"),
@@ -491,19 +500,19 @@ class _Files:
             elif relation.verdict.value == "undecided":
                 message = f"Whether the {receiver} schema accepts everything that the {sender} one accepts could not be decided"
                 advice = "Simplify or correct the part that is named, or review both schemas."
-                said = f"{message}: {relation.reason}"
+                full_message = f"{message}: {relation.reason}"
                 about = _UNDECIDED, f"{_UNDECIDED}-{sender}", *self._contents(places[0])
-                yield self.finding(_UNDECIDED, "undecided", said, advice, places=places, about=about)
+                yield self.finding(_UNDECIDED, "undecided", full_message, advice, places=places, about=about)
 
     def of_gone(self, place: str) -> Finding:
-        """A definition was removed that the root does not refer to: what it said is compared with nothing."""
+        """The finding for a removed definition that the root does not refer to, so that there is nothing to compare it with."""
         name = pointer_parts(place)[-1]
         message = f"The definition {name!r} was removed. The root does not refer to it, so who needs it is not known."
         advice = "Keep it, or accept the finding with a waiver if nobody needs it."
         return self.finding(_UNDECIDED, "undecided", message, advice, places=(place, place))
 
     def of_unread(self, key: str, contents: tuple[JSON, JSON]) -> Finding:
-        """What a root holds beside keywords differs, and looks as if schemas stood in it."""
+        """The finding for a member of the root that is no keyword, differs, and appears to contain schemas."""
         message = f"Changed, and not compared: {key!r} is not a keyword of JSON Schema, so its content is not read."
         advice = "Name the schema itself, or review both places and waive the finding if it is harmless."
         return self.finding(_UNDECIDED, "undecided", message, advice, location=key, about=(_UNDECIDED, key, *contents))
@@ -521,14 +530,14 @@ class _Files:
         location: str = "",
         about: tuple[JSON, ...] = (),
     ) -> Finding:
-        """A finding with its places. Where many files make up the schema, these are its first file."""
+        """A finding with its positions. If several files form the schema, the position is in the first one."""
         old, new = (
             SourcePositions(side).position(
                 _start(side) + (place.removeprefix("#") if len(side.documents.documents) == 1 else "")
             )
             for side, place in zip(self.sides, places, strict=True)
         )
-        known = fingerprint(*(about or (rule, rule, *self._contents(places[0]))))
+        own_fingerprint = fingerprint(*(about or (rule, rule, *self._contents(places[0]))))
         reach = Reach(
             rule=rule,
             severity=severity,
@@ -541,12 +550,12 @@ class _Files:
             breaks=readers(witness) if severity == "breaking" and witness is not None else "",
             sender=None if witness is None else witness.accepted_by,
             witness=witness,
-            fingerprint=known,
+            fingerprint=own_fingerprint,
         )
-        return Finding((reach,), known, old=old, new=new)
+        return Finding((reach,), own_fingerprint, old=old, new=new)
 
     def _contents(self, place: str) -> Iterable[JSON]:
-        """What both schemas say, as far as it is about a place."""
+        """The content of both schemas that a finding at a place depends on."""
         return (place, *self.schemas) if place else map(asserted_content, self.schemas)
 
 
@@ -565,4 +574,4 @@ _LANGUAGE: Final[Mapping[Revision, tuple[str, Severity, str, str]]] = {
         "Keep writing values that the old schema accepts while readers use it.",
     ),
 }
-"""What is said of a value that one schema alone accepts."""
+"""The rule, severity, message and advice for values that only one schema accepts, by the revision that accepts them."""

@@ -1,4 +1,4 @@
-"""What can be wrong with a comparison, its waivers and repairs."""
+"""The faults of comparisons, waivers and repairs."""
 
 from __future__ import annotations
 

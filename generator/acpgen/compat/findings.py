@@ -1,4 +1,4 @@
-"""What the check reports: findings with their proof, and the report that holds them. Frozen data, no behaviour."""
+"""The results of the check: findings with their proof, and the report that contains them. Frozen data."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ Bindings: TypeAlias = Literal["identical", "additive", "breaking"]
 Effect: TypeAlias = Literal["refused", "lost", "claimed", "added", "renamed", "reworded"]
 
 BUDGET: Final = 1_000_000
-"""Steps that the proofs of a comparison may take together, the same on each machine. The largest protocols at hand take 120,000."""
+"""The total number of proof steps of a comparison, the same on every machine. The largest protocols tested take 120,000."""
 
 SEVERITIES: Final[tuple[Severity, ...]] = ("breaking", "undecided", "risky", "additive", "editorial")
-"""Worst first."""
+"""The severities, worst first."""
 
 NO_ACTION: Final = "No action is needed."
-"""The advice of a finding that asks for nothing."""
+"""The advice of a finding that requires no action."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourcePosition:
-    """A place in a source: the file as people know it, the JSON Pointer inside it, and line and column, counted from 1.
+    """A place in a source: the display name of the file, the JSON Pointer in it, and line and column, counted from 1.
 
-    `value` is what stands there, for those who show it; `None` for a whole file.
+    `value` is the JSON value there, for display; `None` for a whole file.
     """
 
     file: str
@@ -48,11 +48,11 @@ class SourcePosition:
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """A whole message that proves a finding.
+    """A complete message that proves a finding.
 
-    A refusal names the revision that accepts it and the one that refuses it; a loss names the revision in which the message
-    carries the meaning that is lost. `verified`: a validator has confirmed what is said of each revision that is named, one that takes
-    formats as annotations where the comparison does. `formats`: one that asserts them has confirmed it too; `None` where none was asked.
+    For a rejection, the revisions that accept and reject it are set; for a loss, the revision in which it carries the lost meaning.
+    `verified`: a validator has confirmed this for each of these revisions, treating formats as annotations if the comparison does.
+    `formats`: a validator that asserts formats has confirmed it too; `None` if none was run.
     """
 
     value: JSON = field(hash=False)
@@ -65,9 +65,9 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class Waiver:
-    """An accepted finding: the reason, and until when, which is the last day `expires` or the release `until`.
+    """An accepted finding: the reason and the end, either the last day `expires` or the release `until`.
 
-    The finding is named by rule, fingerprint and places. `at` and `line` are the place of the waiver in its file.
+    The finding is identified by rule, fingerprint and places. `at` and `line` are the position of the waiver in its file.
     """
 
     rule: str
@@ -82,13 +82,13 @@ class Waiver:
 
     @property
     def end(self) -> str:
-        """The end for people: `2027-01-31`, `release 1.7.0`."""
+        """The end for display: `2027-01-31`, `release 1.7.0`."""
         return f"release {self.until}" if self.expires is None else self.expires.isoformat()
 
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """Lines of a file, counted from 1, and the text that takes their place."""
+    """A range of lines of a file, counted from 1, and the text that replaces it."""
 
     first: int
     last: int
@@ -97,7 +97,7 @@ class Suggestion:
 
 @dataclass(frozen=True, slots=True)
 class FilePatch:
-    """The edits of one file: a JSON Patch (RFC 6902) against it, and the same as lines."""
+    """The edits of one file: a JSON Patch (RFC 6902), and the same edits as lines."""
 
     file: str
     patch: tuple[JSON, ...] = field(hash=False)
@@ -106,9 +106,10 @@ class FilePatch:
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """An edit of the new schema that ends a finding and makes nothing worse: the comparison has been made again with it.
+    """An edit of the new schema that removes a finding and makes nothing worse, confirmed by a new comparison.
 
-    It needs no repair of another finding. `keeps`: what the change was made for remains; otherwise `why` says why it cannot.
+    It does not depend on the repair of another finding. `keeps`: the purpose of the change is preserved; otherwise `why` says why it
+    cannot be.
     """
 
     description: str
@@ -119,7 +120,7 @@ class Repair:
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """All repairs at once: the verdict that remains, and how many of the findings that count they end."""
+    """All repairs together: the remaining verdict, and how many of the findings that count they remove."""
 
     verdict: Verdict
     ended: int
@@ -129,7 +130,7 @@ class Fix:
 
 @dataclass(frozen=True, slots=True)
 class PolicyDecision:
-    """What the check says of a finding that the project's policy judges otherwise, and why it does."""
+    """The check's own severity of a finding that the project's policy changed, and the reason for it."""
 
     judged: Severity
     reason: str
@@ -137,14 +138,14 @@ class PolicyDecision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reach:
-    """What changed in one kind of message, and what happens to that.
+    """A change in one kind of message, and its effect.
 
-    `method` is `None` for what belongs to no method; `location` is the place in the message, `old_at` and `new_at` are `file#/pointer` of
-    the sources. `breaks` says in words which exchange fails; `sender` is the revision whose messages suffer, as far as the rule says.
-    `refuses` are the revisions that refuse what the other sends, `doubtful` those of which that could not be told, `is_cut_off` where the
-    budget was spent before. `declaration` is what people call the thing that changed, `cause` tells it from all others, `said` is what its
-    rule says of it and `subject` which of its kind it is, `None` where only the two texts do: messages of which these are the same hold one
-    thing. `fingerprint` is for waivers of this message alone.
+    `method` is `None` for a change outside methods; `location` is the place in the message, `old_at` and `new_at` are `file#/pointer` in
+    the sources. `breaks` describes the exchange that fails; `sender` is the revision whose messages are affected, if the rule names one.
+    `refuses` are the revisions that reject what the other sends, `doubtful` those for which this is undecided; `is_cut_off` if the
+    budget was exhausted first. `declaration` is the display name of the changed part, `cause` identifies it, `said` is the rule's
+    statement and `subject` identifies it among those of its kind, `None` if only the two texts do: messages that agree in these belong
+    to one finding. `fingerprint` is for waivers of this message alone.
     """
 
     rule: str
@@ -173,41 +174,41 @@ class Reach:
 
     @property
     def breaks_for(self) -> tuple[Revision, ...]:
-        """The revisions that refuse what the other sends, or that it breaks because a name has lost its meaning."""
+        """The revisions that reject what the other sends, or that break because a name has lost its meaning."""
         if self.severity != "breaking" or self.effect != "lost":
             return self.refuses
-        lost: tuple[Revision, ...] = ("old", "new") if self.sender is None else (opposite(self.sender),)
-        return tuple(dict.fromkeys((*self.refuses, *lost)))
+        revisions_with_loss: tuple[Revision, ...] = ("old", "new") if self.sender is None else (opposite(self.sender),)
+        return tuple(dict.fromkeys((*self.refuses, *revisions_with_loss)))
 
     @property
     def senders(self) -> tuple[Revision, ...]:
-        """The revisions whose messages suffer: that which the rule names, and those whose messages the other may refuse."""
-        named = () if self.sender is None else (self.sender,)
-        return tuple(dict.fromkeys((*named, *(opposite(each) for each in (*self.breaks_for, *self.doubtful)))))
+        """The revisions whose messages are affected: the one that the rule names, and those whose messages the other may reject."""
+        rule_senders = () if self.sender is None else (self.sender,)
+        return tuple(dict.fromkeys((*rule_senders, *(opposite(each) for each in (*self.breaks_for, *self.doubtful)))))
 
     @property
     def failing_sender(self) -> Revision | None:
-        """The sender, where an exchange fails."""
+        """The sender if an exchange fails; otherwise `None`."""
         return self.sender if self.breaks else None
 
     @property
     def own_severity(self) -> Severity:
-        """What the check says, whatever the project's policy does."""
+        """The severity that the check found, before the project's policy."""
         return self.severity if self.ruled is None else self.ruled.judged
 
 
 def _of_first(name: str) -> Any:
-    """What is said of the first message of a finding, for the finding."""
+    """A property of a finding that returns the attribute of its first reach."""
     return property(lambda finding: getattr(finding.reaches[0], name))
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One declaration that changed, and what the change does to peers.
+    """One changed declaration and its effect on peers.
 
-    `reaches` are the messages that hold it, worst first, and there is one at least: what is said of the finding is said of the first, and
-    `breaks` names every exchange that fails. `fingerprint` stays the same when further messages come to hold it, unless these suffer other
-    harm.
+    `reaches` are the messages that contain it, worst first, at least one: the attributes of the finding are those of the first, but
+    `breaks` names every failing exchange. `fingerprint` does not change when more messages contain the declaration, unless their harm is
+    a different one.
     """
 
     reaches: tuple[Reach, ...]
@@ -239,7 +240,7 @@ class Finding:
 
     @property
     def ruled(self) -> PolicyDecision | None:
-        """What the check says of the worst message, and why the project's policy judges any of them otherwise."""
+        """The check's severity of the worst message, with the policy's reasons for changes; `None` if it changed nothing."""
         reasons = dict.fromkeys(each.ruled.reason for each in self.reaches if each.ruled is not None)
         if not reasons:
             return None
@@ -248,25 +249,25 @@ class Finding:
 
     @property
     def repair_sentence(self) -> str:
-        """What repairs it, or why nothing does; empty where no repair was asked for."""
+        """The repair, or the reason why there is none; empty if no repair was requested."""
         if self.repair is None:
             return f"No repair: {self.no_repair}" if self.no_repair else ""
         return f"Repair: {self.repair.description}{f' {self.repair.why}' if self.repair.why else ''}"
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """The methods whose messages hold what changed."""
+        """The methods whose messages contain the changed part."""
         return tuple(dict.fromkeys(each.method for each in self.reaches if each.method is not None))
 
     @property
     def fingerprints(self) -> tuple[str, ...]:
-        """Its own, and those of the messages that hold what changed."""
+        """The finding's own fingerprint and those of its reaches."""
         return tuple(dict.fromkeys((self.fingerprint, *(each.fingerprint for each in self.reaches))))
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something to know that is no finding: neither the verdict nor the exit code depends on it. `at` is its place."""
+    """A remark that is not a finding: it affects neither the verdict nor the exit code. `at` is its place."""
 
     rule: str
     message: str
@@ -276,7 +277,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Inclusion:
-    """Whether one revision accepts what the other does: `backward` from old to new, `forward` from new to old."""
+    """Whether one revision accepts everything that the other accepts: `backward` from old to new, `forward` from new to old."""
 
     backward: Answer
     forward: Answer
@@ -284,7 +285,7 @@ class Inclusion:
 
 @dataclass(frozen=True, slots=True)
 class NotCompared:
-    """A definition or another part of a file that was not compared, and why."""
+    """A definition or another part of a file that was not compared, and the reason."""
 
     name: str
     reason: str
@@ -292,8 +293,9 @@ class NotCompared:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What was compared: how many methods are in both revisions, how many definitions in either, how many of these were compared, and
-    what was not.
+    """What was compared: the number of methods in both revisions, of definitions in either, and of compared definitions.
+
+    `not_compared` are the parts that were not compared.
     """
 
     methods: int
@@ -304,7 +306,7 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """Everything that the rules have to say, in no order that matters, and the plain relation of all messages, method by method."""
+    """The unordered results of all rules, and the plain inclusion of all messages, method by method."""
 
     reaches: tuple[Reach, ...]
     language: Inclusion
@@ -313,7 +315,7 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True)
 class Nameable:
-    """What either revision has that a policy may name: roles, methods, and where each definition stands."""
+    """The names of either revision that a policy may use: roles, methods, and the positions of definitions."""
 
     roles: tuple[str, ...] = ()
     methods: tuple[str, ...] = ()
@@ -322,14 +324,13 @@ class Nameable:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The outcome of a comparison. `findings` are sorted: worst first, then by method and place.
+    """The result of a comparison. `findings` are sorted: worst first, then by method and place.
 
-    `verdict` is the worst severity that stands in the schemas, waived or not; `identical` means that nothing was found. `coverage` is
-    `None` in language mode, which compares the documents as they are. `merge_base` is the commit of the old side where that was asked for.
-    `earlier` are the releases that a transitive promise has compared too, `None` without one. `unruled` is the verdict without the
-    project's policy, `None` where that is the verdict. `docs` is the address of the site that has a page for each rule, `whole` that of
-    the whole report; both are empty where there is none. `fix` is what all repairs come to, where these were asked for and some were
-    found. `named` is what the revisions have that a policy may name; it is empty in language mode.
+    `verdict` is the worst severity in the schemas, waived or not; `identical` means no findings. `coverage` is `None` in language mode,
+    which compares the documents as they are. `merge_base` is the commit of the old side if a merge base was requested. `earlier` are the
+    releases also compared for a transitive promise, `None` without one. `unruled` is the verdict without the project's policy, `None` if
+    it is the same. `docs` is the URL of the site with the rule pages, `whole` that of the complete report; empty if there is none. `fix`
+    is the combined result of all repairs, if requested and found. `named` are the names that a policy may use, empty in language mode.
     """
 
     mode: Mode
@@ -352,17 +353,17 @@ class Report:
 
 
 def readers(witness: Witness) -> str:
-    """Who breaks where a plain schema refuses a value."""
+    """The description of the reader that breaks when a plain schema rejects a value."""
     return f"a reader with the {witness.refused_by} schema that receives a value of the {witness.accepted_by} one"
 
 
 def opposite(revision: Revision) -> Revision:
-    """The other revision of the two."""
+    """The other revision."""
     return "new" if revision == "old" else "old"
 
 
 def order(finding: Finding) -> tuple[int, bool, str, str, str, str]:
-    """Where a finding stands in a report: worst first, then by method and place."""
+    """The sort key of a finding in a report: worst first, then by method and place."""
     rank = SEVERITIES.index(finding.severity)
     return rank, finding.method is None, finding.method or "", finding.location, finding.rule, finding.fingerprint
 
@@ -386,8 +387,9 @@ _FAILING: Final[dict[str, tuple[Severity, ...]]] = {
 
 
 def failing(report: Report, fail_on: str) -> tuple[Finding, ...]:
-    """The findings that count under `--fail-on`: not waived, and of any message not waived by itself that is bad enough. What is undecided
-    always counts, but for `never`.
+    """The findings that count under `--fail-on`: not waived, with a severe enough reach that is not waived either.
+
+    Undecided findings always count, except with `never`.
     """
     bad = _FAILING[fail_on]
     return tuple(
@@ -398,27 +400,27 @@ def failing(report: Report, fail_on: str) -> tuple[Finding, ...]:
 
 
 def fails(report: Report, fail_on: str, fail_on_bindings: str = "never") -> bool:
-    """Whether a report stops a pipeline."""
+    """Whether a report makes the command exit with 1."""
     stopping = {"never": (), "breaking": ("breaking",), "additive": ("breaking", "additive")}[fail_on_bindings]
     return bool(failing(report, fail_on)) or report.bindings in stopping
 
 
 def lowered_findings(report: Report) -> tuple[Finding, ...]:
-    """The findings that the project's policy takes for less than the check does, in any message."""
+    """The findings whose severity the project's policy lowered in any message."""
     return tuple(each for each in report.findings if any(_lowered_by(one) > 0 for one in each.reaches))
 
 
 def raised_findings(report: Report) -> tuple[Finding, ...]:
-    """The findings that the project's policy takes for worse than the check does, in any message."""
+    """The findings whose severity the project's policy raised in any message."""
     return tuple(each for each in report.findings if any(_lowered_by(one) < 0 for one in each.reaches))
 
 
 def _lowered_by(reach: Reach) -> int:
-    """How many ranks a policy has lowered the severity."""
+    """The number of ranks by which a policy lowered the severity; negative if it raised it."""
     return SEVERITIES.index(reach.severity) - SEVERITIES.index(reach.own_severity)
 
 
 def counts(report: Report) -> dict[Severity, int]:
-    """How many findings there are of each severity that occurs, worst first."""
-    found = [finding.severity for finding in report.findings]
-    return {severity: found.count(severity) for severity in SEVERITIES if severity in found}
+    """The number of findings of each severity that occurs, worst first."""
+    severities = [finding.severity for finding in report.findings]
+    return {severity: severities.count(severity) for severity in SEVERITIES if severity in severities}

@@ -1,9 +1,7 @@
-"""One finding for each thing that changed, with all messages that hold it, and what tells it from others, so that a waiver covers what it
-was written for and nothing else.
+"""Groups changes into findings with all messages that contain them, and computes fingerprints, so that a waiver covers only its finding.
 
-A fingerprint depends on what a finding is about and on how bad it is: what is accepted must not become worse. Where a finding has no
-subject of its own, it also depends on what stands at its places, without the words that only people read and without what nothing
-there refers to.
+A fingerprint depends on the subject of a finding and on its severity: a waived finding must not become worse. For a finding without a
+subject, it also depends on the content at its places, without descriptive text and without unreferenced definitions.
 """
 
 from __future__ import annotations
@@ -27,11 +25,11 @@ if TYPE_CHECKING:
     from acpgen.ir import JSON
 
 _ADDRESSED: Final = frozenset({"$id", "id", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef"})
-"""Keywords by which a reference may lead elsewhere than a pointer does."""
+"""Keywords because of which a reference may resolve differently than as a pointer."""
 
 
 def group_findings(reaches: Iterable[Reach], old: Input, new: Input) -> tuple[Finding, ...]:
-    """The findings, one for each thing that changed, with their places in files: worst first, then by method and location."""
+    """Group the reaches into findings, one per changed part, with positions in files: worst first, then by method and location."""
     causes: dict[tuple[object, ...], list[Reach]] = {}
     for each in reaches:
         causes.setdefault((each.rule, each.subject, each.said, each.cause), []).append(each)
@@ -40,7 +38,10 @@ def group_findings(reaches: Iterable[Reach], old: Input, new: Input) -> tuple[Fi
 
 
 def _finding(group: list[Reach], old: SourcePositions, new: SourcePositions) -> Finding:
-    """The finding of one cause. What has no subject is known by what stands at both places: another text there may be another matter."""
+    """The finding of one cause.
+
+    Without a subject, the content at both places identifies it, since other content may be a different change.
+    """
     group = sorted(_without_duplicates(group), key=_sort_key)
     first = group[0]
     sides = ((old, first.old_at), (new, first.new_at)) if first.subject is None else ()
@@ -55,54 +56,54 @@ def _finding(group: list[Reach], old: SourcePositions, new: SourcePositions) -> 
 
 
 def _about(each: Reach) -> list[str | None]:
-    """What tells this from others, so that edits elsewhere change nothing of it, and what becomes worse is another one."""
+    """The identity of a reach: edits elsewhere do not change it, and a change for the worse does."""
     return [each.severity, each.rule, each.method, each.flow, each.location, each.subject]
 
 
 def _without_duplicates(group: list[Reach]) -> list[Reach]:
-    """The same without reports on a branch by its place, `#/oneOf/0.n`, where the whole document has the same one, `(text).n`."""
+    """The reaches without those at a branch, `#/oneOf/0.n`, that duplicate one of the whole document, `(text).n`."""
 
     def harm(each: Reach) -> tuple[object, ...]:
         return each.severity, each.effect, each.method, each.flow, each.breaks, each.old_at, each.new_at
 
-    named = {harm(each) for each in group if "#/" not in each.location}
-    return [each for each in group if "#/" not in each.location or harm(each) not in named]
+    document_harms = {harm(each) for each in group if "#/" not in each.location}
+    return [each for each in group if "#/" not in each.location or harm(each) not in document_harms]
 
 
 def _sort_key(each: Reach) -> tuple[int, int, bool, str, str, str]:
-    """Worst first, then the smallest witness."""
+    """The sort key of a reach: worst first, then the smallest witness."""
     size = 0 if each.witness is None else len(dumps(each.witness.value))
     return SEVERITIES.index(each.severity), size, each.method is None, each.method or "", each.flow, each.location
 
 
 def fingerprint(*about: object) -> str:
-    """What a finding is about, in a short text."""
+    """A short hash of the identifying values of a finding."""
     return hashlib.sha256(dumps(about, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def contents(value_at: Callable[[str], JSON], at: str) -> dict[str, JSON]:
-    """What stands at a place and at all places that it refers to, however far, as programs read it; by place, in order."""
-    found: dict[str, JSON] = {}
+    """The content at a place and at all places that it transitively refers to, without prose; by place, sorted."""
+    values_by_place: dict[str, JSON] = {}
 
     def below(place: str) -> list[str]:
         value = without_prose(value_at(place), _last(place))
-        found[place] = value if place.partition("#")[2] else _without_definitions(value)
-        return [urljoin(place, unquote(ref)) for ref in refs_anywhere(found[place])]
+        values_by_place[place] = value if place.partition("#")[2] else _without_definitions(value)
+        return [urljoin(place, unquote(ref)) for ref in refs_anywhere(values_by_place[place])]
 
-    return {place: found[place] for place in sorted(reachable([at], below))}
+    return {place: values_by_place[place] for place in sorted(reachable([at], below))}
 
 
 def asserted_content(schema: JSON) -> JSON:
-    """What a schema says of values: its root and the definitions that this refers to, as programs read them.
+    """The assertions of a schema: its root and the definitions that it transitively refers to, without prose.
 
-    The whole schema, words aside, where references lead by more than pointers.
+    The whole schema without prose if references use more than pointers.
     """
 
     def value_at(place: str) -> JSON:
         if place != "#" and not place.startswith("#/"):
             raise KeyError(place)
-        found: JSON = resolve(schema, place[1:])
-        return found
+        value: JSON = resolve(schema, place[1:])
+        return value
 
     with suppress(KeyError):
         if is_object(schema) and not _is_addressed(schema):
@@ -111,7 +112,7 @@ def asserted_content(schema: JSON) -> JSON:
 
 
 def without_prose(value: JSON, key: str = "") -> JSON:
-    """A schema without the words in it that only people read; `key` is where it stands: below some keys stand maps of schemas."""
+    """A schema without the keywords that hold only prose; `key` is the key of the schema, since some keys hold maps of schemas."""
     if is_array(value):
         return [without_prose(each) for each in value] if key in (*LISTS, *SINGLE) else value
     if not is_object(value):
@@ -126,7 +127,7 @@ def without_prose(value: JSON, key: str = "") -> JSON:
 
 
 def _without_definitions(root: JSON) -> JSON:
-    """A document without its definitions: those that matter are referred to. With two keywords for them one is read by nobody."""
+    """A document without its definitions, because the relevant ones are referenced; unchanged if it has both keywords for definitions."""
     if not is_object(root) or all(key in root for key in DEFINITIONS):
         return root
     return {key: value for key, value in root.items() if key not in DEFINITIONS}
@@ -139,7 +140,7 @@ def _is_addressed(value: JSON) -> bool:
 
 
 def _last(place: str) -> str:
-    """The last key of a pointer; empty where it may be the name of something, and not a keyword."""
+    """The last key of a pointer; empty if it may be a name in a map and not a keyword."""
     match pointer_parts(place.partition("#")[2]):
         case (*_, around, _) if around in MAPS:
             return ""

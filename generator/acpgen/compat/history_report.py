@@ -1,6 +1,6 @@
-"""A history as a report that every format writes: a table of steps, and what the newest revision does to peers of the oldest.
+"""Converts a history into a report for every output format: the steps, and the effects of the newest revision on the oldest peers.
 
-`history_report.schema.json` beside this file says what the JSON looks like; keys may be added, never renamed.
+`history_report.schema.json` beside this file specifies the JSON; keys may be added, never renamed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _ORDER: Final = (
 
 
 def history_report(timeline: Timeline, fail_on: str = "risky") -> DiagnosticReport:
-    """A history as a report; the level says which steps make the exit code 1."""
+    """A history as a report; its exit code is 1 if a step counts under `fail_on`."""
     labels = {each.name: each.label for each in timeline.milestones}
     verdict = min(_verdicts(timeline), key=_ORDER.index, default="identical")
     return DiagnosticReport(
@@ -62,7 +62,7 @@ _COLUMNS: Final = (
 
 
 def _table(timeline: Timeline) -> ReportTable:
-    """The revisions and what the step to each did; releases have neither day nor subject."""
+    """The table of the revisions with the result of the step to each; releases have neither day nor subject."""
     arrivals = {step.new: step for step in timeline.steps}
     rows = [_row(each, arrivals.get(each)) for each in timeline.milestones]
     count = len(_COLUMNS) if any(each.day for each in timeline.milestones) else len(_COLUMNS) - 2
@@ -105,7 +105,7 @@ def _diagnostic(origin: Origin, labels: dict[str, str]) -> Diagnostic:
 
 
 def _summary(timeline: Timeline, fail_on: str) -> str:
-    """How many revisions there are, how many steps have which verdict, and how many count."""
+    """The number of revisions, of steps by verdict, and of steps that count."""
     parts = [counted(len(timeline.milestones), "revision")]
     verdicts = [*_verdicts(timeline)]
     parts += [f"{verdicts.count(verdict)} {verdict}" for verdict in _ORDER if verdict in verdicts]
@@ -116,7 +116,7 @@ def _summary(timeline: Timeline, fail_on: str) -> str:
 
 
 def _verdicts(timeline: Timeline) -> Iterator[str]:
-    """The verdicts of the steps, and of the revisions that could not be read."""
+    """Yield the verdicts of the steps, and one for each unreadable revision."""
     yield from ("cannot be read" for _ in timeline.unread)
     yield from (step.report.verdict if step.report else "not compared" for step in timeline.steps)
 
@@ -127,13 +127,13 @@ def _span(timeline: Timeline) -> str:
 
 
 def _bump(bump: Bump) -> str:
-    """The version that a step needs, and the one that was made if it says too little."""
+    """The version that a step needs, with the actual bump if that is too small."""
     if bump.needed is None:
         return ""
-    needed = "no new version" if bump.needed == "none" else bump.needed
+    required_version = "no new version" if bump.needed == "none" else bump.needed
     if bump.is_enough is None:
-        return f"{needed} (pre-release)" if bump.prerelease else needed
-    return needed if bump.is_enough else f"{needed}, but made {bump.made}"
+        return f"{required_version} (pre-release)" if bump.prerelease else required_version
+    return required_version if bump.is_enough else f"{required_version}, but made {bump.made}"
 
 
 def history_data(timeline: Timeline, fail_on: str = "risky") -> dict[str, JSON]:

@@ -1,4 +1,4 @@
-"""Keywords that have no effect where they stand, and that one revision has and the other has not, or otherwise."""
+"""Notes on keywords that have no effect where they stand, and that differ between the two revisions."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from acpgen.pointers import plain_pointer
 _MEANT: Final = (FOREIGN_KEYWORD, HIDDEN_KEYWORD, MISSPELT_KEYWORD)
 
 _NAMED: Final = 20
-"""The places that have a note of their own. The rest is counted."""
+"""The maximum number of places with a note of their own; the others are counted."""
 
 
 def ignored_keywords(old: Input, new: Input, left_out: tuple[Iterable[Fault], Iterable[Fault]]) -> tuple[Note, ...]:
-    """A note for each keyword without effect whose value is in one revision alone. `left_out` is what either does not read.
+    """A note for each keyword without effect whose value is only in one revision; `left_out` are the ignored keywords of each.
 
-    A key that is like no keyword is an annotation of somebody else's.
+    A key that resembles no keyword is a foreign annotation and gets no note.
     """
     positions = SourcePositions(old), SourcePositions(new)
     before, after = (
         {(note.at, *_content(side, note)): note for note in notes if note.kind in _MEANT}
         for side, notes in zip(positions, left_out, strict=True)
     )
-    gone, come = _without(before, after), _without(after, before)
-    changed = {each.values["keyword"] for each in come}  # what has changed is reported once
+    removed, added = _without(before, after), _without(after, before)
+    changed_keywords = {each.values["keyword"] for each in added}  # what has changed is reported once
     notes = [
-        *(_note("Removed", positions[0], each) for each in gone if each.values["keyword"] not in changed),
-        *(_note("Added or changed", positions[1], each) for each in come),
+        *(_note("Removed", positions[0], each) for each in removed if each.values["keyword"] not in changed_keywords),
+        *(_note("Added or changed", positions[1], each) for each in added),
     ]
     if len(notes) <= _NAMED:
         return tuple(notes)
@@ -46,7 +46,7 @@ def ignored_keywords(old: Input, new: Input, left_out: tuple[Iterable[Fault], It
 
 
 def _content(positions: SourcePositions, note: Fault) -> tuple[str, str]:
-    """What a keyword without effect says, wherever it stands: the keyword, and its value as JSON."""
+    """The content of a keyword without effect, independent of its place: the keyword and its value as JSON."""
     around, keyword = positions.value(note.at), str(note.values["keyword"])
     return keyword, dumps(around.get(keyword) if is_object(around) else None, sort_keys=True)
 
@@ -56,14 +56,14 @@ Ignored: TypeAlias = "Mapping[tuple[str, str, str], Fault]"
 
 
 def _without(side: Ignored, other: Ignored) -> list[Fault]:
-    """What one side says more often than the other. What both say at one place is no part of it if that can be."""
+    """The keywords that one side has more often than the other; those that both have at the same place are matched first."""
     more = Counter(key[1:] for key in side) - Counter(key[1:] for key in other)
-    found: list[Fault] = []
+    surplus: list[Fault] = []
     for key in sorted(side, key=other.__contains__):
         if more[key[1:]] > 0:
             more[key[1:]] -= 1
-            found.append(side[key])
-    return found
+            surplus.append(side[key])
+    return surplus
 
 
 def _note(how: str, positions: SourcePositions, each: Fault) -> Note:

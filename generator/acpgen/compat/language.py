@@ -1,4 +1,4 @@
-"""What a comparison of two plain schemas covers beside their roots: the definitions that these do not refer to, and what is no schema."""
+"""The scope of comparing two plain schemas beyond their roots: unreferenced definitions, and objects that are no schema."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote, urljoin
 
 from acpgen.compat.findings import Answer, Inclusion
-from acpgen.compat.protocol.formats import count_unknown_formats, doubt_about
+from acpgen.compat.protocol.formats import count_unknown_formats, doubt_formats
 from acpgen.input.drafts import MODERN, draft_of
 from acpgen.input.numbers import dumps
 from acpgen.input.walk import (
@@ -35,7 +35,7 @@ ROOT: Final = "#"
 
 
 class Definitions:
-    """The definitions of a schema by their places, and what each refers to: by a pointer, or by the address of a definition."""
+    """The definitions of a schema by their places, and the references of each, by pointer or by the URI of a definition."""
 
     def __init__(self, whole: JSON) -> None:
         self.draft = draft_of(whole, {})
@@ -45,9 +45,9 @@ class Definitions:
         at = {base: ROOT, **{address: place for place, address in bases.items()}}
 
         def meant(reference: str, place: str) -> str:
-            """The place that a reference in a definition means; empty where that is no definition."""
-            address, _, written = _join(bases.get(place, base), reference).partition("#")
-            return f"{at[address]}{unquote(written)}" if address in at else ""
+            """The place of the definition that a reference resolves to; empty if it is not a definition."""
+            address, _, fragment = _join(bases.get(place, base), reference).partition("#")
+            return f"{at[address]}{unquote(fragment)}" if address in at else ""
 
         root = {key: each for key, each in whole.items() if key not in DEFINITIONS} if is_object(whole) else whole
         self.schemas = {ROOT: root, **self.places}
@@ -59,11 +59,11 @@ class Definitions:
         self.judged_by_root = self._reach([ROOT], judging)
 
     def reach(self, start: Iterable[str]) -> set[str]:
-        """The definitions at these places, and all that their references lead to."""
+        """The definitions at these places and all that they transitively refer to."""
         return self._reach(start, self._refers)
 
     def lead_to(self, ends: Iterable[str]) -> set[str]:
-        """The definitions at these places, and all whose references lead to one."""
+        """The definitions at these places and all that transitively refer to one of them."""
         by: dict[str, list[str]] = {}
         for place, others in self._refers.items():
             for other in others:
@@ -75,8 +75,9 @@ class Definitions:
 
 
 def unreferenced(old: Definitions, new: Definitions) -> tuple[tuple[str, str], ...]:
-    """The places, in each of them, of the definitions of both schemas that a root does not refer to, and that differ or refer to what
-    differs. Equal text differs where another draft reads it.
+    """The pairs of places of shared definitions that a root does not refer to and that differ or refer to a differing one.
+
+    Equal text differs if it is read under another draft.
     """
     renames = _renames(old, new)
     differing = {
@@ -94,17 +95,19 @@ def unreferenced(old: Definitions, new: Definitions) -> tuple[tuple[str, str], .
 
 
 def removed(old: Definitions, new: Definitions) -> tuple[str, ...]:
-    """The places of the definitions that only the old schema has, and to which neither its root refers nor a definition of both."""
+    """The places of definitions that only the old schema has and that neither its root nor a shared definition refers to."""
     renames = _renames(old, new)
     reached = old.judged_by_root | old.reach(renames)
     return tuple(place for place in old.places if place not in renames and place not in reached)
 
 
 def _renames(old: Definitions, new: Definitions) -> dict[str, str]:
-    """The definitions of the old schema that the new one has too, with their places there: `definitions` and `$defs` are one."""
-    moved = {_modern(place): place for place in new.places if place not in old.places}
-    found = ((place, place if place in new.places else moved.get(_modern(place), "")) for place in old.places)
-    return {one: other for one, other in found if other}
+    """The places in the new schema of the old definitions that both have; `definitions` and `$defs` are treated as equal."""
+    new_by_modern_place = {_modern(place): place for place in new.places if place not in old.places}
+    pairs = (
+        (place, place if place in new.places else new_by_modern_place.get(_modern(place), "")) for place in old.places
+    )
+    return {one: other for one, other in pairs if other}
 
 
 def _modern(place: str) -> str:
@@ -115,29 +118,23 @@ def _modern(place: str) -> str:
 def doubt_unknown_formats(
     comparison: Comparison, old: Definitions, new: Definitions, places: tuple[str, str]
 ) -> Comparison:
-    """A comparison of two schemas, or of their definitions at two places, in which formats are asserted: what it proves is not proven where
-    the two name other formats that cannot be.
+    """A comparison with asserted formats, with proofs weakened where the two schemas use different formats that cannot be asserted.
+
+    `places` are those of the compared definitions, empty for the root.
     """
-    found = [
+    unknown_formats = [
         count_unknown_formats(side.schemas[each] for each in side.reach([place or ROOT]))
         for side, place in zip((old, new), places, strict=True)
     ]
-    reason = doubt_about(*found)
-    if not reason:
-        return comparison
     return replace(
-        comparison, backward=_doubted(comparison.backward, reason), forward=_doubted(comparison.forward, reason)
+        comparison,
+        backward=doubt_formats(comparison.backward, *unknown_formats),
+        forward=doubt_formats(comparison.forward, *unknown_formats),
     )
 
 
-def _doubted(relation: Relation, reason: str) -> Relation:
-    if relation.witness is not None:
-        return relation
-    return replace(relation, verdict=type(relation.verdict).UNDECIDED, reason=f"{reason}.")
-
-
 def referenced_places(schema: JSON) -> frozenset[str]:
-    """The places that references lead to by a pointer from the root, `#/components/schemas/Thing`, however far."""
+    """The places that references transitively reach by a pointer from the root, `#/components/schemas/Thing`."""
 
     def below(part: JSON) -> list[str]:
         return [place for place in map(unquote, refs(part)) if place.startswith("#/")]
@@ -152,13 +149,14 @@ def referenced_places(schema: JSON) -> frozenset[str]:
 
 
 def is_other(schema: JSON) -> bool:
-    """Whether an object is not a JSON Schema at all: it has members, and none of them is a keyword."""
+    """Whether an object is not a JSON Schema: it has members, but no keyword."""
     return is_object(schema) and bool(schema) and not any(key in KEYWORDS or key.startswith("x-") for key in schema)
 
 
 def combine(comparisons: Sequence[Comparison], *, is_gone: bool, is_unread: bool) -> Inclusion:
-    """The answers of all comparisons as one. `is_gone`: a definition of the old schema was compared with nothing. `is_unread`: what is
-    not read differs.
+    """Combine the answers of all comparisons into one.
+
+    `is_gone`: a definition of the old schema had no counterpart. `is_unread`: parts that are not read differ.
     """
     return Inclusion(
         _worst([each.backward for each in comparisons], is_gone or is_unread),
@@ -174,8 +172,8 @@ def _worst(relations: Iterable[Relation], is_open: bool) -> Answer:
 
 
 def _definitions(schema: JSON) -> dict[str, JSON]:
-    """The definitions of a schema by their places, those in groups and inside other schemas too."""
-    found: dict[str, JSON] = {}
+    """The definitions of a schema by their places, including those in groups and inside other schemas."""
+    definitions: dict[str, JSON] = {}
     pending: list[tuple[tuple[str, ...], JSON]] = [((), schema)]
     while pending:
         keys, node = pending.pop()
@@ -183,15 +181,15 @@ def _definitions(schema: JSON) -> dict[str, JSON]:
             pending += [((*keys, name), member) for name, member in reversed(node.items())]
             continue
         if keys:
-            found[pointer(*keys)] = node
+            definitions[pointer(*keys)] = node
         for below, inner in inside(node):
             groups = [((*keys, *below, each), inner[each]) for each in DEFINITIONS if is_object(inner.get(each))]
             pending += [((*at, name), member) for at, group in groups for name, member in reversed(group.items())]
-    return {place: node for place, node in found.items() if is_object(node) or isinstance(node, bool)}
+    return {place: node for place, node in definitions.items() if is_object(node) or isinstance(node, bool)}
 
 
 def _judging(schema: JSON, draft: Draft) -> Iterator[str]:
-    """The references of a schema by which it judges values, its definitions aside."""
+    """Yield the references of a schema that affect validation, without those of its definitions."""
     pending = [schema]
     while pending:
         node = pending.pop()
@@ -211,7 +209,7 @@ _CONDITIONS: Final = ("if", "then", "else")
 
 
 def _join(base: str, reference: str) -> str:
-    """The address that a reference means; the reference itself where it is no address."""
+    """The URI that a reference resolves to; the reference itself if it is not a valid URI."""
     if reference.startswith("#"):
         return f"{base}{reference}"
     try:
@@ -221,7 +219,7 @@ def _join(base: str, reference: str) -> str:
 
 
 def _address(schema: JSON) -> str:
-    """What a schema calls itself; empty where it does not, or names an anchor alone."""
+    """The `$id` (or `id`) of a schema without a trailing `#`; empty if it has none or only an anchor."""
     own = (schema.get("$id") or schema.get("id")) if is_object(schema) else None
     return own.removesuffix("#") if isinstance(own, str) and not own.startswith("#") else ""
 

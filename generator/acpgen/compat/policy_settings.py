@@ -39,8 +39,9 @@ if TYPE_CHECKING:
 
 
 def policy(table: Mapping[str, Any], at: str, rules: Iterable[str], notes: Iterable[str] = ()) -> Policy:
-    """The policy that a table of the file `at` sets; `rules` are all that there are, `notes` those without a severity. The form of the
-    table is right: whoever reads the file has seen to it. Raises `Faults`.
+    """Build the policy from a table of the file `at`; `rules` are the ids of all rules, `notes` those without a severity.
+
+    The structure of the table has been validated when the file was read. Raises `Faults`.
     """
     faults = [*_rule_faults(table.get("severity", ()), at, tuple(rules), frozenset(notes))]
     if faults:
@@ -61,7 +62,7 @@ def policy(table: Mapping[str, Any], at: str, rules: Iterable[str], notes: Itera
 def _rule_faults(
     rows: Iterable[Mapping[str, str]], at: str, rules: Sequence[str], notes: Collection[str]
 ) -> Iterator[Fault]:
-    """Rules that there are not, or that have no severity."""
+    """The faults of rules that do not exist or have no severity."""
     for index, row in enumerate(rows):
         key, rule = f"tool.acpgen.compat.severity.{index}.rule", row.get("rule")
         if rule is not None and rule not in rules:
@@ -86,28 +87,28 @@ def _entries(table: Mapping[str, Any]) -> Iterator[PolicyEntry]:
 
 
 def require_roles(policy: Policy, reports: Iterable[Report], project: Config) -> None:
-    """Raises `Faults` where `promise` names a role that none of the reports knows, nor a protocol of the project.
+    """Check the roles that `promise` names: raises `Faults` if neither a report nor a protocol of the project has one.
 
-    Where nothing has roles, or a protocol of the project cannot be read, it is not known.
+    Nothing is checked if nothing has roles or a protocol of the project cannot be read.
     """
-    known = {role for report in reports for role in report.named.roles}
-    if policy.promises.keys() <= known:
+    role_names = {role for report in reports for role in report.named.roles}
+    if policy.promises.keys() <= role_names:
         return
     try:
-        known.update(_roles(project))
+        role_names.update(_roles(project))
     except Faults:
         return
-    if not known:
+    if not role_names:
         return
     faults: list[Fault] = [
         UNKNOWN_NAME(
             at=f"{place(project.file)}: tool.acpgen.compat.promise.{role}",
             kind="role",
             name=role,
-            hint=_hint(role, sorted(known)),
+            hint=_hint(role, sorted(role_names)),
         )
         for role in policy.promises
-        if role not in known
+        if role not in role_names
     ]
     if faults:
         raise Faults(faults)
@@ -120,7 +121,7 @@ def _roles(project: Config) -> Iterator[str]:
         yield from side(open_input(source, methods=project.profile(name)), unstable=True).meaning.protocol.sides
 
 
-def _hint(role: str, known: list[str]) -> str:
-    roles = f"The roles are {', '.join(map(repr, known))}."
-    guess = did_you_mean(role, known)
+def _hint(role: str, role_names: list[str]) -> str:
+    roles = f"The roles are {', '.join(map(repr, role_names))}."
+    guess = did_you_mean(role, role_names)
     return f"{guess} {roles}" if guess.startswith("Did") else roles

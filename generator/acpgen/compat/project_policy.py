@@ -1,6 +1,6 @@
-"""A project's policy: what it promises, and which findings it judges otherwise than the check does.
+"""A project's policy: its promises, and the findings whose severity it changes.
 
-A policy never hides: what it lowers stays in the report, with the severity that the check found and the reason, and is counted.
+A policy never hides findings: what it lowers stays in the report, with the original severity and the reason, and is counted.
 """
 
 from __future__ import annotations
@@ -30,20 +30,21 @@ from acpgen.compat.findings import (
 )
 
 Promise: TypeAlias = Literal["full", "backward", "forward", "none"]
-"""Which exchange between revisions must work: `backward`, what old peers send is accepted by new ones; `forward`, what new peers send is
-accepted by old ones; `full`, both."""
+"""The exchanges between revisions that must work: `backward`, new peers accept what old peers send; `forward`, old peers accept what new
+peers send; `full`, both.
+"""
 
 LOWERED: Final[Severity] = "additive"
-"""What becomes of a finding about something that is not promised."""
+"""The severity of a finding about a part without a promise."""
 
 WIDENED: Final = "language-widened"
-"""The rule of what only new writers of a plain schema send."""
+"""The rule for values of a plain schema that only new writers send."""
 
 MARKED: Final = "deprecated: true"
-"""The area of what a schema marks as deprecated itself."""
+"""The area of all parts that a schema itself marks as deprecated."""
 
 _NAMED: Final = 5
-"""As many findings a note names; the rest it counts."""
+"""The maximum number of findings that a note names; the others are counted."""
 
 _HARMFUL: Final = ("breaking", "undecided", "risky")
 _KEPT: Final[Mapping[Promise, tuple[Revision, ...]]] = {
@@ -57,29 +58,31 @@ _KEPT: Final[Mapping[Promise, tuple[Revision, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """A part of a protocol: a method, such as `session/*`, a place in its messages, such as `session/new params.cwd`, or a place in a
-    schema and all below it, such as `#/$defs/Tool` or `schema/acp/v2/*#`. `*` stands for any text; in a pointer, for one step.
-    `deprecated: true` is all that the old revision marks so.
+    """A part of a protocol that a policy entry applies to.
+
+    It is a method, such as `session/*`, a place in its messages, such as `session/new params.cwd`, or a place in a schema with
+    everything below it, such as `#/$defs/Tool` or `schema/acp/v2/*#`. `*` matches any text; in a pointer, one segment.
+    `deprecated: true` is everything that the old revision marks as deprecated.
     """
 
     written: str
 
-    def names(self, named: Nameable) -> str:
-        """What the area lacks in both revisions, for people; empty where they have what it names, or where that is not known."""
-        if self.written == MARKED or named == Nameable():
+    def names(self, nameable: Nameable) -> str:
+        """The reason why the area matches nothing in either revision, for display; empty if it matches or if that is unknown."""
+        if self.written == MARKED or nameable == Nameable():
             return ""
         file, mark, fragment = self.written.partition("#")
         if mark:
-            meets = any(_is_in(position, file) and _meets(position, fragment) for position in named.definitions)
+            meets = any(_is_in(position, file) and _meets(position, fragment) for position in nameable.definitions)
             return "" if meets else "nothing in either revision is at that place"
         method = self.written.partition(" ")[0]
-        if any(fnmatchcase(each, method) for each in named.methods):
+        if any(fnmatchcase(each, method) for each in nameable.methods):
             return ""
-        close = get_close_matches(method, named.methods, n=1)
+        close = get_close_matches(method, nameable.methods, n=1)
         return f"no method of either revision{f'; did you mean {close[0]!r}?' if close else ''}"
 
     def holds(self, reach: Reach, positions: Iterable[SourcePosition | None]) -> bool:
-        """Whether a finding at these positions, in this kind of message, lies in the area."""
+        """Whether a finding at these positions, in this kind of message, is in the area."""
         if self.written == MARKED:
             return _is_marked(next(iter(positions), None))
         file, mark, fragment = self.written.partition("#")
@@ -90,7 +93,7 @@ class Area:
 
 
 def _is_marked(position: SourcePosition | None) -> bool:
-    """Whether what stands at a position is marked as deprecated."""
+    """Whether the value at a position is marked as deprecated."""
     return position is not None and isinstance(position.value, dict) and position.value.get("deprecated") is True
 
 
@@ -104,7 +107,7 @@ def _is_in(position: SourcePosition, file: str) -> bool:
 
 
 def _meets(position: SourcePosition, fragment: str) -> bool:
-    """Whether one of the two lies in the other."""
+    """Whether one of the two places is below the other."""
     return all(map(fnmatchcase, position.pointer.split("/")[1:], fragment.split("/")[1:]))
 
 
@@ -114,10 +117,10 @@ def _is_within(location: str, area: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class PolicyEntry:
-    """One entry of a policy: the severity that it gives to the findings of a rule, in an area, or of a rule in an area, and why.
+    """One entry of a policy: the severity for the findings of a rule, of an area, or of a rule in an area, and the reason.
 
-    `table` is where it stands: "severity" gives any severity, "experimental" lowers what harms somebody in its area, "deprecated" what is
-    removed there from the day `sunset` on. An earlier table goes before a later one.
+    `table` is its table: "severity" sets any severity, "experimental" lowers harmful findings in its area, "deprecated" lowers removals
+    there from the day `sunset` on. Entries of earlier tables take precedence.
     """
 
     table: Literal["severity", "experimental", "deprecated"]
@@ -128,42 +131,42 @@ class PolicyEntry:
     sunset: date = date.min
 
     def holds(self, reach: Reach, positions: Iterable[SourcePosition | None]) -> bool:
-        """Whether this is about such a finding, at whatever day."""
+        """Whether the entry applies to such a finding, regardless of the date."""
         return self.rule in ("", reach.rule) and (self.area is None or self.area.holds(reach, positions))
 
     def judges(self, rule: str, today: date, *, is_harmful: bool) -> bool:
-        """Whether it gives its severity to what it is about."""
+        """Whether the entry sets its severity for a finding that it applies to."""
         is_due = self.table != "deprecated" or (is_removal(rule) and today >= self.sunset)
         return self.table == "severity" or (is_harmful and is_due)
 
     @property
     def why(self) -> str:
-        """The reason, with the area that is experimental or deprecated."""
+        """The reason, with the area if it is experimental or deprecated."""
         area = "" if self.area is None else self.area.written
         since = f"was deprecated until {self.sunset.isoformat()}" if self.table == "deprecated" else "is experimental"
         return self.reason if self.table == "severity" else f"{area} {since}: {self.reason}"
 
     @property
     def title(self) -> str:
-        """The entry as people wrote it."""
+        """The entry as written in the settings."""
         area = "" if self.area is None else repr(self.area.written)
         words = ("of", self.rule, area and f"at {area}") if self.table == "severity" else (area,)
         return " ".join(filter(None, (self.table, *words)))
 
     @property
     def specificity(self) -> tuple[bool, bool, bool, bool]:
-        """What names an area goes before what names a rule alone."""
+        """The sort key for precedence: by table, then entries with an area before those with only a rule."""
         is_first, is_second = self.table == "severity", self.table == "experimental"
         return is_first, is_second, self.area is not None, bool(self.rule)
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What `[tool.acpgen.compat]` says. `promise` stands for all roles that `promises` does not name.
+    """The content of `[tool.acpgen.compat]`; `promise` applies to all roles not in `promises`.
 
-    `since` is the release from which on every release that is kept is compared too; empty for all, `None` for none. `formats`: receivers
-    refuse what a `format` does. `docs` is the address of the site. `is_explicit`: the project says itself what it promises. Of plain
-    schemas, which have no roles, only the old direction is promised where it does not.
+    `since` is the first of the kept releases to compare as well; empty for all, `None` for none. `formats`: receivers reject values that
+    violate a `format`. `docs` is the URL of the documentation site. `is_explicit`: the project sets `promise` itself; otherwise plain
+    schemas, which have no roles, only have the backward promise.
     """
 
     promise: Promise = "full"
@@ -175,22 +178,23 @@ class Policy:
     is_explicit: bool = False
 
     def promised_to(self, role: str) -> Promise:
-        """What is promised to receivers of a role."""
+        """The promise to receivers of a role."""
         return self.promises.get(role, self.promise)
 
 
 NONE: Final = Policy()
-"""Everything is promised, and the check has the last word."""
+"""The default policy: everything is promised, and the severities of the check are unchanged."""
 
 
 def is_removal(rule: str) -> bool:
-    """Whether a rule tells that something that peers may use is gone."""
+    """Whether a rule reports the removal of something that peers may use."""
     return rule.endswith("-removed") and rule != "gate-removed"
 
 
 def apply(report: Report, policy: Policy, today: date, at: SourcePosition) -> Report:
-    """The report as a policy judges it: its findings with other severities where the policy says so, the verdict of these, and a note
-    for each reason. `at` is where the policy stands.
+    """Apply a policy to a report: change severities, recompute the verdict, and add a note for each reason.
+
+    `at` is the place of the policy.
     """
     findings = tuple(sorted((_finding(each, policy, today) for each in report.findings), key=order))
     ruled = [each for each in findings if each.ruled is not None]
@@ -203,7 +207,7 @@ def apply(report: Report, policy: Policy, today: date, at: SourcePosition) -> Re
 
 
 def _unused(report: Report, policy: Policy) -> Iterator[str]:
-    """The entries of a policy that are about no finding, each as people wrote it, with what the revisions lack of it."""
+    """Yield the entries of a policy that match no finding, as written, with what the revisions lack."""
     yield from (
         f"promise to {role!r} (neither revision has roles)" for role in policy.promises if not report.named.roles
     )
@@ -216,7 +220,7 @@ def _unused(report: Report, policy: Policy) -> Iterator[str]:
 
 
 def policy_unused(entries: tuple[str, ...], at: SourcePosition) -> Note:
-    """The note of entries of the policy that are about no finding."""
+    """The note on policy entries that match no finding."""
     what = "1 entry of the policy matches" if len(entries) == 1 else f"{len(entries)} entries of the policy match"
     return Note(
         "policy-unused",
@@ -227,33 +231,33 @@ def policy_unused(entries: tuple[str, ...], at: SourcePosition) -> Note:
 
 
 def _notes(ruled: Iterable[Finding], at: SourcePosition) -> Iterator[Note]:
-    """A note for each reason, and each change that it made."""
-    found: dict[tuple[str, Severity, Severity], list[str]] = {}
+    """Yield a note for each reason and each change of severity."""
+    names_by_change: dict[tuple[str, Severity, Severity], list[str]] = {}
     for finding in ruled:
         parts: set[tuple[str, Severity, Severity]] = {
             (each.ruled.reason, each.ruled.judged, each.severity) for each in finding.reaches if each.ruled
         }
         for part in parts:
-            found.setdefault(part, []).append(finding.declaration or finding.location or "the root")
-    for (reason, was, now), names in sorted(found.items()):
+            names_by_change.setdefault(part, []).append(finding.declaration or finding.location or "the root")
+    for (reason, was, now), names in sorted(names_by_change.items()):
         yield policy_applied(reason, was, now, names, at)
 
 
 def policy_applied(reason: str, was: Severity, now: Severity, names: Sequence[str], at: SourcePosition) -> Note:
-    """The note of findings to which the policy gives another severity."""
+    """The note on findings whose severity the policy changes."""
     what = "1 finding" if len(names) == 1 else f"{len(names)} findings"
-    left = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     verb = "lowers" if SEVERITIES.index(now) > SEVERITIES.index(was) else "raises"
     return Note(
         "policy-applied",
-        f"The policy {verb} {what} from {was} to {now}: {', '.join(names[:_NAMED])}{left}. {reason}",
+        f"The policy {verb} {what} from {was} to {now}: {', '.join(names[:_NAMED])}{more}. {reason}",
         "'acpgen rules' shows the whole policy.",
         at,
     )
 
 
 def _finding(finding: Finding, policy: Policy, today: date) -> Finding:
-    """A finding with each kind of message that holds it judged anew; the worst of them stands for it."""
+    """A finding with the policy applied to each reach, worst first."""
     positions = finding.old, finding.new
     reaches = [_judge(each, positions, policy, today) for each in finding.reaches]
     reaches.sort(key=lambda each: SEVERITIES.index(each.severity))
@@ -261,7 +265,7 @@ def _finding(finding: Finding, policy: Policy, today: date) -> Finding:
 
 
 def _judge(reach: Reach, positions: tuple[SourcePosition | None, ...], policy: Policy, today: date) -> Reach:
-    """What a policy makes of one kind of message, with who breaks also where the check did not take it for a breach."""
+    """A reach with the policy applied; `breaks` is set if it makes values that only new writers send breaking."""
     severity, reason = _said(reach, positions, policy, today) or (reach.severity, "")
     if severity == reach.severity:
         return reach
@@ -273,27 +277,30 @@ def _judge(reach: Reach, positions: tuple[SourcePosition | None, ...], policy: P
 def _said(
     reach: Reach, positions: tuple[SourcePosition | None, ...], policy: Policy, today: date
 ) -> tuple[Severity, str] | None:
-    """The severity that a policy gives to a finding, and why; `None` where it says nothing."""
+    """The severity that a policy sets for a reach, with the reason; `None` if it sets none."""
     is_promised = reach.rule == WIDENED and policy.is_explicit and "new" in _KEPT[policy.promise]
     is_harmful = is_promised or reach.severity in _HARMFUL
     about = [each for each in policy.entries if each.holds(reach, positions)]
-    found = [each for each in about if each.judges(reach.rule, today, is_harmful=is_harmful)]
-    if found:
-        chosen = max(reversed(found), key=lambda each: each.specificity)
-        return chosen.severity, chosen.why
+    entries = [each for each in about if each.judges(reach.rule, today, is_harmful=is_harmful)]
+    if entries:
+        entry = max(reversed(entries), key=lambda each: each.specificity)
+        return entry.severity, entry.why
     if is_promised:
         return "breaking", f"The promise is {policy.promise!r}: old readers accept what new writers send."
     return _unpromised(reach, policy) if is_harmful else None
 
 
 def _unpromised(reach: Reach, policy: Policy) -> tuple[Severity, str] | None:
-    """The severity of what fails only where nothing is promised. Where the check does not say who sends it, either may."""
+    """The severity of a failure in directions without a promise; `None` if one is promised.
+
+    If the check does not name the sender, it may be either.
+    """
     receiver = reach.flow.partition("-to-")[2]
     roles = [receiver] if receiver else ["", *policy.promises]
     senders = reach.senders or ("old", "new")
     promises: set[Promise] = {policy.promised_to(role) for role in roles}
     if any(sender in _KEPT[promise] for sender in senders for promise in promises):
         return None
-    asked = " or ".join({"old": "backward", "new": "forward"}[sender] for sender in senders)
+    directions = " or ".join({"old": "backward", "new": "forward"}[sender] for sender in senders)
     whom = f" for messages to the {receiver}" if receiver else ""
-    return LOWERED, f"No {asked} compatibility is promised{whom}."
+    return LOWERED, f"No {directions} compatibility is promised{whom}."

@@ -1,17 +1,16 @@
-"""Comparisons whose reports are cached, as JSON that is read again."""
+"""Comparisons whose reports are cached as JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import is_dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from acpgen.compat import findings
 from acpgen.compat.compare import compare_inputs, compare_sides, side
 from acpgen.compat.findings import BUDGET, Mode, Report
-from acpgen.files.cache import NO_CACHE, Cache, key_of, own_code
-from acpgen.files.serialization import from_json, to_json
+from acpgen.files.cache import NO_CACHE, Cache, find_or_make
 
 if TYPE_CHECKING:
     from acpgen.compat.compare import Side
@@ -20,11 +19,11 @@ if TYPE_CHECKING:
 Made = TypeVar("Made")
 
 _RECORDS: Final[dict[str, Any]] = {name: found for name, found in vars(findings).items() if is_dataclass(found)}
-"""What reports are made of, by name."""
+"""The classes of the records in reports, by name."""
 
 
 class Comparer:
-    """Comparisons that share what the old sides mean. Their reports are cached, before any policy judges them."""
+    """Compares inputs with shared old sides, and caches the reports before a policy is applied."""
 
     def __init__(
         self, mode: Mode, unstable: bool, budget: int = BUDGET, *, formats: bool = False, cache: Cache = NO_CACHE
@@ -34,13 +33,13 @@ class Comparer:
         self._known: dict[int, tuple[Input, Side]] = {}
 
     def __call__(self, old: Input, new: Input) -> Report:
-        """The report of two sides, from the cache if it is there. Raises `Faults`."""
+        """The report on two sides, from the cache if possible. Raises `Faults`."""
         how = self.mode, repr((self.unstable, self.budget, self.formats))
         inputs = chain(("report", *how), _texts(old), _texts(new))
-        return find_or_make(self.cache, inputs, lambda: self.compare(old, new))
+        return find_or_compare(self.cache, inputs, lambda: self.compare(old, new))
 
     def compare(self, old: Input, new: Input) -> Report:
-        """The report of two sides, made now. Raises `Faults`."""
+        """The report on two sides, without the cache. Raises `Faults`."""
         if self.mode == "language":
             return compare_inputs(old, new, mode=self.mode, budget=self.budget, formats=self.formats)
         if id(old) not in self._known:
@@ -49,21 +48,12 @@ class Comparer:
         return compare_sides(self._known[id(old)][1], after, budget=self.budget, formats=self.formats)
 
 
-def find_or_make(cache: Cache, inputs: Iterable[str], make: Callable[[], Made]) -> Made:
-    """What is made of some inputs, records of `findings`: from the cache if it is there. Without a cache, nobody reads the inputs."""
-    if cache.folder is None:
-        return make()
-    code = own_code()
-    known = key_of(code.digest, *inputs)
-    data = cache.find(known)
-    if data is None:
-        data = to_json(make())
-        if code.is_as_it_was:
-            cache.keep(known, data)
-    return cast("Made", from_json(data, _RECORDS))
+def find_or_compare(cache: Cache, inputs: Iterable[str], compare: Callable[[], Made]) -> Made:
+    """The result of a comparison of some inputs, records of `findings`, from the cache if possible."""
+    return find_or_make(cache, inputs, compare, lambda: _RECORDS)
 
 
 def _texts(side: Input) -> Iterator[str]:
-    """All of a side that its report depends on: its files, what people call them, and the profile that reads them."""
+    """Yield the inputs of a side that its report depends on: its files, their display names, and the profile."""
     yield from (side.label, side.documents.name, repr(side.methods), str(len(side.places)), *side.places)
     yield from side.documents.inputs()

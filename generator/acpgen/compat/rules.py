@@ -1,4 +1,4 @@
-"""The rules of the check as one table: which change, when, what it does to whom, and in which words."""
+"""The rules of the check as one table: the change, the conditions, the effect on peers, and the messages."""
 
 from __future__ import annotations
 
@@ -13,32 +13,37 @@ from acpgen.compat.findings import NO_ACTION, Effect, Revision, Severity
 from acpgen.compat.protocol.sender_schemas import META
 from acpgen.input.numbers import dumps
 
-VERSION: Final = 3
-"""Raise it with each change, of rules or of the check around them, after which releases that are kept get other findings. The next
-`acpgen generate` then makes the verdicts beside them anew (`releases/*/verdicts.json`). An exhaustive test fails until it is raised.
+VERSION: Final = 5
+"""The version of the rules. Increase it with each change of the rules or of the check that alters the findings of kept releases.
+
+The next `acpgen generate` then recomputes their verdicts (`releases/*/verdicts.json`). An exhaustive test fails until it is increased.
 """
 
 RuleEffect: TypeAlias = Literal[
     "refused", "unknown", "taken", "otherwise", "lost", "claimed", "added", "renamed", "reworded", "undetermined"
 ]
-"""What a change does to messages, finer than the effect that is reported:
+"""The effect of a change on messages, more specific than the reported effect.
 
-refused: a value that one side sends is refused by the other ·
-unknown: a strict receiver of a closed shape refuses a name that it does not know ·
-taken: a name that peers may use for extensions as they like has one form on the other side ·
-otherwise: nothing is refused, and something is read differently ·
-lost: a name stops carrying its meaning ·
-claimed: a name that was free has a meaning now ·
-added: something new that disturbs nobody ·
-renamed, reworded: no message can notice ·
-undetermined: neither proven nor refuted.
+- refused: one side rejects a value that the other sends
+- unknown: a strict receiver of a closed shape rejects an unknown name
+- taken: a name that peers may use freely for extensions has a specific type on the other side
+- otherwise: nothing is rejected, but something is read differently
+- lost: a name loses its meaning
+- claimed: a name that was free gets a meaning
+- added: an addition that affects no peer
+- renamed, reworded: without effect on messages
+- undetermined: neither proven nor refuted
 """
 
 Gate: TypeAlias = Literal["none", "fresh", "known"]
-"""fresh: behind a capability that no old peer can advertise, so no old peer is sent it. known: an old peer may advertise it."""
+"""How a capability gates a change; fresh: by a capability that no old peer can advertise, so nothing is sent to old peers; known: by one
+that an old peer may advertise.
+"""
 
 Flow: TypeAlias = Literal["to-handler", "to-caller", "both", "nobody"]
-"""Who is sent it: the side that handles the method (params), the one that calls it (results), either, or nobody: no method leads there."""
+"""The receivers: the side that handles the method (params), the side that calls it (results), both, or nobody if no method reaches the
+part.
+"""
 
 EFFECTS: Final[Mapping[RuleEffect, tuple[Effect, Severity, Severity]]] = {
     "refused": ("refused", "breaking", "breaking"),  # what is refused without being new cannot be held back by a gate
@@ -52,31 +57,32 @@ EFFECTS: Final[Mapping[RuleEffect, tuple[Effect, Severity, Severity]]] = {
     "reworded": ("reworded", "editorial", "editorial"),
     "undetermined": ("refused", "undecided", "undecided"),
 }
-"""The effect that is reported, the severity on the wire, and the severity behind a fresh gate."""
+"""The reported effect, the severity between peers, and the severity behind a fresh gate, by effect."""
 
 
 def severity_of(effect: RuleEffect, flow: Flow, gate: Gate) -> Severity:
-    """How bad a change is. Both exchanges are always asked, an old sender with a new receiver and a new sender with an old one, so the
-    flow decides only who breaks; what nobody is sent breaks nobody.
+    """The severity of a change.
+
+    Both exchanges are always checked, an old sender with a new receiver and the reverse, so the flow only decides who breaks; a part
+    that nobody receives breaks nobody.
     """
     _, plain, fresh = EFFECTS[effect]
     return "editorial" if flow == "nobody" else fresh if gate == "fresh" else plain
 
 
 Text: TypeAlias = "str | Callable[[Any], str | None]"
-"""Words about a change: a template over what the change holds and `_WORDS`, or a function that makes them."""
+"""A text about a change: a template over the attributes of the change and `_WORDS`, or a function that returns the text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a rule says of a change.
+    """The result of a rule for a change.
 
-    A refusal names the revision that accepts (`accepted_by`), a loss the one that carries the meaning (`carried_by`); with both, a
-    refusal is looked for first.
-    `gate` is the capability that holds an addition back; `ungated` says what happens without one, `None` of what no capability can gate.
-    `within` is the place inside the pair, `subject` what tells this finding from
-    others of the same rule at the same place: `None` where only the two texts do. `between` are the exchanges that fail, where neither
-    revision's messages are refused or lost: words with `{sender}` and `{receiver}`.
+    A rejection names the revision that accepts (`accepted_by`), a loss the one that carries the meaning (`carried_by`); with both, a
+    rejection is searched first. `gate` is the capability that gates an addition; `ungated` describes the effect without one, `None` if
+    no capability can gate it. `within` is the place inside the pair, `subject` identifies the finding among those of the same rule at
+    the same place; `None` if only the two texts do. `between` are the failing exchanges if neither revision's messages are rejected or
+    lose meaning: texts with `{sender}` and `{receiver}`.
     """
 
     effect: RuleEffect
@@ -93,11 +99,11 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One row. Rows of one `id` are one rule, and the first of them has its documentation, and its mirror or why it has none.
+    """One row of the table; rows with the same `id` are one rule.
 
-    `on` is a kind of change, or `Change.what`; empty for findings that come from no change. `when` decides among the rows of one kind:
-    exactly one speaks. `sender` is the revision whose messages are refused, or of whose messages something is lost; with `or_lost`, a
-    refusal is looked for first. The other columns are as in `Judgement`.
+    The first row of a rule has its documentation, and its mirror or the reason for none. `on` is a kind of change, or `Change.what`;
+    empty for findings without a change. `when` selects among the rows of one kind: exactly one applies. `sender` is the revision whose
+    messages are rejected or lose meaning; with `or_lost`, a rejection is searched first. The other columns are as in `Judgement`.
     """
 
     id: str
@@ -117,7 +123,7 @@ class Rule:
     advice: Text = NO_ACTION
 
     def judge(self, change: Change) -> Judgement:
-        """What it says of a change."""
+        """The result of the row for a change."""
 
         def of(cell: Any) -> Any:
             if callable(cell):
@@ -144,7 +150,7 @@ _LOSING: Final = ("lost", "otherwise")
 
 
 def judge(change: Change) -> tuple[str, Judgement]:
-    """The rule that speaks for a change, and what it says."""
+    """The id of the rule that applies to a change, and its result."""
     rows = [row for row in _BY_KIND[change.kind] if row.on in (change.kind, change.what) and row.when(change)]
     assert len(rows) == 1, f"{len(rows)} rules speak for {change}"
     return rows[0].id, rows[0].judge(change)
@@ -167,15 +173,15 @@ _UNSENT_TO_NEW: Final = "a new {receiver} that receives from an old {sender}"
 
 
 class _Words(dict[str, Any]):
-    """What a template may name: words about a change, and what it holds."""
+    """The names that a template may use: `_WORDS`, and the attributes of the change."""
 
     def __init__(self, change: Change) -> None:
         super().__init__()
         self.change = change
 
     def __missing__(self, key: str) -> Any:
-        made = _WORDS.get(key)
-        return getattr(self.change, key) if made is None else made(self.change)
+        make_word = _WORDS.get(key)
+        return getattr(self.change, key) if make_word is None else make_word(self.change)
 
 
 def _raw(change: Change) -> Any:
@@ -185,7 +191,7 @@ def _raw(change: Change) -> Any:
 
 
 def _value(value: ir.JSON) -> str:
-    """A constant: text in quotes, anything else as JSON."""
+    """A constant for display: strings in quotes, anything else as JSON."""
     return repr(value) if isinstance(value, str) else dumps(value)
 
 
@@ -197,7 +203,7 @@ def _alternative(change: Change) -> str:
 
 
 def _seems(change: Change) -> str:
-    """An advice where a new member may be the old one."""
+    """The advice for a new member that may be a renamed old one; empty without a candidate."""
     seems = change.likely
     return (
         "" if seems is None else f"If {_raw(change)!r} was renamed to {seems!r}, declare it on {seems!r} with 'x-was'. "
@@ -247,7 +253,7 @@ _INVALID: Final = {
 
 
 def _leniency(change: Change) -> str:
-    """What a change of leniency means for a field: `'limit' is now decoded strictly; previously an invalid value was …`."""
+    """The effect of a change of leniency on a field: `'limit' is now decoded strictly; previously an invalid value was …`."""
     subject = _INVALID[change.detail]
     if change.detail == "skip_invalid_items":
         instead = "skipped"
@@ -264,7 +270,7 @@ def _default(default: ir.Default | None) -> str:
 
 
 def _undeclared(change: Change) -> str:
-    """What is now rejected or accepted for members that nobody declares."""
+    """The values that are now rejected or accepted for undeclared members."""
     now = "rejected" if change.new is None else "accepted"
     if not change.one:
         return (
@@ -275,12 +281,12 @@ def _undeclared(change: Change) -> str:
 
 
 def _limit(change: Any) -> str:
-    """`Must contain at least 1 item (previously any number)`."""
+    """The text for a limit: `Must contain at least 1 item (previously any number)`."""
     rejects, accepts = "rejects values that were accepted", "accepts values that were rejected"
     both = len(change.directions) > 1
     if change.keyword == OTHER:
-        said = f"{rejects}, and {accepts}" if both else rejects if change.admitted_by == "old" else accepts
-        return f"The new schema {said} before; the witness contains one."
+        change_text = f"{rejects}, and {accepts}" if both else rejects if change.admitted_by == "old" else accepts
+        return f"The new schema {change_text} before; the witness contains one{f' at {change.detail!r}' if change.detail else ''}."
     verb = "contain" if change.keyword in ("minItems", "maxItems", "uniqueItems") else "be"
     must = "Must" if change.admitted_by == "old" else "May now"
     more = "; each revision rejects values of the other" if both else ""
@@ -304,13 +310,13 @@ def _positions_changed(change: Change) -> str:
 
 
 def _is_moved(change: Change) -> bool:
-    """Whether a param that both revisions have stands at another position."""
+    """Whether a param in both revisions has another position."""
     others = [(one, other) for one, other in zip(change.old, change.new, strict=False) if one != other]
     return any(one in change.new or other in change.old for one, other in others)
 
 
 _MANY: Final = 6
-"""As many names are told one by one."""
+"""The maximum number of names in a message; the others are counted."""
 
 _NO_MESSAGE: Final = "The definition {name!r} is written differently, in a way that no message can show"
 _STRUCTURE: Final = {
@@ -333,10 +339,10 @@ def _listed(names: tuple[str, ...]) -> str:
 
 
 def _structure(change: Change) -> str:
-    listed = _listed(change.new or ())
-    written = "is written differently" if change.old_at and change.new_at else "is only in one revision"
+    names = _listed(change.new or ())
+    difference = "is written differently" if change.old_at and change.new_at else "is only in one revision"
     if change.detail or change.name:
-        return _STRUCTURE[change.detail].format(name=change.name, written=written, listed=listed)
+        return _STRUCTURE[change.detail].format(name=change.name, written=difference, listed=names)
     if change.new:
         return f"Generated code differs in {', '.join(map(repr, change.new))}, in a way that no message can show."
     return "The files differ only in ways that no message can show."
@@ -349,7 +355,7 @@ _WITHIN: Final[Mapping[str, Text]] = {
     "variant": "({one.tag})",
     "untagged": "({one})",
 }
-"""The place of a change in its pair, by kind."""
+"""The place of a change within its pair, by kind."""
 
 _SUBJECT: Final[Mapping[str, Text | None]] = {
     "positions": lambda c: f"{_positions(c.old)} to {_positions(c.new)}",
@@ -374,24 +380,24 @@ _SUBJECT: Final[Mapping[str, Text | None]] = {
     "text": "{name}",
     "structure": lambda c: " ".join((c.name, *(c.new or ()))).strip(),
 }
-"""What tells a change from others of its rule at its place, by kind or `Change.what`; `None` where only the two texts do."""
+"""The subject of a change among those of its rule at its place, by kind or `Change.what`; `None` if only the two texts identify it."""
 
 
 # --- conditions ------------------------------------------------------------------------------------------------------
 
 
 def _shut(objects: Any) -> bool:
-    """Whether an object refuses members that it does not declare."""
+    """Whether an object rejects undeclared members."""
     return isinstance(objects.extra, ir.Nothing)
 
 
 def _is_plain(change: Any) -> bool:
-    """Whether a field may be left out and old receivers take its name for nothing."""
+    """Whether a field is optional, and old receivers accept and ignore its name."""
     return not change.one.required and not _shut(change.within[0]) and not change.is_extension
 
 
 def _is_removed(change: Any) -> bool:
-    """Whether a field that is gone could be left out, and is no extension."""
+    """Whether a removed field was optional and is not an extension."""
     return not change.one.required and not change.one.name.startswith("_")
 
 
@@ -400,17 +406,17 @@ def _is_undeclared(change: Any) -> bool:
 
 
 def _has_default(change: Change) -> bool:
-    """Whether a branch takes the tags that are not known where they are not kept."""
+    """Whether a branch accepts unknown tags on the side that does not keep them."""
     return getattr(change.within[1 if change.old == "open" else 0], "default", None) is not None
 
 
 def _stays_open(change: Any) -> bool:
-    """Whether an untagged branch that is new takes what was kept as unknown."""
+    """Whether a new untagged branch accepts what was kept as unknown."""
     return bool(change.within[0].openness == "open")
 
 
 def _is_beside_default(change: Any) -> bool:
-    """Whether a variant is new next to a branch without a tag that may take it."""
+    """Whether a variant is new beside an untagged branch that may accept it."""
     union = change.within[0]
     return union.default is not None and (union.openness == "closed" or change.one.tag == union.default_tag)
 
@@ -421,7 +427,7 @@ def _capability(change: Change) -> str | None:
 
 
 def _gate_it(change: Change) -> str:
-    """The advice to gate what is new, where a gate may stand already that old peers advertise or that receivers do not."""
+    """The advice to gate an addition; if it already has a gate, with a new capability of the receiver."""
     return _GATE if _capability(change) is None else _GATE_ANEW
 
 
@@ -845,7 +851,7 @@ RULES: Final[tuple[Rule, ...]] = (
              "the last release still finds it."),
 )
 # fmt: on
-"""Every rule, by subject."""
+"""All rules, by subject."""
 
 _BY_KIND: Final[Mapping[str, tuple[Rule, ...]]] = {
     kind: tuple(row for row in RULES if row.on == kind or row.on.rpartition("-")[0] == kind)

@@ -1,4 +1,4 @@
-"""Where the parts of a schema stand in its files."""
+"""Finds the positions of schema parts in their files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 _APPLY: Final = ("anyOf", "oneOf", "allOf")
-"""Keywords whose items share the properties of the object around them."""
+"""Keywords whose items share the properties of the enclosing object."""
 
 
 @dataclass(slots=True)
@@ -29,49 +29,51 @@ class SourcePositions:
     _files: dict[str, tuple[Positions, JSON]] = field(default_factory=dict[str, "tuple[Positions, JSON]"])
 
     def position(self, at: str) -> SourcePosition | None:
-        """The position of `file#/pointer`: of what stands there, or of the nearest thing around it. Empty is nowhere."""
+        """The position of `file#/pointer`: of the value there, or of the nearest enclosing one. `None` for an empty place."""
         if not at:
             return None
         path, _, fragment = at.partition("#")
         positions, whole = self._file(path)
-        wanted = pointer_parts(fragment)
-        passed = written_parts(wanted, whole)
-        offset, keys = positions.nearest(declared(passed, wanted[len(passed) :], whole) or passed)
+        parts = pointer_parts(fragment)
+        file_parts = written_parts(parts, whole)
+        offset, keys = positions.nearest(declared(file_parts, parts[len(file_parts) :], whole) or file_parts)
         place = plain_pointer(*keys)
         line, column = positions.line_and_column(offset)
         return SourcePosition(self.side.at(path), place, line, column, resolve(whole, place) if keys else None)
 
     def value(self, at: str) -> JSON:
-        """What stands at a place, or the nearest thing around it: the whole file where the place is its root."""
+        """The value at a place, or the nearest enclosing one; the whole file for its root."""
         position = self.position(at)
         return None if position is None else position.value if position.pointer else self._file(at.partition("#")[0])[1]
 
     def _file(self, path: str) -> tuple[Positions, JSON]:
         if path not in self._files:
-            found = self.side.documents.find(path)
-            self._files[path] = (Positions(""), None) if found is None else (Positions(found.text), found.value)
+            document = self.side.documents.find(path)
+            self._files[path] = (
+                (Positions(""), None) if document is None else (Positions(document.text), document.value)
+            )
         return self._files[path]
 
 
-def declared(passed: tuple[str, ...], rest: tuple[str, ...], whole: JSON) -> tuple[str, ...] | None:
-    """The place of a property that a branch shares with the object around it, or has from what it refers to; `None` for none.
+def declared(prefix: tuple[str, ...], rest: tuple[str, ...], whole: JSON) -> tuple[str, ...] | None:
+    """The place of a property that a branch shares with the enclosing object or gets from a reference; `None` if there is none.
 
-    `passed` leads to the branch or to its `properties`, `rest` from there to the property.
+    `prefix` leads to the branch or its `properties`, `rest` from there to the property.
     """
-    if passed[-1:] == ("properties",) and passed[-2:-1] != ("properties",):
-        passed, rest = passed[:-1], ("properties", *rest)
+    if prefix[-1:] == ("properties",) and prefix[-2:-1] != ("properties",):
+        prefix, rest = prefix[:-1], ("properties", *rest)
     if len(rest) != 2 or rest[0] != "properties":
         return None
     while True:
-        found = _inside(passed, rest[1], whole)
-        if found is not None or passed[-2:-1] not in {(each,) for each in _APPLY}:
-            return found
-        passed = passed[:-2]
+        property_place = _inside(prefix, rest[1], whole)
+        if property_place is not None or prefix[-2:-1] not in {(each,) for each in _APPLY}:
+            return property_place
+        prefix = prefix[:-2]
 
 
 def _inside(at: tuple[str, ...], name: str, whole: Any) -> tuple[str, ...] | None:
-    """Where the schema at a place declares a property: itself, or in what all of it must follow."""
-    seen: set[tuple[str, ...]] = set()
+    """The place where a schema declares a property, either itself or by `$ref` or `allOf`."""
+    visited: set[tuple[str, ...]] = set()
     pending = [at]
     while pending:
         place = pending.pop()
@@ -79,9 +81,9 @@ def _inside(at: tuple[str, ...], name: str, whole: Any) -> tuple[str, ...] | Non
             schema: Any = follow(whole, place)
         except KeyError:
             continue
-        if place in seen or not is_object(schema):
+        if place in visited or not is_object(schema):
             continue
-        seen.add(place)
+        visited.add(place)
         properties, ref, parts = (schema.get(key) for key in ("properties", "$ref", "allOf"))
         if is_object(properties) and name in properties:
             return (*place, "properties", name)

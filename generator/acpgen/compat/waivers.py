@@ -18,118 +18,76 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from acpgen import config
 from acpgen.compat.faults import NOT_APPENDABLE
 from acpgen.compat.findings import Finding, Note, Report, SourcePosition, Waiver
 from acpgen.compat.project_releases import is_date, is_out, is_release
-from acpgen.config.faults import NOT_TOML, UNKNOWN_KEY
 from acpgen.errors import Fault, Faults, did_you_mean
 from acpgen.input.faults import BAD_SETTING, UNKNOWN_NAME
+from acpgen.input.form import Form
 from acpgen.input.load import decode, place, read_bytes
 from acpgen.input.numbers import dumps
 
 FILE: Final = "compat-waivers.toml"
 
-_KEYS: Final = ("rule", "old", "new", "fingerprint", "reason", "expires", "until")
+_HEADING: Final = re.compile(r"\s*\[\[\s*waiver\s*\]\].*")
+_FORM: Final = Form(Path(__file__).with_name("waivers.schema.json"), (("release", is_release),))
 
 
 def standard_file() -> Path:
-    """The file of waivers beside the nearest pyproject.toml with `[tool.acpgen]`, or in the current folder. Nothing need be there.
+    """The file of waivers beside the nearest pyproject.toml with `[tool.acpgen]`, or in the current folder; it need not exist.
 
-    Raises `Faults` where that configuration cannot be read.
+    Raises `Faults` if that configuration cannot be read.
     """
     project = config.around(Path.cwd())
     return (Path.cwd() if project is None else project.root) / FILE
 
 
 def read(path: Path) -> tuple[Waiver, ...]:
-    """The waivers in a file. Raises `Faults`."""
+    """The waivers of a file. Raises `Faults`."""
     at = place(path)
     return parse_waivers(decode(read_bytes(path), at), at)
 
 
 def parse_waivers(text: str, at: str) -> tuple[Waiver, ...]:
-    """The waivers in the text of the file `at`. Raises `Faults`."""
-    try:
-        table = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise Faults([NOT_TOML(at=at, reason=str(error))]) from None
-    faults: list[Fault] = [
-        UNKNOWN_KEY(at=at, key=key, hint=did_you_mean(key, ("waiver",))) for key in table if key != "waiver"
-    ]
-    entries: Any = table.get("waiver", [])
-    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in cast("list[object]", entries)):
-        raise Faults(
-            [
-                *faults,
-                BAD_SETTING(
-                    at=at, key="waiver", expected="a list of tables", hint="Begin each waiver with [[waiver]]."
-                ),
-            ]
-        )
-    tables = cast("list[dict[str, object]]", entries)
-    lines = [
-        index for index, line in enumerate(text.splitlines(), 1) if re.fullmatch(r"\s*\[\[\s*waiver\s*\]\].*", line)
-    ]
-    waivers: list[Waiver] = []
-    for index, entry in enumerate(tables):
-        line = lines[index] if len(lines) == len(tables) else 1
-        waivers.extend(_waiver(entry, at, index, line, faults))
+    """Parse the waivers in the text of the file `at`. Raises `Faults`."""
+    table: Any = config.parse_toml(text, at)
+    lines = [number for number, line in enumerate(text.splitlines(), 1) if _HEADING.fullmatch(line)]
+
+    def find_line(index: int) -> int:
+        return lines[index] if len(lines) == len(table["waiver"]) else 1
+
+    faults: list[Fault] = []
+    for error in _FORM.errors(table):
+        where = f"{at}:{find_line(int(error.path[1]))}:1" if len(error.path) > 1 else at
+        faults.append(config.setting_fault(error, where))
     if faults:
         raise Faults(faults)
-    return tuple(waivers)
-
-
-def _waiver(entry: dict[str, object], at: str, index: int, line: int, faults: list[Fault]) -> Iterable[Waiver]:
-    known, here = len(faults), f"{at}:{line}:1"
-
-    def wrong(name: str, expected: str, hint: str = "") -> None:
-        hint = hint or ("Correct it." if name in entry else f"Add a line {name} = ….")
-        faults.append(BAD_SETTING(at=here, key=f"waiver.{index}.{name}", expected=expected, hint=hint))
-
-    unknown = (name for name in entry if name not in _KEYS)
-    faults.extend(
-        UNKNOWN_KEY(at=here, key=f"waiver.{index}.{name}", hint=did_you_mean(name, _KEYS)) for name in unknown
-    )
-    for name in ("rule", "fingerprint", "reason"):
-        if not isinstance(entry.get(name), str) or not str(entry[name]).strip():
-            wrong(name, "a string that is not empty")
-    for name in ("old", "new"):
-        if not isinstance(entry.get(name, ""), str):
-            wrong(name, "a file and a pointer")
-    expires, until = entry.get("expires"), entry.get("until", "")
-    if isinstance(expires, str) and is_date(expires):
-        expires = _end(expires)
-    if "until" in entry and not (isinstance(until, str) and is_release(until)):
-        wrong("until", "the release with which it ends, such as '1.7.0'; a day goes into 'expires'")
-    if "until" in entry and "expires" in entry:
-        wrong("until", "left out where 'expires' is given", "Remove one of the two.")
-    if "until" not in entry and not isinstance(expires, date):
-        wrong("expires", "a date, such as 2027-01-31")
-    if len(faults) == known:
-        texts = {name: str(entry.get(name, "")) for name in _KEYS if name != "expires"}
-        day = date(expires.year, expires.month, expires.day) if isinstance(expires, date) else None
-        yield Waiver(**texts, expires=day, at=at, line=line)
+    entries: list[dict[str, Any]] = table.get("waiver", [])
+    rows = ({**entry, "at": at, "line": find_line(index)} for index, entry in enumerate(entries))
+    return tuple(_FORM.convert(entry, Waiver) for entry in rows)
 
 
 def waive(report: Report, waivers: Iterable[Waiver], today: date, releases: Sequence[str] = ()) -> Report:
-    """The report with accepted findings marked, and a note for each waiver that has expired or matches nothing. `releases` are those of
-    the protocol that are kept.
+    """Mark accepted findings in a report, and add a note for each waiver that has expired or matches nothing.
+
+    `releases` are the kept releases of the protocol.
     """
     findings = list(report.findings)
     notes = list(report.notes)
     ends = [(how_ended(each, today, releases), each) for each in waivers]
     for end, waiver in sorted(ends, key=lambda each: bool(each[0])):
-        matched = {index: _with(waiver, finding) for index, finding in enumerate(findings) if _matches(waiver, finding)}
-        is_doubled = all(is_waived(findings[each], waiver.fingerprint) for each in matched)
-        if not matched:
+        waived_findings = {
+            index: _with(waiver, finding) for index, finding in enumerate(findings) if _matches(waiver, finding)
+        }
+        is_doubled = all(is_waived(findings[each], waiver.fingerprint) for each in waived_findings)
+        if not waived_findings:
             notes.append(waiver_unused(waiver))
         elif end:
             notes.append(waiver_expired(waiver, end, renewed=is_doubled))
@@ -138,13 +96,13 @@ def waive(report: Report, waivers: Iterable[Waiver], today: date, releases: Sequ
                 _note(waiver, "waiver-unused", "accepts the same findings as another waiver", "Remove one of them.")
             )
         else:
-            for index, finding in matched.items():
+            for index, finding in waived_findings.items():
                 findings[index] = finding
     return replace(report, findings=tuple(findings), notes=tuple(notes))
 
 
 def how_ended(waiver: Waiver, today: date, releases: Sequence[str]) -> str:
-    """How a waiver came to its end; empty while it holds. `releases` are those of the protocol that are kept."""
+    """The description of how a waiver ended; empty while it is valid. `releases` are the kept releases of the protocol."""
     if waiver.expires is not None:
         return f"expired on {waiver.end}" if waiver.expires < today else ""
     if not releases:
@@ -153,7 +111,10 @@ def how_ended(waiver: Waiver, today: date, releases: Sequence[str]) -> str:
 
 
 def _with(waiver: Waiver, finding: Finding) -> Finding:
-    """The finding waived: as a whole by its own fingerprint, else as far as its messages are, and as a whole once all of them are."""
+    """The finding with a waiver applied: to the whole finding if the fingerprint is its own, otherwise to the matching reaches.
+
+    A finding is waived when all its reaches are.
+    """
     if waiver.fingerprint == finding.fingerprint:
         return replace(finding, waived=waiver)
     reaches = tuple(
@@ -164,13 +125,13 @@ def _with(waiver: Waiver, finding: Finding) -> Finding:
 
 
 def is_waived(finding: Finding, fingerprint: str) -> bool:
-    """Whether what a fingerprint stands for, a finding or one of its messages, is waived."""
+    """Whether the finding, or the reaches of it, with a fingerprint are waived."""
     reaches = [each.waived is not None for each in finding.reaches if each.fingerprint == fingerprint]
     return finding.waived is not None or (bool(reaches) and all(reaches))
 
 
 def waiver_expired(waiver: Waiver, end: str, *, renewed: bool = False) -> Note:
-    """The note of a waiver past its end."""
+    """The note on an expired waiver."""
     if renewed:
         return _note(waiver, "waiver-expired", f"{end}, and another waiver accepts the same findings", "Remove it.")
     advice = "Fix the accepted finding, or decide again and give the waiver a new end."
@@ -178,7 +139,7 @@ def waiver_expired(waiver: Waiver, end: str, *, renewed: bool = False) -> Note:
 
 
 def waiver_unused(waiver: Waiver) -> Note:
-    """The note of a waiver that matches no finding."""
+    """The note on a waiver that matches no finding."""
     advice = "Keep it until the accepted change is released, then remove it."
     return _note(waiver, "waiver-unused", "matches no finding", advice)
 
@@ -197,11 +158,11 @@ def _matches(waiver: Waiver, finding: Finding) -> bool:
     )
 
 
-def _same_place(wanted: str, position: SourcePosition | None) -> bool:
-    """Whether a place is the one that a waiver names; nothing named fits every place."""
-    if not wanted or position is None:
+def _same_place(waived_place: str, position: SourcePosition | None) -> bool:
+    """Whether a place is the one in a waiver; an empty one matches every place."""
+    if not waived_place or position is None:
         return True
-    file, _, fragment = wanted.partition("#")
+    file, _, fragment = waived_place.partition("#")
     ours, theirs = (name.rpartition(":")[2].lstrip("./") for name in (file, position.file))
     alike = ours == theirs or ours.endswith(f"/{theirs}") or theirs.endswith(f"/{ours}")
     return alike and _without_indices(fragment) == _without_indices(position.pointer)
@@ -215,14 +176,14 @@ def _without_indices(pointer: str) -> str:
 
 
 def decision(fingerprints: Sequence[str], reason: str | None, until: str | None, today: date) -> tuple[Waiver, ...]:
-    """The waivers that `--waive`, `--reason` and `--until` ask for together, which do not say yet what they accept. Raises `Faults`."""
+    """The waivers that `--waive`, `--reason` and `--until` request, without rule and places. Raises `Faults`."""
     faults: list[Fault] = []
     if not fingerprints:
-        given = (("--reason", reason), ("--until", until))
+        dependent_options = (("--reason", reason), ("--until", until))
         alone = "given together with --waive FINGERPRINT"
         faults.extend(
             BAD_SETTING(at=name, key="it", expected=alone, hint=f"Add --waive FINGERPRINT, or leave {name} out.")
-            for name, value in given
+            for name, value in dependent_options
             if value is not None
         )
     elif reason is None or not reason.strip():
@@ -244,37 +205,39 @@ def decision(fingerprints: Sequence[str], reason: str | None, until: str | None,
 def with_waivers(
     text: str, at: str, report: Report, decided: Sequence[Waiver], today: date, releases: Sequence[str] = ()
 ) -> str:
-    """The file of waivers `at`, whose text is `text`, with those that are decided at its end; all else stays as it is.
+    """The text of the waiver file `at` with the new waivers appended; `text` is its current content, which stays unchanged.
 
-    `report` is the comparison without waivers, `releases` are those of the protocol that are kept. Raises `Faults`: no finding has a
-    fingerprint, one is accepted already, the release is no release to come, or the file has a form to which nothing can be added.
+    `report` is the comparison without waivers, `releases` are the kept releases of the protocol. Raises `Faults` if no finding has a
+    fingerprint, if one is already accepted, if the release is not a future one, or if nothing can be appended to the file.
     """
     before = parse_waivers(text, at)
     standing = waive(report, before, today, releases)
     faults: list[Fault] = list(_no_end(decided[0], releases))
-    added: list[str] = []
+    new_entries: list[str] = []
     for waiver in decided:
         fingerprint = waiver.fingerprint
-        found = [each for each in standing.findings if fingerprint in each.fingerprints]
-        if not found:
-            known = [name for each in report.findings for name in each.fingerprints]
+        matches = [each for each in standing.findings if fingerprint in each.fingerprints]
+        if not matches:
+            known_fingerprints = [name for each in report.findings for name in each.fingerprints]
             faults.append(
-                UNKNOWN_NAME(at="--waive", kind="finding", name=fingerprint, hint=did_you_mean(fingerprint, known))
+                UNKNOWN_NAME(
+                    at="--waive", kind="finding", name=fingerprint, hint=did_you_mean(fingerprint, known_fingerprints)
+                )
             )
-        elif all(is_waived(each, fingerprint) for each in found):
+        elif all(is_waived(each, fingerprint) for each in matches):
             expected, hint = f"a finding that still counts; {at} accepts this one already", "Leave it out."
             faults.append(BAD_SETTING(at="--waive", key=fingerprint, expected=expected, hint=hint))
         else:
-            added.append(_entry(waiver, found[0], Path(at).parent))
+            new_entries.append(_entry(waiver, matches[0], Path(at).parent))
     if faults:
         raise Faults(faults)
-    whole = "\n".join(filter(None, (text.rstrip("\n"), *added))) + "\n" if added else text
-    _require_added(whole, at, before, len(added))
+    whole = "\n".join(filter(None, (text.rstrip("\n"), *new_entries))) + "\n" if new_entries else text
+    _require_added(whole, at, before, len(new_entries))
     return whole
 
 
 def _no_end(waiver: Waiver, releases: Sequence[str]) -> Iterator[Fault]:
-    """What is wrong with a release as an end."""
+    """The fault of a release as the end of a waiver."""
     if waiver.expires is not None:
         return
     if not releases:
@@ -286,7 +249,7 @@ def _no_end(waiver: Waiver, releases: Sequence[str]) -> Iterator[Fault]:
 
 
 def _require_added(text: str, at: str, before: Sequence[Waiver], count: int) -> None:
-    """Refuse a text that does not hold what it held before and the new entries."""
+    """Check that a text contains the previous waivers and the new entries. Raises `Faults` if it cannot be parsed."""
     try:
         after = parse_waivers(text, at)
     except Faults:
@@ -295,7 +258,7 @@ def _require_added(text: str, at: str, before: Sequence[Waiver], count: int) -> 
 
 
 def _entry(waiver: Waiver, finding: Finding, folder: Path) -> str:
-    """The text of a waiver in a file of this folder. Paths are relative to it, and without the revision that they were read at."""
+    """The text of a waiver for a file in this folder. Paths are relative to it, without a git revision."""
     entry: dict[str, str] = {"rule": finding.rule}
     for side, position in (("old", finding.old), ("new", finding.new)):
         if position is not None:
@@ -309,16 +272,16 @@ def _entry(waiver: Waiver, finding: Finding, folder: Path) -> str:
 
 
 def _string(value: str) -> str:
-    """A text as a TOML basic string: a control as an escape, half a surrogate pair as the sign for what cannot be read."""
+    """A string as a TOML basic string: control characters are escaped, lone surrogates become U+FFFD."""
 
-    def escaped(found: re.Match[str]) -> str:
-        return "\ufffd" if "\ud800" <= found[0] <= "\udfff" else f"\\u{ord(found[0]):04X}"
+    def escaped(match: re.Match[str]) -> str:
+        return "\ufffd" if "\ud800" <= match[0] <= "\udfff" else f"\\u{ord(match[0]):04X}"
 
     return re.sub("[\x7f-\x9f\ud800-\udfff]", escaped, dumps(value, ensure_ascii=False))
 
 
 def _end(text: str | None) -> date | str | None:
-    """The day or the release that a text names."""
+    """The day or the release in a text; `None` if it is neither."""
     if text is None or not is_date(text):
         return text if text is not None and is_release(text) else None
     with contextlib.suppress(ValueError):

@@ -1,9 +1,8 @@
-"""What `[tool.acpgen]` of the nearest pyproject.toml says, and what a file given to `--names` says.
+"""The settings of `[tool.acpgen]` in the nearest pyproject.toml, and the names of a file given to `--names`.
 
-In: TOML. Out: a frozen `Config`, or faults with file and key. `protocols` finds protocols by name, `docs_inputs` what the docs take in.
-
-`config.schema.json` says what may stand there, and `input.form` judges by it. With `protocols`, each protocol has a folder of its own name
-in the output; with `packages`, the package says where it goes. `methods` names a profile, for all protocols or by protocol.
+In: TOML. Out: a frozen `Config`, or faults with file and key. `protocols` finds protocols by name, `docs_inputs` reads what a project
+adds to its docs. `config.schema.json` describes each setting; `Config` has a field of the same name for each. `input.form` validates the
+settings by the former and converts them to the latter.
 """
 
 from __future__ import annotations
@@ -12,12 +11,15 @@ import keyword
 import os
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, permutations
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, cast
+
+from msgspec import Struct
+from msgspec.structs import force_setattr, replace
 
 from acpgen.config.faults import NO_CONFIGURATION, NOT_TOML, UNKNOWN_KEY
 from acpgen.errors import Fault, Faults, did_you_mean, shown
@@ -31,10 +33,12 @@ if TYPE_CHECKING:
     from acpgen.methods.profile import Profile
 
 
-Table: TypeAlias = Mapping[str, object]
+T = TypeVar("T")
+Table: TypeAlias = Mapping[str, T]
+"""A TOML table."""
 
 Level: TypeAlias = Literal["error", "warning", "off"]
-"""What a finding of a rule of lint does: it makes the exit code 1, is told, or neither."""
+"""The effect of a lint finding: it makes the exit code 1, is only reported, or is ignored."""
 
 _COUNTED: Final = re.compile(r"/(?:allOf|anyOf|oneOf|prefixItems|items)/\d+(?=/|$)")
 _TOML_PLACE: Final = re.compile(r"(.*) \(at line (\d+), column (\d+)\)", re.DOTALL)
@@ -43,86 +47,108 @@ _ADDRESS: Final = re.compile(r"[^#\s]+#?")
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One protocol in an output. `prefix` is its folder there, `package` its dotted import package; one of them is set."""
+    """A protocol in an output. `prefix` is its folder there, `package` its dotted import package; exactly one of them is set."""
 
     protocol: str
     package: str = ""
     prefix: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
-    """One folder that a target fills. `folder` is relative to pyproject.toml.
+class Output(Struct, frozen=True):
+    """An output folder of a target. The target declares the allowed `options`."""
 
-    `options` are those of the target, as the file has them; the target declares which there are. Where `shared`, other files lie in the
-    folder too, and only those of the target are written and removed.
-    """
-
-    folder: str
     target: str
-    members: tuple[Member, ...]
+    packages: Table[str] = {}
+    protocols: tuple[str, ...] = ()
     distribution: str | None = None
     version: str | None = None
     license: str | None = None
-    options: Table = field(default_factory=dict[str, object], hash=False)
+    options: Table[Any] = {}
     shared: bool = False
 
+    @property
+    def members(self) -> tuple[Member, ...]:
+        """Its protocols, in the order of the file."""
+        packages = (Member(protocol, package=package) for protocol, package in self.packages.items())
+        return (*packages, *(Member(protocol, prefix=protocol) for protocol in dict.fromkeys(self.protocols)))
 
-@dataclass(frozen=True, slots=True)
-class SiteSettings:
-    """What the built site is told: `url` where it will stand, `source` what stands before the path of a file in links that edit it; both
-    end in a slash or are empty. `python` are the files and folders of Python whose docstrings make the API reference. `sections` are the
-    pages that stand together in the navigation, by the title above them; the first page of a group stands for the group.
-    """
+
+class SiteSettings(Struct, frozen=True):
+    """The settings of the docs site. `url` and `source` end in a slash or are empty. The first page of a section represents it."""
 
     url: str = ""
     source: str = ""
     python: tuple[str, ...] = ()
-    sections: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    sections: Table[tuple[str, ...]] = {}
+
+    def __post_init__(self) -> None:
+        for name in ("url", "source"):
+            address: str = getattr(self, name)
+            force_setattr(self, name, address and f"{address.rstrip('/')}/")
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
-    """A project: `root` holds pyproject.toml, `schema` (relative to it) one folder or file for each protocol.
+class Config(Struct, frozen=True):
+    """The configuration of a project: `root` is the folder of pyproject.toml; every other field is the setting of that name in
+    `config.schema.json`.
 
-    `references` are files, or names of drafts, by the address that means each.
-    `lint` has the level of each rule of lint that is not an error here.
-    `compat` is the policy of the compatibility check as it stands there; `compat.policy_settings` reads it.
-    `names` are those that people choose for all protocols, `names_of` those for one of them.
+    `compat.policy_settings` parses `compat`.
     """
 
     root: Path
-    schema: str
-    outputs: tuple[Output, ...]
-    references: References = field(default_factory=dict[str, "str | os.PathLike[str]"])
-    lint: Mapping[str, Level] = field(default_factory=dict[str, "Level"])
-    names: Mapping[str, str] = field(default_factory=dict[str, str])
-    names_of: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, "Mapping[str, str]"])
-    methods: Mapping[str, str] = field(default_factory=dict[str, str])
-    """By protocol, and for all others by the empty name: a profile that comes with acpgen, or the path of a file."""
-    compat: Table = field(default_factory=dict[str, object])
-    site: SiteSettings = field(default_factory=SiteSettings)
-
-    def profile(self, protocol: str) -> Profile | None:
-        """The profile that says where a protocol keeps its methods; `None` where the project names none. Raises `Faults`."""
-        named = self.methods.get(protocol, self.methods.get(""))
-        return None if named is None else find_profile(named, self.root, place(self.file))
+    schema: str = "schema"
+    outputs: Table[Output] = {}
+    references: Table[str] = {}
+    lint: Table[Level] = {}
+    names: Table[str | Table[str]] = {}
+    methods: str | Table[str] = {}
+    compat: Table[Any] = {}
+    site: SiteSettings = SiteSettings()
 
     @property
     def file(self) -> Path:
         return self.root / "pyproject.toml"
 
     @property
+    def reference_files(self) -> References:
+        """A file, or the name of a draft, by the URI that refers to it."""
+        return {url: file if file in DRAFTS else self.root / file for url, file in self.references.items()}
+
+    @property
     def protocols(self) -> tuple[str, ...]:
-        """Every protocol that an output holds, in the order of the file."""
-        return tuple(dict.fromkeys(member.protocol for output in self.outputs for member in output.members))
+        """Every protocol of the outputs, in the order of the file."""
+        return tuple(dict.fromkeys(member.protocol for output in self.outputs.values() for member in output.members))
+
+    @property
+    def shared_names(self) -> Table[str]:
+        """The names chosen for all protocols, by place."""
+        return {place: name for place, name in self.names.items() if isinstance(name, str)}
+
+    @property
+    def own_names(self) -> Table[Table[str]]:
+        """The chosen names of each protocol that has its own table."""
+        return {protocol: names for protocol, names in self.names.items() if not isinstance(names, str)}
+
+    def chosen_names(self, protocol: str) -> Table[str]:
+        """The chosen names that apply to a protocol, by place."""
+        return {**self.shared_names, **self.own_names.get(protocol, {})}
+
+    @property
+    def profile_files(self) -> Sequence[Path]:
+        """The profile files that `methods` names, without the built-in profiles."""
+        profiles = [self.methods] if isinstance(self.methods, str) else self.methods.values()
+        return [path for name in profiles if (path := self.root / name).is_file()]
+
+    def profile(self, protocol: str) -> Profile | None:
+        """The method profile of a protocol; `None` if the project names none. Raises `Faults`."""
+        profile_name = self.methods if isinstance(self.methods, str) else self.methods.get(protocol)
+        return None if profile_name is None else find_profile(profile_name, self.root, place(self.file))
 
     def package(self, protocol: str) -> str:
-        """The Python package that an output makes of a protocol with the names of the house; empty if none does."""
+        """The Python package of a protocol in the first Python output without options; empty if there is none."""
         return next((package for _, package in self._find_packages("python", protocol)), "")
 
     def module(self, protocol: str) -> str:
-        """The npm module that an output makes of a protocol; empty if none does."""
+        """The npm module of a protocol in the first TypeScript output without options that has a distribution; empty if there is none."""
         modules = (
             f"{name}/{package.replace('.', '/')}"
             for name, package in self._find_packages("typescript", protocol)
@@ -131,18 +157,14 @@ class Config:
         return next(modules, "")
 
     def _find_packages(self, target: str, protocol: str) -> Iterator[tuple[str | None, str]]:
-        """The distribution and the package of each output without options that a target makes of a protocol."""
-        outputs = (output for output in self.outputs if output.target == target and not output.options)
-        yield from (
-            (each.distribution, member.package)
-            for each in outputs
-            for member in each.members
-            if member.protocol == protocol and member.package
-        )
+        """Yield the distribution and the package of a protocol in each output of a target that has no options."""
+        for output in self.outputs.values():
+            if output.target == target and not output.options and protocol in output.packages:
+                yield output.distribution, output.packages[protocol]
 
 
 def find(start: Path) -> Config:
-    """The configuration of the nearest pyproject.toml with `[tool.acpgen]`, from `start` upwards. Raises `Faults`."""
+    """Find the configuration: the nearest pyproject.toml with `[tool.acpgen]`, from `start` upwards. Raises `Faults`."""
     for folder in (start, *start.parents):
         if (folder / "pyproject.toml").is_file():
             config = read(folder)
@@ -152,7 +174,7 @@ def find(start: Path) -> Config:
 
 
 def around(path: Path) -> Config | None:
-    """The configuration of the project that a path lies in; `None` where it lies in none. Raises `Faults`."""
+    """The configuration of the project that contains a path; `None` if there is none. Raises `Faults`."""
     try:
         return find(path.resolve())
     except Faults as caught:
@@ -162,29 +184,35 @@ def around(path: Path) -> Config | None:
 
 
 def read(root: Path) -> Config | None:
-    """The configuration in `root`; `None` where its pyproject.toml has no `[tool.acpgen]`. Raises `Faults`."""
+    """The configuration in `root`; `None` if its pyproject.toml has no `[tool.acpgen]`. Raises `Faults`."""
     at = place(root / "pyproject.toml")
-    tool: Any = _toml(decode(read_bytes(root / "pyproject.toml"), at), at).get("tool")
+    tool: Any = parse_toml(decode(read_bytes(root / "pyproject.toml"), at), at).get("tool")
     table: Any = cast("dict[str, Any]", tool).get("acpgen") if isinstance(tool, dict) else None
     if table is None:
         return None
-    require_settings(table, at)
-    return _config(root, table)
+    return parse_settings(root, table)
 
 
-def require_settings(table: Any, at: str) -> None:
-    """Raise `Faults` where a table is no `[tool.acpgen]` of the file `at`."""
-    faults = [_setting_fault(error, at) for error in _FORM.errors(table)] or [*_contradictions(table, at)]
-    if faults:
-        raise Faults(faults)
+def parse_settings(root: Path, table: Any) -> Config:
+    """The configuration of the project in `root` with this `[tool.acpgen]` table. Raises `Faults`."""
+    at = place(root / "pyproject.toml")
+    faults = [setting_fault(error, at, *_TABLE) for error in _FORM.errors(table)]
+    if not faults:
+        config = _FORM.convert({**table, "root": root}, Config)
+        faults = [*_contradictions(config, at)]
+        if not faults:
+            return config
+    raise Faults(faults)
 
 
 def references(pairs: Iterable[str], start: Path | None = None) -> References:
-    """What addresses mean: what the project around `start` says, and `URL=FILE` as given on the command line. Raises `Faults`."""
+    """The files or drafts by URI: those of the project around `start`, overridden by `URL=FILE` pairs of the command line. Raises
+    `Faults`.
+    """
     faults: list[Fault] = []
     files: dict[str, str | os.PathLike[str]] = {}
     try:
-        files.update({} if start is None else find(start).references)
+        files.update({} if start is None else find(start).reference_files)
     except Faults as caught:
         faults.extend(fault for fault in caught.faults if fault.kind != NO_CONFIGURATION)
     for each in pairs:
@@ -200,7 +228,7 @@ def references(pairs: Iterable[str], start: Path | None = None) -> References:
 
 
 def read_names(path: Path) -> Mapping[str, str]:
-    """Generated names by place, as `schema.chosen` says.
+    """Read generated names by place, in the forms that `naming.name_overrides` describes.
 
     The file is TOML if its name ends in `.toml`, else JSON. Raises `Faults`.
     """
@@ -220,9 +248,9 @@ def read_names(path: Path) -> Mapping[str, str]:
 
 
 def find_profile(named: str, root: Path | None = None, at: str = "--methods") -> Profile:
-    """The profile of methods that a person names: one that comes with acpgen, or a file, TOML if its name ends in `.toml`, else JSON.
+    """Find a method profile: a built-in one, or a file, which is TOML if its name ends in `.toml`, else JSON.
 
-    A relative path starts at `root`, else at the current folder. Raises `Faults`.
+    A relative path is resolved against `root`, else against the current folder. Raises `Faults`.
     """
     from acpgen.methods.profile import built_in, profile
     from acpgen.methods.profile import names as profile_names
@@ -237,50 +265,49 @@ def find_profile(named: str, root: Path | None = None, at: str = "--methods") ->
 
 
 def _read_value(path: Path) -> object:
-    """What a file of TOML or JSON holds, as its name tells. Raises `Faults`."""
+    """The value of a TOML or JSON file, according to its suffix. Raises `Faults`."""
     text = decode(read_bytes(path), place(path))
-    return _toml(text, place(path)) if path.suffix == ".toml" else parse_json(text, place(path))
+    return parse_toml(text, place(path)) if path.suffix == ".toml" else parse_json(text, place(path))
 
 
 def by_position(names: Mapping[str, str]) -> int:
-    """How many of these places count branches or items, so that they would be others after an insertion."""
+    """The number of places that contain the index of a branch or item, and so change if one is inserted before it."""
     return sum(_COUNTED.search(key) is not None for key in names)
 
 
 def is_package(name: str) -> bool:
-    """Whether `name` can be imported: Python identifiers with dots between them."""
+    """Whether `name` is a valid dotted Python package name."""
     return all(part.isascii() and part.isidentifier() and not keyword.iskeyword(part) for part in name.split("."))
 
 
-def site_settings(said: SiteSettings, *, url: str = "", source: str = "") -> SiteSettings:
-    """What a project says of its site, with what the command line says in its place. Raises `Faults`."""
-    url, source = url or said.url, source or said.source
+def move_site(project: Config, *, url: str, source: str) -> Config:
+    """A project with the site addresses of the command line; an empty one leaves the project's unchanged. Raises `Faults`."""
+    options = {"url": url, "source": source}
     faults = [
-        BAD_SETTING(at=key, key=shown(address), expected=error.expected, hint=f"Correct it, or leave {key} out.")
-        for key, address in (("--url", url), ("--source", source))
-        for error in replace(_FORM, definition="address").errors(address)
+        BAD_SETTING(
+            at=f"--{key}", key=shown(address), expected=error.expected, hint=f"Correct it, or leave --{key} out."
+        )
+        for key, address in options.items()
+        for error in _FORM.part("address").errors(address)
     ]
     if faults:
         raise Faults(faults)
-    return replace(said, url=_folder_address(url), source=_folder_address(source))
-
-
-def _folder_address(address: str) -> str:
-    return address and f"{address.rstrip('/')}/"
+    return replace(project, site=replace(project.site, **{key: address for key, address in options.items() if address}))
 
 
 def is_protocol(name: str) -> bool:
-    """Whether `name` is a plain relative path, as `acp/v1` is."""
+    """Whether `name` is a plain relative path, such as `acp/v1`."""
     return all(re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*", part) for part in name.split("/"))
 
 
 @lru_cache(maxsize=8)
 def _loaded(text: str) -> dict[str, object]:
-    """The tables of a file, which a command reads again and again: 10 % of the time of a comparison that is kept."""
+    """Parse TOML. Cached, because a command parses the same file repeatedly: 10 % of the time of a cached comparison."""
     return tomllib.loads(text)
 
 
-def _toml(text: str, at: str) -> dict[str, object]:
+def parse_toml(text: str, at: str) -> dict[str, object]:
+    """Parse the text of a TOML file. Raises `Faults` with line and column."""
     try:
         return _loaded(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -290,7 +317,7 @@ def _toml(text: str, at: str) -> dict[str, object]:
 
 
 def _is_folder(text: str) -> bool:
-    """Whether `text` is a folder or file below another one: relative, with `/`."""
+    """Whether `text` is a relative path, with `/`, that stays below its base folder."""
     path = PurePosixPath(text)
     return not (path.is_absolute() or not path.parts or ".." in path.parts or "\\" in text or "\0" in text)
 
@@ -299,25 +326,26 @@ _FORM: Final = Form(
     Path(__file__).with_name("config.schema.json"),
     (("folder", _is_folder), ("package", is_package), ("protocol", is_protocol), ("class-name", is_class_name)),
 )
-_NAMES: Final = replace(_FORM, definition="names")
+_NAMES: Final = _FORM.part("names")
+_TABLE: Final = ("tool", "acpgen")
 
 
-def _setting_fault(error: FormError, at: str) -> Fault:
-    key = ".".join(("tool.acpgen", *map(quoted, error.path)))
+def setting_fault(error: FormError, at: str, *above: str) -> Fault:
+    """The fault of a setting in the file `at`, inside the tables `above`."""
+    key = ".".join((*above, *map(quoted, error.path)))
     if error.known is not None:
         return UNKNOWN_KEY(at=at, key=key, hint=did_you_mean(error.path[-1], error.known))
     return BAD_SETTING(at=at, key=key, expected=error.expected, hint="Correct this setting.")
 
 
-def _contradictions(table: Mapping[str, Any], at: str) -> Iterator[Fault]:
-    """What the form of the settings allows, and their meaning does not."""
+def _contradictions(config: Config, at: str) -> Iterator[Fault]:
+    """Yield faults of settings that are valid by the form, but contradict each other."""
 
     def wrong(expected: str, *path: str) -> Fault:
-        return _setting_fault(FormError(path, expected), at)
+        return setting_fault(FormError(path, expected), at, *_TABLE)
 
-    outputs: Mapping[str, Mapping[str, Any]] = table.get("outputs", {})
-    folders = [PurePosixPath(folder) for folder in (table.get("schema", "schema"), *outputs)]
-    for index, folder in enumerate(outputs, 1):
+    folders = [PurePosixPath(folder) for folder in (config.schema, *config.outputs)]
+    for index, folder in enumerate(config.outputs, 1):
         if any(
             one.is_relative_to(other)
             for before in folders[:index]
@@ -325,56 +353,15 @@ def _contradictions(table: Mapping[str, Any], at: str) -> Iterator[Fault]:
         ):
             yield wrong("apart from the schema and every other output", "outputs", folder)
     pages: list[str] = []
-    for title, section in table.get("site", {}).get("sections", {}).items():
+    for title, section in config.site.sections.items():
         if not set(section).isdisjoint(pages):
             yield wrong("pages, such as 'why.md', each once and in one section", "site", "sections", title)
         pages += section
-    protocols = {each for output in outputs.values() for each in output.get("packages", output.get("protocols", ()))}
-    methods = table.get("methods", "")
-    named = chain(() if isinstance(methods, str) else methods, _own_names(table))
-    for protocol in named:
-        if protocol not in protocols:
-            yield UNKNOWN_NAME(at=at, kind="protocol", name=protocol, hint=did_you_mean(protocol, protocols))
-
-
-def _own_names(table: Mapping[str, Any]) -> Mapping[str, Mapping[str, str]]:
-    """The chosen names of each protocol that has a table of its own."""
-    given: Mapping[str, str | Mapping[str, str]] = table.get("names", {})
-    return {protocol: names for protocol, names in given.items() if not isinstance(names, str)}
-
-
-def _config(root: Path, table: Mapping[str, Any]) -> Config:
-    """The configuration that a table of the right form describes."""
-    own_names, methods, site = _own_names(table), table.get("methods", {}), table.get("site", {})
-    references = table.get("references", {}).items()
-    return Config(
-        root,
-        str(PurePosixPath(table.get("schema", "schema"))),
-        tuple(_output(folder, output) for folder, output in table.get("outputs", {}).items()),
-        references={url: file if file in DRAFTS else root / file for url, file in references},
-        lint=table.get("lint", {}),
-        names={place: name for place, name in table.get("names", {}).items() if place not in own_names},
-        names_of=own_names,
-        methods={"": methods} if isinstance(methods, str) else methods,
-        compat=table.get("compat", {}),
-        site=SiteSettings(
-            _folder_address(site.get("url", "")),
-            _folder_address(site.get("source", "")),
-            tuple(site.get("python", ())),
-            tuple((title, tuple(pages)) for title, pages in site.get("sections", {}).items()),
-        ),
-    )
-
-
-def _output(folder: str, table: Mapping[str, Any]) -> Output:
-    members = [Member(protocol, package=package) for protocol, package in table.get("packages", {}).items()]
-    members += [Member(protocol, prefix=protocol) for protocol in dict.fromkeys(table.get("protocols", ()))]
-    return Output(folder, members=tuple(members), **{key: table[key] for key in table.keys() & _OUTPUT_KEYS})
-
-
-_OUTPUT_KEYS: Final = frozenset({"target", "distribution", "version", "license", "options", "shared"})
+    for protocol in chain(() if isinstance(config.methods, str) else config.methods, config.own_names):
+        if protocol not in config.protocols:
+            yield UNKNOWN_NAME(at=at, kind="protocol", name=protocol, hint=did_you_mean(protocol, config.protocols))
 
 
 def quoted(key: str) -> str:
-    """A key as TOML writes it."""
+    """A key in TOML syntax."""
     return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else f'"{key}"'

@@ -1,12 +1,12 @@
-"""What a project adds to its docs beside the schemas: pages written by hand, earlier releases of its protocols, a table of requirements.
+"""The material that a project adds to its docs: handwritten pages, earlier releases of its protocols, a table of requirements.
 
-    schema/pages/*.md, schema/pages/*/*.md          pages of the docs, some in folders; index.md is the head of the home page
-    schema/releases/<protocol>/index.json           the releases that are kept, oldest first; of a family too, whose versions are dates
-    schema/releases/<protocol>/<version>.json       what was published then: facts alone, without descriptions
-    schema/releases/<protocol>/verdicts.json        what each release changed, computed: `acpgen generate` writes it
+    schema/pages/*.md, schema/pages/*/*.md          pages of the docs, some in folders; index.md is the beginning of the home page
+    schema/releases/<protocol>/index.json           the stored releases, oldest first; also of a family whose versions are dates
+    schema/releases/<protocol>/<version>.json       the published schema without descriptions
+    schema/releases/<protocol>/verdicts.json        the computed changes of each release; `acpgen generate` writes it
     schema/requirements.json                        the requirements and what enforces each
 
-All of it may be absent.
+All of it is optional.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from acpgen.config.faults import BAD_MATERIAL
-from acpgen.errors import Fault, Faults
+from acpgen.config.faults import BAD_MATERIAL, UNKNOWN_KEY
+from acpgen.errors import Fault, Faults, did_you_mean, shown
 from acpgen.input.faults import NO_FILES
 from acpgen.input.form import Form
 from acpgen.input.load import Documents, Source, decode, parse, parse_json, place, read_bytes, read_folder
@@ -42,7 +42,7 @@ _KEEP: Final = "Store it with acpgen adopt FILE --keep-as VERSION, or strike the
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """The material as bytes, by path below the schema folder `root` (as people know it), in the order of the paths."""
+    """The docs material as bytes, by path below the schema folder `root` (as shown to users), sorted by path."""
 
     root: str
     files: tuple[tuple[str, bytes], ...] = field(repr=False)
@@ -50,7 +50,7 @@ class Files:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """A protocol as it was published under a version: one file. `title` is what readers know it by, mostly the version itself."""
+    """A published version of a protocol, in one file. `title` is its displayed name, usually the version itself."""
 
     version: str
     source: Source = field(repr=False)
@@ -63,13 +63,15 @@ class Release:
 
     @property
     def documents(self) -> Documents:
-        """What its file holds, read now. Raises `Faults`."""
+        """The parsed document of its file; parsed on each access. Raises `Faults`."""
         return parse(self.source)
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why a schema differs from upstream: `at` are definitions (`Name`), members of them (`Name.member`), or keywords."""
+    """The reason for differences of a schema from upstream: `at` are definitions (`Name`), members of definitions (`Name.member`), or
+    keywords.
+    """
 
     at: tuple[str, ...]
     why: str
@@ -77,10 +79,10 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Releases:
-    """The releases of a protocol that are kept, oldest first. `about` says where they come from and what their numbers mean.
+    """The stored releases of a protocol, oldest first. `about` describes their origin and version numbers.
 
-    `dates` has the day (`YYYY-MM-DD`) of those versions of which it is known. `differences` says that the releases are upstream's, and why
-    the schema differs where it does; `None` where nothing says whose they are.
+    `dates` has the day (`YYYY-MM-DD`) of each version for which it is known. `differences`, if not `None`, means that the releases are
+    upstream's, and gives the reasons for differences of the schema; `None` if their origin is not stated.
     """
 
     about: str
@@ -88,14 +90,14 @@ class Releases:
     dates: Mapping[str, str] = field(default_factory=dict[str, str])
     differences: tuple[Reason, ...] | None = None
     typescript: str = ""
-    """The npm package of upstream's TypeScript SDK, whose types have the names of the newest release's definitions."""
+    """The npm package of upstream's TypeScript SDK, whose types are named like the definitions of the newest release."""
     verdicts: tuple[str, bytes] | None = field(default=None, repr=False)
-    """The file of verdicts on these releases, by its place."""
+    """The path and content of the file of verdicts on these releases."""
 
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What a project adds to its docs. `pages` are texts by file name, `releases` stand by protocol."""
+    """The material that a project adds to its docs: `pages` by file name, `releases` by protocol."""
 
     pages: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     releases: Mapping[str, Releases] = field(default_factory=dict[str, Releases])
@@ -107,22 +109,22 @@ NONE: Final = Material(MappingProxyType({}), MappingProxyType({}))
 
 
 def is_material(path: str) -> bool:
-    """Whether a path below a project's schema folder belongs to no protocol but to the docs."""
+    """Whether a path below a project's schema folder belongs to the docs rather than to a protocol."""
     return path == REQUIREMENTS or path.partition("/")[0] in RESERVED
 
 
 def schemas(source: Source) -> Source:
-    """The files of a project's schema folder that belong to protocols."""
+    """The source with only the files that belong to protocols."""
     return replace(source, files=tuple(file for file in source.files if not is_material(file[0])))
 
 
 def read(schema: Path, protocols: Iterable[str]) -> Files:
-    """The material beside the schemas of these protocols, as bytes. Raises `Faults`."""
+    """Read the docs material for these protocols, as bytes. Raises `Faults`."""
     protocols = tuple(protocols)
-    wanted = [(PAGES, ".md"), *((f"{RELEASES}/{protocol}", ".json") for protocol in protocols)]
+    folders = [(PAGES, ".md"), *((f"{RELEASES}/{protocol}", ".json") for protocol in protocols)]
     inputs: list[tuple[str, bytes]] = []
     faults: list[Fault] = []
-    for folder, ending in wanted:
+    for folder, ending in folders:
         if (schema / folder).is_dir():
             try:
                 inputs += [(f"{folder}/{path}", content) for path, content in read_folder(schema / folder, ending)]
@@ -141,7 +143,7 @@ def read(schema: Path, protocols: Iterable[str]) -> Files:
 
 
 def parsed(files: Files) -> Material:
-    """The material of a project, understood. Raises `Faults`."""
+    """Parse the docs material of a project. Raises `Faults`."""
     faults: list[Fault] = []
     pages: dict[str, str] = {}
     folders: dict[str, dict[str, bytes]] = {}
@@ -172,7 +174,7 @@ def parsed(files: Files) -> Material:
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """What an index of releases says: where they come from, their versions, oldest first, the dates and the titles that some have."""
+    """An index of releases: their origin, their versions, oldest first, and the dates and titles of some."""
 
     about: str = ""
     versions: tuple[str, ...] = ()
@@ -183,28 +185,29 @@ class Index:
 
 
 def index(content: bytes | None, at: str) -> Index:
-    """An index of releases as it is written. Raises `Faults`."""
+    """Parse an index of releases; empty without content. Raises `Faults`."""
     if content is None:
         return Index()
     table: Any = parse_json(decode(content, at), at)
-    faults = [
-        BAD_MATERIAL(
-            at=f"{at}{pointer(*error.path)}",
-            reason="there is no such key here" if error.known is not None else f"this must be {error.expected}",
-            remedy=_INDEX_REMEDY,
-        )
-        for error in _FORM.errors(table)
-    ] or [*_contradictions(table, at)]
+    faults = [*form_faults(_FORM, table, at, _INDEX_REMEDY)] or [*_contradictions(table, at)]
     if faults:
         raise Faults(faults)
-    table["versions"] = tuple(table["versions"])
-    if "differences" in table:
-        table["differences"] = tuple(Reason(tuple(row["at"]), row["why"]) for row in table["differences"])
-    return Index(**table)
+    return _FORM.convert(table, Index)
+
+
+def form_faults(form: Form, value: object, at: str, remedy: str) -> Iterator[Fault]:
+    """Yield a fault for each violation of the form of a file beside the schemas."""
+    for error in form.errors(value):
+        where = f"{at}{pointer(*error.path)}"
+        if error.known is not None:
+            yield UNKNOWN_KEY(at=where, key=shown(error.path[-1]), hint=did_you_mean(error.path[-1], error.known))
+        else:
+            reason = f"this must be {error.expected}" if error.expected else error.reason.removesuffix(".")
+            yield BAD_MATERIAL(at=where, reason=reason[:_LONGEST_REASON], remedy=remedy)
 
 
 def _contradictions(table: Mapping[str, Any], at: str) -> Iterator[Fault]:
-    """What the form of an index allows, and its meaning does not."""
+    """Yield faults of an index that is valid by its form, but contradicts itself."""
     titles = table.get("titles", {})
     for key in ("dates", "titles"):
         for version in table.get(key, {}).keys() - {*table["versions"]}:
@@ -219,6 +222,9 @@ _FORM: Final = Form(
     Path(__file__).with_name("releases.schema.json"),
     (("line", lambda text: bool(text.strip()) and text.isprintable()),),
 )
+_LONGEST_REASON: Final = 200
+"""The maximum number of characters of a validator's message that are shown."""
+
 _INDEX_REMEDY: Final = (
     'Write {"about": "…", "versions": ["…"], "dates": {"…": "2026-01-31"}, "titles": {"…": "…"}}, with the dates that are known'
     " and the titles that differ from the version"
@@ -227,11 +233,11 @@ _INDEX_REMEDY: Final = (
 
 def _releases(protocol: str, contents: Mapping[str, bytes], at: str) -> Releases:
     entry = index(contents.get(INDEX), f"{at}/{INDEX}")
-    listed = {f"{version}.json" for version in entry.versions}
+    file_names = {f"{version}.json" for version in entry.versions}
     verdicts = contents.get(VERDICTS)
     faults: list[Fault] = [
         BAD_MATERIAL(at=f"{at}/{name}", reason=f"{INDEX} does not list this release", remedy="List it, oldest first")
-        for name in contents.keys() - listed - {INDEX, VERDICTS}
+        for name in contents.keys() - file_names - {INDEX, VERDICTS}
     ]
     faults += [
         BAD_MATERIAL(at=f"{at}/{INDEX}#/versions/{number}", reason=f"there is no file {version}.json", remedy=_KEEP)
@@ -260,6 +266,6 @@ def _page_faults(pages: Mapping[str, str], root: str) -> Iterator[Fault]:
 
 
 def title(page: str) -> str | None:
-    """The first heading of a page; `None` where it does not begin with one."""
+    """The heading with which a page begins; `None` if it does not begin with one."""
     first = next((line for line in page.splitlines() if line.strip()), "")
     return first[2:].strip() or None if first.startswith("# ") else None

@@ -1,4 +1,4 @@
-"""What can be wrong with the configuration of a project, and with the pages, releases and tables beside its schemas."""
+"""Faults of a project's configuration, and of the pages, releases and tables beside its schemas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Protocols by name: those of the project around the current folder, and those that come with acpgen."""
+"""Lookup of protocols by name: those of the project around the current folder, and those that come with acpgen."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from acpgen.input.faults import NOT_FOUND, UNKNOWN_NAME
 
 
 def find(name: str) -> Path | None:
-    """The folder or file of a protocol, such as `acp/v1`; `None` where `name` is not that of one.
+    """The folder or file of a protocol, such as `acp/v1`; `None` if there is no protocol `name`.
 
-    A file or folder of that name comes before a protocol that comes with acpgen, and after one of the project.
+    A protocol of the project takes precedence over an existing file or folder of that name, and that over a protocol that comes with
+    acpgen.
     """
     if not config.is_protocol(name) or name.partition("/")[0] in RESERVED:
         return None
@@ -26,7 +27,7 @@ def find(name: str) -> Path | None:
 
 
 def locate(path: Path) -> Path:
-    """Where the protocol lies that has a name, or the file or folder itself. Raises `Faults` of what is like a name and is none."""
+    """The location of a named protocol, or the path itself. Raises `Faults` if it has the form of a protocol name, but does not exist."""
     name = path.as_posix()
     folder = find(name)
     if folder is None and not os.path.exists(name) and (fault := unknown(name)).kind == UNKNOWN_NAME:
@@ -35,14 +36,14 @@ def locate(path: Path) -> Path:
 
 
 def unknown(text: str) -> Fault:
-    """The fault of a text that names no file, no folder and no protocol: with the names of the protocols, if it is like one."""
+    """The fault for a text that is no file, folder or protocol; if it has the form of a protocol name, it suggests existing ones."""
     if not config.is_protocol(text) or Path(text).suffix:
         return NOT_FOUND(at=text)
     return UNKNOWN_NAME(at=text, kind="file, folder or protocol", name=text, hint=did_you_mean(text, names()))
 
 
 def is_canonical(name: str) -> bool:
-    """Whether a name means a protocol that comes with acpgen, and no project has it."""
+    """Whether a name resolves to a protocol that comes with acpgen, and not to one of the project."""
     folder = find(name)
     return folder is not None and folder.is_relative_to(resources.schema()) and resources.schema() != project_folder()
 
@@ -59,20 +60,20 @@ def names() -> Iterator[str]:
 
 
 def folders() -> tuple[Path, ...]:
-    """The folders of schemas: that of the project, and that of acpgen."""
+    """The schema folders: the project's, if there is one, and acpgen's."""
     project, canonical = project_folder(), resources.schema()
     return (canonical,) if project is None else (project, canonical)
 
 
 def with_releases(name: str) -> Path | None:
-    """The folder of schemas that keeps releases of a protocol; `None` where none does."""
+    """The schema folder that holds releases of a protocol; `None` if there is none."""
     if not config.is_protocol(name):
         return None
     return next((folder for folder in folders() if os.path.exists(folder / RELEASES / name / INDEX)), None)
 
 
 def project_folder() -> Path | None:
-    """The schema folder of the project around the current folder; `None` without a project, and where its settings cannot be read."""
+    """The schema folder of the project around the current folder; `None` without a project, or if its settings cannot be read."""
     try:
         project = config.find(Path.cwd())
     except (Faults, OSError):

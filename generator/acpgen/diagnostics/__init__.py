@@ -4,29 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
-from acpgen.diagnostics.model import DiagnosticReport
+if TYPE_CHECKING:
+    from acpgen.diagnostics.model import DiagnosticReport
+    from acpgen.ir import JSON
 
-Writer: TypeAlias = Callable[[DiagnosticReport], str]
+Writer: TypeAlias = "Callable[[DiagnosticReport], str | JSON]"
 
 FORMATS: Final = {
-    "text": "text.text",
-    "json": "badge.json_text",
-    "markdown": "markdown.markdown",
-    "html": "page.html_page",
-    "github": "github.workflow_commands",
-    "gitlab": "gitlab.code_quality",
-    "sarif": "sarif.sarif",
-    "junit": "junit.junit",
-    "badge": "badge.badge",
+    "text": "text.write_text",
+    "json": "badge.make_json",
+    "markdown": "markdown.write_markdown",
+    "html": "page.write_page",
+    "github": "github.write_commands",
+    "gitlab": "gitlab.make_code_quality",
+    "sarif": "sarif.make_sarif",
+    "junit": "junit.write_junit",
+    "badge": "badge.make_badge",
 }
-"""The function that writes each format, imported when it is asked for."""
+"""The writer of each format, which returns text or JSON; imported on first use."""
 
-_WRITERS: Final = {**FORMATS, "coloured": "text.coloured"}
+_WRITERS: Final = {**FORMATS, "coloured": "text.write_coloured"}
 
 
-def written(report: DiagnosticReport, name: str) -> str:
-    """The report in one format, or as `coloured` text."""
+def write_report(report: DiagnosticReport, name: str) -> str:
+    """Write a report in one format, or as `coloured` text."""
+    from acpgen.input.numbers import dumps  # commands list the formats and start without it
+
     module, _, function = _WRITERS[name].partition(".")
-    return cast("Writer", getattr(import_module(f"acpgen.diagnostics.{module}"), function))(report)
+    output = cast("Writer", getattr(import_module(f"acpgen.diagnostics.{module}"), function))(report)
+    return output if isinstance(output, str) else dumps(output, indent=2, ensure_ascii=False) + "\n"

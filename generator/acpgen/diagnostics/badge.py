@@ -1,11 +1,11 @@
-"""The formats that are JSON alone: the whole report, and a badge with its verdict as badge services read it (https://shields.io/endpoint)."""
+"""The formats that are pure JSON: the whole report, and a badge with its verdict for badge services (https://shields.io/endpoint)."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from acpgen.diagnostics.model import DiagnosticReport, Tone, tone
-from acpgen.input.numbers import dumps
+from acpgen.ir import JSON
 
 _COLOURS: Final[dict[Tone, str]] = {
     "good": "brightgreen",
@@ -16,17 +16,16 @@ _COLOURS: Final[dict[Tone, str]] = {
 }
 
 
-def json_text(report: DiagnosticReport) -> str:
-    """The report as JSON."""
-    return dumps(report.data(), indent=2, ensure_ascii=False) + "\n"
+def make_json(report: DiagnosticReport) -> JSON:
+    """The whole report."""
+    return report.data()
 
 
-def badge(report: DiagnosticReport) -> str:
-    """The verdict as a badge, which says no more than was judged."""
-    row = {
+def make_badge(report: DiagnosticReport) -> JSON:
+    """The verdict as a badge."""
+    return {
         "schemaVersion": 1,
         "label": report.label,
         "message": report.badge or report.verdict,
         "color": _COLOURS[tone(report.verdict)],
     }
-    return dumps(row, indent=2, ensure_ascii=False) + "\n"

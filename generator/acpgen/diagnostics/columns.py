@@ -1,4 +1,4 @@
-"""Lines of a terminal of 80 columns: colours, and text that fits. Text of schemas is shown, never obeyed."""
+"""Lines for a terminal of 80 columns: colours, and text that fits. Control characters in text from schemas are made visible."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ COLOURS: Final = {
     "quiet": "2",
     "heading": "1",
 }
-"""How a terminal is told to show a kind of text."""
+"""The terminal's colour code of each kind of text."""
 
 
-def plain(text: str) -> str:
-    """A text without colours."""
+def strip_colours(text: str) -> str:
+    """A text without colour codes."""
     return re.sub(r"\x1b\[[0-9;]*m", "", text)
 
 
-def wrapped(line: str, indent: str = "", colour: str = "", below: str = "") -> Iterator[str]:
-    """A text on lines that fit, the first after `indent`, the others after `below` or as much room."""
+def wrap(line: str, indent: str = "", colour: str = "", below: str = "") -> Iterator[str]:
+    """Wrap a text to the width, the first line after `indent`, the others after `below` or the same number of spaces."""
     below = below or " " * len(indent)
-    for number, part in enumerate(folded(visible(line), WIDTH - len(below))):
+    for number, part in enumerate(fold(visible(line), WIDTH - len(below))):
         whole = f"{below if number else indent}{part}"
         yield f"\x1b[{colour}m{whole}\x1b[0m" if colour else whole
 
@@ -39,40 +39,40 @@ def paint(line: str, kind: str) -> str:
 
 
 def cut(line: str, width: int) -> str:
-    """The beginning of a text, with an ellipsis where there is more."""
-    shown = visible(line)
-    return shown if columns(shown) <= width else f"{_parts(shown, width - 1)[0]}…"
+    """The beginning of a text, with an ellipsis if it was cut."""
+    printable = visible(line)
+    return printable if count_columns(printable) <= width else f"{_parts(printable, width - 1)[0]}…"
 
 
 def cut_left(line: str, width: int) -> str:
-    """The end of a text, with an ellipsis where there is more."""
-    shown = visible(line)
-    return shown if columns(shown) <= width else f"…{_parts(shown[::-1], width - 1)[0][::-1]}"
+    """The end of a text, with an ellipsis if it was cut."""
+    printable = visible(line)
+    return printable if count_columns(printable) <= width else f"…{_parts(printable[::-1], width - 1)[0][::-1]}"
 
 
 # Columns of a terminal: some characters take two, some none.
 
 
-def columns(line: str) -> int:
-    """The columns that a line takes."""
+def count_columns(line: str) -> int:
+    """The number of terminal columns of a line; some characters take two, some none."""
     from rich.cells import cell_len
 
     return len(line) if line.isascii() else cell_len(line)
 
 
 def _parts(line: str, width: int) -> list[str]:
-    """A text in pieces that fit."""
+    """A text in pieces that fit into the width."""
     from rich.cells import chop_cells
 
-    return chop_cells(line, width) if columns(line) > width else [line]
+    return chop_cells(line, width) if count_columns(line) > width else [line]
 
 
-def folded(line: str, width: int) -> Iterator[str]:
-    """The words of a line on lines that fit; a word that is too long is broken."""
+def fold(line: str, width: int) -> Iterator[str]:
+    """Yield the words of a text in lines that fit into the width; a word that is too long is broken."""
     room = ""
     for word in line.split():
         whole = f"{room} {word}" if room else word
-        if columns(whole) <= width:
+        if count_columns(whole) <= width:
             room = whole
             continue
         if room:

@@ -11,19 +11,18 @@ from typing import Final
 
 from acpgen.diagnostics import outline
 from acpgen.diagnostics.model import Diagnostic, DiagnosticReport
-from acpgen.input.numbers import dumps
 from acpgen.ir import JSON
 
 _SEVERITIES: Final = {"error": "critical", "warning": "minor", "note": "info"}
 
 
-def code_quality(report: DiagnosticReport) -> str:
-    """One entry a diagnostic; what nobody need look at is left out."""
-    taken: set[str] = set()
-    return dumps([*_entries(report, taken)], indent=2, ensure_ascii=False) + "\n"
+def make_code_quality(report: DiagnosticReport) -> JSON:
+    """One entry per diagnostic; those that need no attention are omitted."""
+    return [*_entries(report)]
 
 
-def _entries(report: DiagnosticReport, taken: set[str]) -> Iterator[JSON]:
+def _entries(report: DiagnosticReport) -> Iterator[JSON]:
+    used_fingerprints: set[str] = set()
     for each in report.diagnostics:
         if each.level == "none":
             continue
@@ -31,28 +30,28 @@ def _entries(report: DiagnosticReport, taken: set[str]) -> Iterator[JSON]:
         yield {
             "description": _describe(each),
             "check_name": each.rule,
-            "fingerprint": _unique(each, taken),
+            "fingerprint": _unique(each, used_fingerprints),
             "severity": "info" if each.waived else "major" if each.severity == "undecided" else _SEVERITIES[each.level],
             "location": {"path": path, "lines": {"begin": line or 1}},
         }
 
 
 def _describe(diagnostic: Diagnostic) -> str:
-    headline = outline.headline(diagnostic)
+    headline = outline.write_headline(diagnostic)
     parts = (f"{diagnostic.severity}: {headline}", *diagnostic.details, diagnostic.waived, diagnostic.advice)
     return " ".join(filter(None, parts))
 
 
-def _unique(diagnostic: Diagnostic, taken: set[str]) -> str:
-    """The fingerprint, with a number where another entry has it: of two with one fingerprint GitLab shows one."""
+def _unique(diagnostic: Diagnostic, used_fingerprints: set[str]) -> str:
+    """The fingerprint, with a number if another entry has it: GitLab shows only one entry per fingerprint."""
     places = (
         f"{place.file}#{place.pointer}" for place in diagnostic.locations
     )  # without lines, which other edits move
-    known = " ".join((diagnostic.rule, diagnostic.message, *places))
-    first = diagnostic.fingerprint or hashlib.sha256(known.encode(errors="replace")).hexdigest()[:16]
+    identity = " ".join((diagnostic.rule, diagnostic.message, *places))
+    first = diagnostic.fingerprint or hashlib.sha256(identity.encode(errors="replace")).hexdigest()[:16]
     name, number = first, 1
-    while name in taken:
+    while name in used_fingerprints:
         number += 1
         name = f"{first}-{number}"
-    taken.add(name)
+    used_fingerprints.add(name)
     return name

@@ -1,4 +1,4 @@
-"""The report for a comment on a pull request. Text of others never becomes markup."""
+"""The report as Markdown for a comment on a pull request. Text from schemas never becomes markup."""
 
 from __future__ import annotations
 
@@ -14,96 +14,98 @@ from acpgen.diagnostics.outline import CodeSpan, Item, Line, RuleGroup
 from acpgen.errors import visible
 
 LONGEST: Final = 5_800
-"""Characters. A report that fits shows every diagnostic with its evidence; a longer one names them, as far as there is room."""
+"""The maximum number of characters of a report that shows every diagnostic with its evidence; a longer one names as many as fit."""
 
 LONGEST_WITH_REPAIRS: Final = 40_000
-"""Characters of a report that suggests edits."""
+"""The same limit for a report that suggests edits."""
 
 COMMENT: Final = 65_000
-"""Characters that no report exceeds, whatever a schema holds: a comment on GitHub has 65,536."""
+"""The maximum number of characters of any report: a comment on GitHub has at most 65,536."""
 
 LONGEST_EDIT: Final = 60
-"""Lines of a suggestion that is shown."""
+"""The maximum number of lines of a suggestion that is shown."""
 
 _ROOM: Final = 400
-"""Characters of a list of names."""
+"""The maximum number of characters of a list of names."""
 
 _LINE: Final = 10
-"""Characters that tell of a diagnostic, at least."""
+"""The minimum number of characters for one diagnostic."""
 
 _Form: TypeAlias = "Callable[[RuleGroup], Iterator[Line]]"
 
 
-def markdown(report: DiagnosticReport) -> str:
-    """The report as Markdown, in the fullest form that fits."""
-    heavy, light = (outline.groups(report.diagnostics, heavy=each) for each in (True, False))
+def write_markdown(report: DiagnosticReport) -> str:
+    """Write the report as Markdown, in the fullest form that fits."""
+    heavy, light = (outline.group_by_rule(report.diagnostics, heavy=each) for each in (True, False))
     longest = LONGEST_WITH_REPAIRS if any(each.replacements for each in report.diagnostics) else LONGEST
     text = ""
 
     @cache
     def shown(index: int, form: _Form) -> list[str]:
-        return [text for line in form(heavy[index]) for text in _shown(line)]
+        return [text for line in form(heavy[index]) for text in _render_line(line)]
 
-    for forms in _forms(heavy, longest):
+    for forms in _choose_forms(heavy, longest):
         sections = [(group, shown(index, form)) for index, (group, form) in enumerate(zip(heavy, forms, strict=True))]
-        is_whole = all(form is outline.whole for form in forms)
-        text = "\n".join(_parts(report, sections, light, is_whole=is_whole)).rstrip() + "\n"
+        is_whole = all(form is outline.describe_fully for form in forms)
+        text = "\n".join(_write_parts(report, sections, light, is_whole=is_whole)).rstrip() + "\n"
         if len(text) <= longest:
             break
-    return _within_a_comment(text, report)
+    return _cut_to_comment(text, report)
 
 
-def _within_a_comment(text: str, report: DiagnosticReport) -> str:
-    """The text, cut after a line where it would be longer than a comment."""
+def _cut_to_comment(text: str, report: DiagnosticReport) -> str:
+    """The text, cut after a line if it is longer than a comment may be."""
     rest = "The rest does not fit into a comment: "
     rest += f"[the whole report]({report.whole})." if report.whole else f"see `acpgen {report.command} --format html`."
     if len(text) <= COMMENT:
         return text
-    kept = text[: COMMENT - len(rest) - 40]
-    kept = kept[: kept.rfind("\n") + 1]
+    head = text[: COMMENT - len(rest) - 40]
+    head = head[: head.rfind("\n") + 1]
     fence = ""
-    for line in re.findall(r"^ *(`{3,})", kept, re.MULTILINE):
+    for line in re.findall(r"^ *(`{3,})", head, re.MULTILINE):
         fence = "" if line == fence else fence or line
-    opened = kept.count("<details>") - kept.count("</details>")
+    opened = head.count("<details>") - head.count("</details>")
     closed = (f"{fence}\n" if fence else "") + "\n</details>\n" * opened
-    return f"{kept}{closed}\n_{rest}_\n"
+    return f"{head}{closed}\n_{rest}_\n"
 
 
-def _named(group: RuleGroup) -> Iterator[Line]:
-    return outline.named(group, _ROOM)
+def _list_some_subjects(group: RuleGroup) -> Iterator[Line]:
+    return outline.list_subjects(group, _ROOM)
 
 
-def _summed(group: RuleGroup) -> Iterator[Line]:
-    yield Item(1, outline.names(group.diagnostics, _ROOM // 6))
+def _list_few_subjects(group: RuleGroup) -> Iterator[Line]:
+    yield Item(1, outline.join_subjects(group.diagnostics, _ROOM // 6))
 
 
-def _forms(groups: Sequence[RuleGroup], longest: int) -> Iterator[Sequence[_Form]]:
-    """How to tell each rule, the fullest first: all alike, then the first ones at length and the others by some names."""
+def _choose_forms(groups: Sequence[RuleGroup], longest: int) -> Iterator[Sequence[_Form]]:
+    """Yield combinations of forms of the rules, fullest first: the same form for all, then the first ones in more detail than the
+    others.
+    """
     count = len(groups)
     if sum(len(group.diagnostics) for group in groups) < longest // _LINE:
-        yield from ([form] * count for form in (outline.whole, outline.listed))
-    yield from ([_named] * full + [_summed] * (count - full) for full in range(count, -1, -1))
+        yield from ([form] * count for form in (outline.describe_fully, outline.describe_briefly))
+    yield from ([_list_some_subjects] * full + [_list_few_subjects] * (count - full) for full in range(count, -1, -1))
 
 
-def _parts(
+def _write_parts(
     report: DiagnosticReport, sections: list[tuple[RuleGroup, list[str]]], light: list[RuleGroup], *, is_whole: bool
 ) -> Iterator[str]:
     yield f"### {report.label} of {' → '.join(map(code, report.title.split(' → ')))}\n"
-    yield f"**{_text(report.sentence)}**\n"
+    yield f"**{_escape(report.sentence)}**\n"
     count = len(report.failing)
     failing = f"{outline.counted(count, 'finding')} {'fails' if count == 1 else 'fail'}"
     yield (
-        f"{_text(report.summary)}. {failing} `{report.threshold}`.\n"
+        f"{_escape(report.summary)}. {failing} `{report.threshold}`.\n"
         if report.threshold
-        else f"{_text(report.summary)}.\n"
+        else f"{_escape(report.summary)}.\n"
     )
-    yield from (f"{_text(remark)}\n" for remark in report.remarks)
+    yield from (f"{_escape(remark)}\n" for remark in report.remarks)
     if report.facts:
         yield "| | |\n| --- | --- |"
-        yield from (f"| {name} | {_text(value)} |" for name, value in report.facts)
+        yield from (f"| {name} | {_escape(value)} |" for name, value in report.facts)
         yield ""
     for table in report.tables:
-        yield from _table(table)
+        yield from _write_table(table)
     for group, lines in sections:
         yield from (f"- **{group.severity}** `{group.rule}`{group.size}", *lines)
     if not is_whole:
@@ -116,13 +118,13 @@ def _parts(
     if light:
         yield f"\n<details><summary>{sum(group.count for group in light)} more, none of which breaks a peer</summary>\n"
         for group in light:
-            found = [Diagnostic("", "note", "", file) for file in group.by_file]
+            file_diagnostics = [Diagnostic("", "note", "", file) for file in group.by_file]
             names = (
-                outline.names(found, _ROOM // 4)
+                outline.join_subjects(file_diagnostics, _ROOM // 4)
                 if group.severity == "editorial"
-                else outline.names(group.diagnostics, _ROOM)
+                else outline.join_subjects(group.diagnostics, _ROOM)
             )
-            yield f"- {group.severity} `{group.rule}`{group.size}: {_line(names)}"
+            yield f"- {group.severity} `{group.rule}`{group.size}: {_write_line(names)}"
         yield "\n</details>"
     links = [
         f"[`{rule}`]({url})" for rule, url in report.links.items() if any(rule == group.rule for group, _ in sections)
@@ -132,30 +134,31 @@ def _parts(
     if report.skipped:
         yield "\n#### Skipped\n"
         for reason, skipped in report.reasons.items():
-            yield f"- {_text(reason)}: {_line(outline.names([Diagnostic('', 'note', '', each) for each in skipped], _ROOM))}"
+            names = outline.join_subjects([Diagnostic("", "note", "", each) for each in skipped], _ROOM)
+            yield f"- {_escape(reason)}: {_write_line(names)}"
 
 
-def _table(table: ReportTable) -> Iterator[str]:
+def _write_table(table: ReportTable) -> Iterator[str]:
     yield f"| {' | '.join(column.name for column in table.columns)} |"
     yield f"| {' | '.join('---' for _ in table.columns)} |"
     for name, *cells in table.rows:
-        yield f"| {' | '.join((code(name), *map(_text, cells)))} |"
+        yield f"| {' | '.join((code(name), *map(_escape, cells)))} |"
     yield ""
 
 
-def _shown(line: Line) -> Iterator[str]:
-    """A line of a list, evidence that is folded, or an edit that can be applied."""
+def _render_line(line: Line) -> Iterator[str]:
+    """Render a list item, collapsed evidence, or an edit that can be applied."""
     match line:
         case Item(level, parts):
-            yield f"{'  ' * level}- {_line(parts)}"
+            yield f"{'  ' * level}- {_write_line(parts)}"
         case Snippet():
-            lines = outline.snippet_lines(line, 100)
-            fence = outline.fence("\n".join(lines))
-            yield f"\n    <details><summary>{_text(line.caption)}</summary>\n\n    {fence}{'text' if line.lines else 'json'}"
+            lines = outline.split_snippet(line, 100)
+            fence = outline.choose_fence("\n".join(lines))
+            yield f"\n    <details><summary>{_escape(line.caption)}</summary>\n\n    {fence}{'text' if line.lines else 'json'}"
             yield from (f"    {each}".rstrip() for each in lines)
             yield f"    {fence}\n\n    </details>\n"
         case _ if line.text.count("\n") < LONGEST_EDIT:
-            fence = outline.fence(line.text)
+            fence = outline.choose_fence(line.text)
             yield f"\n    {code(str(line))}\n\n    {fence}suggestion"
             yield from (f"    {visible(each)}" for each in line.text.split("\n"))
             yield f"    {fence}"
@@ -163,12 +166,14 @@ def _shown(line: Line) -> Iterator[str]:
             return
 
 
-def _line(parts: Sequence[str]) -> str:
+def _write_line(parts: Sequence[str]) -> str:
     first, *rest = parts  # only what begins a line needs an escape there
-    texts = (_text(first), *(_text(f"x{part}")[1:] for part in rest))
+    texts = (_escape(first), *(_escape(f"x{part}")[1:] for part in rest))
     return "".join(code(part) if isinstance(part, CodeSpan) else text for part, text in zip(parts, texts, strict=True))
 
 
-def _text(text: str) -> str:
-    """Text of others as it stands. GitHub looks for names to notify after it has resolved references, so they are taken apart."""
+def _escape(text: str) -> str:
+    """A text escaped as plain text, with a zero-width space after `@`, since GitHub looks for names to notify after resolving character
+    references.
+    """
     return plain(text).replace("&#64;", "@\u200b")

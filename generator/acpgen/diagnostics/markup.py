@@ -1,8 +1,7 @@
-"""Text that can never become markup. `Markdown` is what is markup already; everything else that enters a page passes `prose`, `plain` or
-`code`.
+"""Escaping of text, so that it never becomes markup. `Markdown` is markup; everything else on a page passes `prose`, `plain` or `code`.
 
-Every character that Markdown or HTML could read as markup becomes a numeric character reference, which no reader of Markdown takes
-for syntax. A pair of backticks in prose still means a code span, because this module writes that span itself.
+Each character that Markdown or HTML could read as markup becomes a numeric character reference, which no Markdown parser treats as
+syntax. A pair of backticks in prose still makes a code span, because this module writes that span itself.
 """
 
 from __future__ import annotations
@@ -19,27 +18,27 @@ from acpgen.input.numbers import dumps
 
 _SPAN: Final = re.compile(r"`([^`\n]+)`")
 _SPECIAL: Final = re.compile(r"[\\`*_{}\[\]<>&|~$@#:.]")
-"""What may have to be escaped: some of these only beside certain others."""
+"""Characters that may need escaping, some of them only beside certain others."""
 
 _LINE_START: Final = re.compile(r"[-+:=]|\d+[.)]")
 _PLAIN_CODE: Final = re.compile(r"[A-Za-z0-9_.,:;/$()#@%?!+*=\"'\[\]{} -]+")
 _NOT_IN_CODE: Final = re.compile(r"://|\]:")
-"""Addresses, and what would make a definition of a link out of a line that begins with a bracket."""
+"""URLs, and what would turn a line that begins with a bracket into a link definition."""
 _OUTSIDE_ID: Final = re.compile(r"[^A-Za-z0-9_.-]")
 LONGEST_ID: Final = 96
 _FENCE: Final = re.compile(r"^\s*(`{3,}|~{3,})", re.MULTILINE)
 _WIDTH: Final = 100
-"""As many characters a line of an example may have."""
+"""The maximum number of characters in a line of an example."""
 
 
 class Markdown(str):
-    """A piece of Markdown that this package wrote. Joining it with other text gives plain text again, on purpose."""
+    """Markdown that this package wrote. Concatenation with other text gives a plain string again, on purpose."""
 
     __slots__ = ()
 
 
 def finalized(value: object) -> str:
-    """What a template writes for a value: Markdown as it is, numbers as they read, any other text as prose."""
+    """What a template outputs for a value: Markdown unchanged, anything else as prose."""
     assert value is not None, "a template asked for text that is not there"
     return value if isinstance(value, Markdown) else prose(str(value))
 
@@ -57,7 +56,7 @@ def prose(text: str) -> Markdown:
 
 
 def plain(text: str) -> Markdown:
-    """Text on one line as it stands: a backtick in it is a backtick."""
+    """Text on one line, literally: a backtick in it is a backtick."""
     return Markdown(_escaped(visible(text), at_start=True))
 
 
@@ -66,20 +65,20 @@ _ESCAPED: Final = re.compile(r"\\(['\\])")
 
 
 def quoting(message: str) -> Markdown:
-    """What the compatibility check says, as it stands, but for the names and patterns that it quotes as Python does: they are code."""
+    """A message of the compatibility check as plain text, in which names and patterns quoted in Python's style become code."""
     line = visible(message)
     parts: list[str] = []
     end = 0
-    for quoted in _LITERAL.finditer(line):
-        parts += [_escaped(line[end : quoted.start()], at_start=end == 0), code(_ESCAPED.sub(r"\1", quoted[0][1:-1]))]
-        end = quoted.end()
+    for match in _LITERAL.finditer(line):
+        parts += [_escaped(line[end : match.start()], at_start=end == 0), code(_ESCAPED.sub(r"\1", match[0][1:-1]))]
+        end = match.end()
     return Markdown("".join((*parts, _escaped(line[end:], at_start=end == 0))))
 
 
 def paragraphs(text: str) -> Markdown:
-    """Text of a schema, an empty line in it between paragraphs."""
-    found = [prose(part) for part in re.split(r"\n\s*\n", text) if part.strip()]
-    return Markdown("\n\n".join(found))
+    """Text of a schema, with empty lines between paragraphs."""
+    parts = [prose(part) for part in re.split(r"\n\s*\n", text) if part.strip()]
+    return Markdown("\n\n".join(parts))
 
 
 def first_sentence(text: str) -> Markdown:
@@ -91,23 +90,25 @@ _SPAN_OR_STOP: Final = re.compile(r"`[^`]*`|\.(?=\s|$)")
 
 
 def sentences(text: str) -> Iterator[str]:
-    """The sentences of a description on one line each. A full stop in a code span, or with no space after it, ends none."""
+    """The sentences of a description, each on one line. A full stop in a code span, or without a space after it, does not end a
+    sentence.
+    """
     line, start = " ".join(text.split()), 0
-    for found in _SPAN_OR_STOP.finditer(line):
-        if found[0] == ".":
-            yield line[start : found.end()].strip()
-            start = found.end()
+    for match in _SPAN_OR_STOP.finditer(line):
+        if match[0] == ".":
+            yield line[start : match.end()].strip()
+            start = match.end()
     rest = line[start:].strip()
     if rest:
         yield rest
 
 
 def code(text: str) -> Markdown:
-    """Text as a code span, the same in a table as outside."""
-    shown = visible(text)
-    if _PLAIN_CODE.fullmatch(shown) and shown == shown.strip() and not _NOT_IN_CODE.search(shown):
-        return Markdown(f"`{shown}`")
-    return Markdown(f"<code>{_escaped(shown, at_start=False) or '&#8203;'}</code>")
+    """Text as a code span, identical inside and outside of tables."""
+    printable = visible(text)
+    if _PLAIN_CODE.fullmatch(printable) and printable == printable.strip() and not _NOT_IN_CODE.search(printable):
+        return Markdown(f"`{printable}`")
+    return Markdown(f"<code>{_escaped(printable, at_start=False) or '&#8203;'}</code>")
 
 
 def value(item: ir.JSON) -> Markdown:
@@ -116,18 +117,18 @@ def value(item: ir.JSON) -> Markdown:
 
 
 def block(item: ir.JSON) -> Markdown:
-    """A JSON value as a fenced block; what fits in a line stands on one."""
+    """A JSON value as a fenced block, on one line if it fits."""
     return blocks([item])
 
 
 def blocks(items: Iterable[Any]) -> Markdown:
-    """JSON values in one fenced block, one after another. What fits in a line stands on one, a small message on two."""
+    """JSON values in one fenced block, one after another: each on one line if it fits, a small message on two."""
     text = "\n".join(_on_two_lines(item) or _laid_out(item) for item in items)
     return fenced("".join(c if c.isprintable() or c == "\n" else _json_escape(c) for c in text), "json")
 
 
 def _on_two_lines(item: ir.JSON) -> str:
-    """A message with its payload on a line of its own; empty for what is no message, fits in one line or does not fit in two."""
+    """A message with its payload on a second line; empty if the value is not a message, fits into one line, or does not fit into two."""
     if (
         not isinstance(item, dict)
         or "jsonrpc" not in item
@@ -142,7 +143,7 @@ def _on_two_lines(item: ir.JSON) -> str:
 
 
 def _laid_out(item: ir.JSON, indent: str = "", more: int = 0) -> str:
-    """A JSON value in lines that are as full as may be; `more` are the characters around its first one."""
+    """A JSON value in lines that are as full as possible; `more` is the number of characters beside its first line."""
     line = dumps(item, ensure_ascii=False)
     if not isinstance(item, list | dict) or len(indent) + more + len(line) <= _WIDTH:
         return line
@@ -168,18 +169,19 @@ def _laid_out(item: ir.JSON, indent: str = "", more: int = 0) -> str:
 
 
 def fenced(text: str, language: str) -> Markdown:
-    """Text as a block of code, with a fence that no line of it ends."""
+    """Text as a code block, with a fence longer than any fence in it."""
     marks = "`" * max(3, *(len(each) + 1 for each in _FENCE.findall(text)), 3)
     return Markdown(f"{marks}{language}\n{text}\n{marks}")
 
 
 def html(text: str) -> str:
-    """Text inside an element of HTML or SVG, or in one of its attributes."""
+    """Text escaped for an element of HTML or SVG, or for one of its attributes."""
     return _escaped(visible(text), at_start=False).replace('"', "&#34;").replace("'", "&#39;")
 
 
 def content_policy(*, style: str, script: str = "") -> str:
-    """The value of `Content-Security-Policy` for a page that holds these texts inline, byte for byte: nothing else runs, nothing is loaded.
+    """The value of `Content-Security-Policy` for a page with this inline style and script, byte for byte: nothing else runs, nothing is
+    loaded.
 
     Source: W3C Content Security Policy Level 3, "hash-source".
     """
@@ -192,24 +194,26 @@ def _digest(text: str) -> str:
 
 
 def identifier(text: str) -> str:
-    """An anchor or file name for a name: letters, digits, `_`, `.` and `-` stay, all else is spelled, what is long ends in a hash."""
-    plain = _OUTSIDE_ID.sub(lambda found: f"+{ord(found[0]):x}+", text) or "empty"
+    """An anchor or file name for a name: letters, digits, `_`, `.` and `-` stay, others become code points, and long names end with a
+    hash.
+    """
+    plain = _OUTSIDE_ID.sub(lambda match: f"+{ord(match[0]):x}+", text) or "empty"
     if len(plain) <= LONGEST_ID:
         return plain
     return f"{plain[: LONGEST_ID - 17]}+{hashlib.sha256(text.encode(errors='surrogatepass')).hexdigest()[:16]}"
 
 
 def _escaped(text: str, *, at_start: bool) -> str:
-    made: list[str] = []
-    done = 0
+    parts: list[str] = []
+    position = 0
     if at_start and (marker := _LINE_START.match(text)):
-        done = marker.end()
-        made += [text[: done - 1], _reference(text[done - 1])]
-    for found in _SPECIAL.finditer(text, done):
-        if _is_special(text, found.start()):
-            made += [text[done : found.start()], _reference(found[0])]
-            done = found.end()
-    return "".join((*made, text[done:]))
+        position = marker.end()
+        parts += [text[: position - 1], _reference(text[position - 1])]
+    for match in _SPECIAL.finditer(text, position):
+        if _is_special(text, match.start()):
+            parts += [text[position : match.start()], _reference(match[0])]
+            position = match.end()
+    return "".join((*parts, text[position:]))
 
 
 def _is_special(text: str, index: int) -> bool:

@@ -1,4 +1,4 @@
-"""What a command reports: a verdict, diagnostics with their evidence, and tables. Every format writes this and nothing else."""
+"""The model of reports: a verdict, diagnostics with their evidence, and tables. Every format is written from this model alone."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Level: TypeAlias = Literal["error", "warning", "note", "none"]
 
 @dataclass(frozen=True, slots=True)
 class Severity:
-    """How a word for a severity is shown, and the level that it has for services; `none` needs nobody's attention.
+    """The tone of a severity, and its level in code review services; `none` needs nobody's attention.
 
-    `noun`: the word takes a plural. `is_heavy`: somebody must look at the diagnostic itself, so its place in a list of names is not enough.
+    `noun`: the word has a plural. `is_heavy`: each diagnostic needs attention of its own, so that a list of names is not enough.
     """
 
     tone: Tone
@@ -50,15 +50,15 @@ _TONES: Final[Mapping[str, Tone]] = {
 
 
 def tone(word: str) -> Tone:
-    """How a severity or verdict is shown."""
+    """The tone of a severity or verdict."""
     return _TONES.get(word, "quiet")
 
 
 @dataclass(frozen=True, slots=True)
 class SourceLocation:
-    """A place in a file, counted from 1; line or column are 0 where there is none. `file` is its path inside the repository.
+    """A place in a file; line and column begin at 1, 0 if absent. `file` is the path inside the repository.
 
-    `label` says which side it is on: `old`, `new`; `value` is what stands there, for those who show it.
+    `label` is the revision it belongs to: `old`, `new`; `value` is the value there, for formats that show it.
     """
 
     file: str
@@ -76,7 +76,7 @@ class SourceLocation:
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """Evidence to look at: lines of text, else the JSON value. `brief` are the lines as far as a terminal needs them."""
+    """Evidence: lines of text, otherwise the JSON value. `brief` are the lines that a terminal shows."""
 
     caption: str
     value: JSON = field(default=None, hash=False)
@@ -86,7 +86,7 @@ class Snippet:
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """Lines of a file, counted from 1, and the text that takes their place."""
+    """A range of lines of a file, counted from 1, and the text that replaces it."""
 
     file: str
     first: int
@@ -99,13 +99,17 @@ class Replacement:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One thing that a rule found.
+    """A finding of a rule.
 
-    `subject` is what it is about; `reached` are further methods or places that it shows in, and `direction` says who sends to whom there.
-    `context` is the place inside of a message. `statement` is the message without the name of the subject: those with one statement are
-    told together. The first of `locations` is where to look. `group` and `case` are suite and name of a test that found it. `waived` says
-    why it does not count; `fails`: it makes the exit code 1. `repair` is a sentence about `replacements`. `count` is how many findings it
-    stands for. `properties` are for machines.
+    - `subject`: what it is about; `reached`: further methods or places that it affects; `direction`: sender and receiver there.
+    - `context`: the place inside a message.
+    - `statement`: the message without the name of the subject; diagnostics with the same statement are grouped.
+    - `locations`: the first one is the place to look at.
+    - `group`, `case`: the suite and the name of the test that found it.
+    - `waived`: the reason why it does not count; `fails`: it causes exit code 1.
+    - `repair`: a sentence about `replacements`.
+    - `count`: the number of findings it stands for.
+    - `properties`: machine-readable data.
     """
 
     rule: str
@@ -133,18 +137,18 @@ class Diagnostic:
 
     @property
     def level(self) -> Level:
-        """The level that services know."""
+        """The level of its severity in code review services."""
         return SEVERITIES[self.severity].level
 
     @property
     def is_heavy(self) -> bool:
-        """Whether somebody must look at it."""
+        """Whether it needs attention of its own."""
         return SEVERITIES[self.severity].is_heavy
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table. A terminal shows it as a cell, below the row, or not at all."""
+    """A column of a table; a terminal shows it as a cell, below the row, or not at all."""
 
     name: str
     in_terminal: Literal["cell", "below", "no"] = "cell"
@@ -152,7 +156,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class ReportTable:
-    """A table; the second cell of a row is a verdict, which gives the row its tone."""
+    """A table; the second cell of a row is a verdict, which determines the tone of the row."""
 
     title: str
     columns: tuple[Column, ...]
@@ -161,7 +165,7 @@ class ReportTable:
 
 @dataclass(frozen=True, slots=True)
 class RuleDescription:
-    """What a rule says, in a sentence, in full, and as Markdown."""
+    """The description of a rule: in a sentence, in full, and as Markdown."""
 
     id: str
     summary: str
@@ -174,13 +178,14 @@ Layout: TypeAlias = Literal["fitted", "full", "lines"]
 
 @dataclass(frozen=True, slots=True)
 class DiagnosticReport:
-    """What a command found.
+    """The report of a command.
 
-    `label` is what is judged, `title` what of it; `sentence` tells the verdict and `summary` the counts. `is_judged` is false where
-    nothing could be judged. `passed` are the names of tests that found nothing, `skipped` names with the
-    reason. `data` is the report as JSON; `describe` describes rules and `links` has pages of rules. `threshold` is the option that says
-    what fails, `whole` the address of the full report, `code` the exit code. `layout`: a terminal gets the fullest form that fits, the
-    full one, or a line for each diagnostic.
+    - `label`: what is checked; `title`: the object of the check; `sentence`: the verdict in words; `summary`: the counts.
+    - `is_judged`: false if there is no verdict.
+    - `passed`: the names of tests without findings; `skipped`: names with the reason.
+    - `data`: the report as JSON; `describe`: descriptions of rules; `links`: URLs of pages on rules.
+    - `threshold`: the option that determines what fails; `whole`: the URL of the full report; `code`: the exit code.
+    - `layout`: a terminal shows the fullest form that fits, the full one, or a line for each diagnostic.
     """
 
     command: str
@@ -207,13 +212,13 @@ class DiagnosticReport:
 
     @property
     def failing(self) -> tuple[Diagnostic, ...]:
-        """The diagnostics that make the exit code 1."""
+        """The diagnostics that cause exit code 1."""
         return tuple(each for each in self.diagnostics if each.fails)
 
     @property
     def reasons(self) -> Mapping[str, list[str]]:
-        """The names of tests that were skipped, by the reason."""
-        found: dict[str, list[str]] = {}
+        """The names of skipped tests, by reason."""
+        names_by_reason: dict[str, list[str]] = {}
         for name, reason in self.skipped:
-            found.setdefault(reason, []).append(name)
-        return found
+            names_by_reason.setdefault(reason, []).append(name)
+        return names_by_reason

@@ -1,4 +1,4 @@
-"""Where the reports of one run go: each in its format to standard output or to a file."""
+"""The destinations of a run's reports: standard output or a file, each with its format."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from acpgen.diagnostics import FORMATS, written
+from acpgen.diagnostics import FORMATS, write_report
 from acpgen.diagnostics.model import DiagnosticReport
-from acpgen.errors import Fault, Faults, did_you_mean, shown
+from acpgen.errors import Fault, Faults, allowed_values, shown
 from acpgen.input.faults import BAD_SETTING, UNKNOWN_NAME
 from acpgen.input.load import place
 
@@ -22,71 +22,73 @@ _PAIR: Final = re.compile(r"([A-Za-z][A-Za-z-]*)=(.*)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """Where one report goes: its format and its file; `None` is standard output."""
+    """The destination of a report: its format and its file; `None` is standard output."""
 
     format: str
     file: Path | None
 
 
-def outputs(given: Sequence[str], output_format: str | None) -> tuple[Destination, ...]:
-    """What `--output` says, each `FORMAT=FILE`, or `FILE` in the format of `--format`; without any, standard output in that format.
+def parse_destinations(arguments: Sequence[str], output_format: str | None) -> tuple[Destination, ...]:
+    """Parse the values of `--output`: `FORMAT=FILE`, or `FILE` in the format of `--format`; without any, standard output in that format.
 
-    Raises `Faults`: a format that is not known, one place twice, `--format` where every output has a format of its own, and where no format
-    is said, a file whose name ends with one.
+    Raises `Faults`: an unknown format, a duplicate destination, `--format` if every output has its own format, and, if no format is
+    given, a file whose extension is the name of one.
     """
     faults: list[Fault] = []
     if output_format is not None and output_format not in FORMATS:
-        faults.append(_unknown("--format", output_format))
-    found: tuple[Destination, ...] = (Destination(output_format or "text", None),)
-    if given:
-        found = tuple(_read(each, output_format, faults) for each in given)
-        if output_format is not None and all(_PAIR.fullmatch(each) for each in given):
-            faults.append(_bad(output_format, "left out where each --output says its own format", "--format"))
-    places = [STANDARD if each.file is None else place(each.file) for each in found]
-    taken = (each for number, each in enumerate(places) if each in places[:number])
-    faults.extend(_bad(each, "a place of its own: only one report goes there") for each in taken)
+        faults.append(_unknown_format("--format", output_format))
+    destinations: tuple[Destination, ...] = (Destination(output_format or "text", None),)
+    if arguments:
+        destinations = tuple(_parse_destination(each, output_format, faults) for each in arguments)
+        if output_format is not None and all(_PAIR.fullmatch(each) for each in arguments):
+            faults.append(_bad_setting(output_format, "left out where each --output says its own format", "--format"))
+    places = [STANDARD if each.file is None else place(each.file) for each in destinations]
+    duplicates = (each for number, each in enumerate(places) if each in places[:number])
+    faults.extend(_bad_setting(each, "a place of its own: only one report goes there") for each in duplicates)
     if faults:
         raise Faults(faults)
-    return found
+    return destinations
 
 
-def texts(
+def render_reports(
     report: DiagnosticReport, destinations: Iterable[Destination], *, coloured: bool
 ) -> Mapping[Path | None, str]:
-    """What goes to each place; text on a standard output has colours where that shows them."""
+    """The content of each destination; `coloured` applies to text on standard output."""
     shown_here = Destination("text", None)
-    return {to.file: written(report, "coloured" if coloured and to == shown_here else to.format) for to in destinations}
+    return {
+        to.file: write_report(report, "coloured" if coloured and to == shown_here else to.format) for to in destinations
+    }
 
 
-def _read(given: str, output_format: str | None, faults: list[Fault]) -> Destination:
-    """What one `--output` says. A report as text would stand in a file whose name is a format, or ends with one."""
-    pair = _PAIR.fullmatch(given)
-    name, file = pair.groups() if pair else (output_format or "text", given)
-    ending = Path(given).suffix[1:].lower()
+def _parse_destination(argument: str, output_format: str | None, faults: list[Fault]) -> Destination:
+    """Parse a value of `--output`. A file whose name is a format, or has one as extension, would receive text; that is a fault."""
+    pair = _PAIR.fullmatch(argument)
+    name, file = pair.groups() if pair else (output_format or "text", argument)
+    ending = Path(argument).suffix[1:].lower()
     if pair and name not in FORMATS:
-        faults.append(_unknown("--output", name))
+        faults.append(_unknown_format("--output", name))
     if not file or "\0" in file:
-        faults.append(_bad(given, "FORMAT=FILE such as html=report.html, FILE, or - for standard output"))
-    elif output_format is None and given in FORMATS:
-        expected = f"FORMAT=FILE such as {given}=report.{given}, or another name of a file: this one is a format"
-        faults.append(_bad(given, expected))
+        faults.append(_bad_setting(argument, "FORMAT=FILE such as html=report.html, FILE, or - for standard output"))
+    elif output_format is None and argument in FORMATS:
+        expected = f"FORMAT=FILE such as {argument}=report.{argument}, or another name of a file: this one is a format"
+        faults.append(_bad_setting(argument, expected))
     elif output_format is None and not pair and ending in FORMATS and ending != "text":
-        expected = f"{shown(f'{ending}={given}')}, or --format beside it; without a format the report is text"
-        faults.append(_bad(given, expected))
+        expected = f"{shown(f'{ending}={argument}')}, or --format beside it; without a format the report is text"
+        faults.append(_bad_setting(argument, expected))
     return Destination(name, None if file == STANDARD else Path(file))
 
 
-def require_apart(written: Iterable[Path | None], read: Iterable[str | os.PathLike[str] | None]) -> None:
-    """Raises `Faults` where a report would be written over a file that was read for it."""
-    known = {os.path.realpath(each) for each in read if each is not None}
-    over = [each for each in written if each is not None and os.path.realpath(each) in known]
+def require_apart(outputs: Iterable[Path | None], read: Iterable[str | os.PathLike[str] | None]) -> None:
+    """Raise `Faults` if a report would overwrite a file that was read for it."""
+    input_paths = {os.path.realpath(each) for each in read if each is not None}
+    over = [each for each in outputs if each is not None and os.path.realpath(each) in input_paths]
     if over:
-        raise Faults(_bad(place(each), "another file than those that are read") for each in over)
+        raise Faults(_bad_setting(place(each), "another file than those that are read") for each in over)
 
 
-def _bad(given: str, expected: str, at: str = "--output") -> Fault:
-    return BAD_SETTING(at=at, key=shown(given), expected=expected, hint="Correct it.")
+def _bad_setting(argument: str, expected: str, at: str = "--output") -> Fault:
+    return BAD_SETTING(at=at, key=shown(argument), expected=expected, hint="Correct it.")
 
 
-def _unknown(at: str, name: str) -> Fault:
-    return UNKNOWN_NAME(at=at, kind="format", name=name, hint=did_you_mean(name, FORMATS))
+def _unknown_format(at: str, name: str) -> Fault:
+    return UNKNOWN_NAME(at=at, kind="format", name=name, hint=allowed_values(name, FORMATS))

@@ -1,4 +1,4 @@
-"""The report as SARIF 2.1.0 (OASIS), which code scanning services read."""
+"""The report as SARIF 2.1.0 (OASIS) for code scanning services."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from urllib.parse import quote
 
 from acpgen.diagnostics import outline
 from acpgen.diagnostics.model import Diagnostic, DiagnosticReport, RuleDescription, SourceLocation
-from acpgen.input.numbers import dumps
 from acpgen.ir import JSON
 
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
-def sarif(report: DiagnosticReport) -> str:
+def make_sarif(report: DiagnosticReport) -> JSON:
     """The report as SARIF."""
     from acpgen import __version__
 
@@ -41,7 +40,7 @@ def sarif(report: DiagnosticReport) -> str:
         "results": [_result(each, index) for each in report.diagnostics],
         "properties": {"verdict": report.verdict, **dict(report.facts)},
     }
-    return dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=False) + "\n"
+    return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
 def _rule(rule: RuleDescription, url: str | None) -> JSON:
@@ -57,7 +56,7 @@ def _rule(rule: RuleDescription, url: str | None) -> JSON:
 
 def _result(diagnostic: Diagnostic, index: dict[str, int]) -> JSON:
     lines = (line for snippet in diagnostic.evidence if snippet.lines for line in snippet.lines)
-    message = "\n".join((f"{outline.headline(diagnostic)} {diagnostic.advice}".rstrip(), *lines))
+    message = "\n".join((f"{outline.write_headline(diagnostic)} {diagnostic.advice}".rstrip(), *lines))
     locations: list[JSON] = [_location(each) for each in diagnostic.locations[:1]]
     logical: JSON = [{"fullyQualifiedName": diagnostic.subject, "kind": "member"}]
     level = "note" if diagnostic.level == "none" else diagnostic.level
@@ -86,7 +85,7 @@ def _result(diagnostic: Diagnostic, index: dict[str, int]) -> JSON:
 
 
 def _fix(diagnostic: Diagnostic) -> JSON:
-    """Lines that are deleted, and the text in their place."""
+    """The repair as deleted regions and the text that replaces them."""
     changes: dict[str, list[JSON]] = {}
     for each in diagnostic.replacements:
         deleted: JSON = {"startLine": each.first, "startColumn": 1, "endLine": each.last + 1, "endColumn": 1}

@@ -1,4 +1,4 @@
-"""The report for a terminal of 80 columns, worst first. Text of others is shown, never obeyed."""
+"""The report for a terminal of 80 columns, worst first. Control characters in text from schemas are made visible."""
 
 from __future__ import annotations
 
@@ -7,126 +7,135 @@ from itertools import chain, groupby, islice
 from typing import Final
 
 from acpgen.diagnostics import outline
-from acpgen.diagnostics.columns import COLOURS, WIDTH, columns, cut, cut_left, folded, paint, plain, wrapped
+from acpgen.diagnostics.columns import COLOURS, WIDTH, count_columns, cut, cut_left, fold, paint, strip_colours, wrap
 from acpgen.diagnostics.model import Diagnostic, DiagnosticReport, ReportTable, Snippet, tone
 from acpgen.diagnostics.outline import CodeSpan, Item, Line, RuleGroup
 from acpgen.errors import printable, visible
 
 SCREEN: Final = 60
-"""Lines. A report that fits shows every diagnostic with its places and its evidence; a longer one tells each in a line, or names it."""
+"""The maximum number of lines of a report that shows every diagnostic with places and evidence; a longer one has a line or just a name
+for each.
+"""
 
 _LISTED: Final = 3 * WIDTH
-"""Characters of a list of names."""
+"""The maximum number of characters of a list of names."""
 
 _CELL: Final = 22
-"""Columns of the widest cell of a table."""
+"""The maximum number of columns of a cell of a table."""
 
-_FORMS: Final = (outline.whole, outline.listed, outline.named)
-"""How to tell the diagnostics of one rule, fullest first."""
+_FORMS: Final = (outline.describe_fully, outline.describe_briefly, outline.list_subjects)
+"""The forms of a rule's diagnostics, fullest first."""
 
 
-def text(report: DiagnosticReport) -> str:
+def write_text(report: DiagnosticReport) -> str:
     """The report without colours."""
-    return plain(coloured(report))
+    return strip_colours(write_coloured(report))
 
 
-def coloured(report: DiagnosticReport) -> str:
+def write_coloured(report: DiagnosticReport) -> str:
     """The report with colours."""
-    return "\n".join(_one_a_line(report) if report.layout == "lines" else _lines(report)) + "\n"
+    return "\n".join(_write_one_a_line(report) if report.layout == "lines" else _write_lines(report)) + "\n"
 
 
-def _one_a_line(report: DiagnosticReport) -> Iterator[str]:
-    """Each diagnostic as `file:line:column#/pointer: rule: message`, a place as errors have it, and the counts at the end."""
+def _write_one_a_line(report: DiagnosticReport) -> Iterator[str]:
+    """Yield each diagnostic as `file:line:column#/pointer: rule: message`, with the place in the format of errors, and the counts at the
+    end.
+    """
     for each in report.diagnostics:
         where = [f"{place}{place.pointer}".removesuffix("#") for place in each.locations[:1]]
-        line = ": ".join(filter(None, (*where, each.rule, f"{each.message}{outline.times(each)}")))
+        line = ": ".join(filter(None, (*where, each.rule, f"{each.message}{outline.describe_count(each)}")))
         yield printable(line if each.severity == "error" else f"{line} ({each.severity})")
     yield from map(printable, report.remarks)
     yield paint(report.summary, tone(report.verdict))
 
 
-def _lines(report: DiagnosticReport) -> Iterator[str]:
-    """The report in the fullest form that fits on a screen, or in the shortest."""
-    tables = [line for table in report.tables for line in ("", *_table(table))]
+def _write_lines(report: DiagnosticReport) -> Iterator[str]:
+    """Yield the report in the fullest form that fits on a screen, or in the shortest."""
+    tables = [line for table in report.tables for line in ("", *_write_table(table))]
     for form in _FORMS:
-        lines = chain(_head(report, summed=form is not outline.whole), tables, _body(report, form), _skipped(report))
+        head = _write_head(report, with_summary=form is not outline.describe_fully)
+        lines = chain(head, tables, _write_body(report, form), _write_skipped(report))
         screen = [*islice(lines, SCREEN + 1)]
         if len(screen) <= SCREEN or report.layout == "full" or form is _FORMS[-1]:
             yield from (*screen, *lines)
-            if form is not outline.whole:
+            if form is not outline.describe_fully:
                 yield from ("", paint("All places and proofs: --format json or html.", "quiet"))
             return
 
 
-def _head(report: DiagnosticReport, *, summed: bool) -> Iterator[str]:
-    """The verdict, and the rules that found something where the rest does not fit on a screen."""
-    yield from wrapped(report.title, "", COLOURS["heading"])
-    first, *more = [*folded(visible(report.summary), WIDTH - len(report.verdict) - 2)] or [""]
+def _write_head(report: DiagnosticReport, *, with_summary: bool) -> Iterator[str]:
+    """Yield the verdict and, `with_summary`, the counts by rule, for reports that do not fit on a screen."""
+    yield from wrap(report.title, "", COLOURS["heading"])
+    first, *more = [*fold(visible(report.summary), WIDTH - len(report.verdict) - 2)] or [""]
     yield from (f"{paint(report.verdict.upper(), tone(report.verdict))}  {first}".rstrip(), *more)
     if report.layout == "full":
-        yield from wrapped(report.sentence)
-    yield from wrapped(" · ".join(f"{name}: {value}" for name, value in report.facts), "", COLOURS["quiet"])
-    yield from (line for remark in report.remarks for line in wrapped(remark))
-    if summed:
+        yield from wrap(report.sentence)
+    yield from wrap(" · ".join(f"{name}: {value}" for name, value in report.facts), "", COLOURS["quiet"])
+    yield from (line for remark in report.remarks for line in wrap(remark))
+    if with_summary:
         yield ""
-        for severity, found in groupby(outline.groups(report.diagnostics), lambda group: group.severity):
-            counts = ", ".join(f"{each.rule} {each.count}" for each in found)
-            yield from wrapped(counts, f"{severity:10} ", COLOURS[tone(severity)])
+        for severity, groups in groupby(outline.group_by_rule(report.diagnostics), lambda group: group.severity):
+            counts = ", ".join(f"{each.rule} {each.count}" for each in groups)
+            yield from wrap(counts, f"{severity:10} ", COLOURS[tone(severity)])
 
 
-def _body(report: DiagnosticReport, form: Callable[[RuleGroup], Iterator[Line]]) -> Iterator[str]:
-    """The diagnostics by rule. The shortest form leaves what breaks nobody to the summary."""
-    heavy = outline.groups(report.diagnostics, heavy=True)
+def _write_body(report: DiagnosticReport, form: Callable[[RuleGroup], Iterator[Line]]) -> Iterator[str]:
+    """Yield the diagnostics by rule. The shortest form omits those that break nobody, if there are others; they are in the summary."""
+    heavy = outline.group_by_rule(report.diagnostics, heavy=True)
     above = ""
     for group in heavy:
-        yield from [""] * (form is not outline.named or group.severity != above)
-        yield _title(group)
+        yield from [""] * (form is not outline.list_subjects or group.severity != above)
+        yield _write_title(group)
         above = group.severity
         for line in form(group):
-            yield from _shown(line)
-    for group in outline.groups(report.diagnostics, heavy=False):
-        if (form is outline.named and heavy) or (form is not outline.whole and group.severity == "editorial"):
+            yield from _render_line(line)
+    for group in outline.group_by_rule(report.diagnostics, heavy=False):
+        if (form is outline.list_subjects and heavy) or (
+            form is not outline.describe_fully and group.severity == "editorial"
+        ):
             continue
-        yield from ("", _title(group))
+        yield from ("", _write_title(group))
         if group.severity == "editorial":
             yield from (paint(f"  {cut_left(line, WIDTH - 2)}", "quiet") for line in group.by_file)
         else:
             one = len(group.diagnostics) == 1
-            lines = outline.listed(group) if one else [Item(1, outline.names(group.diagnostics, _LISTED))]
-            yield from (shown for line in lines for shown in _shown(line))
+            lines = (
+                outline.describe_briefly(group) if one else [Item(1, outline.join_subjects(group.diagnostics, _LISTED))]
+            )
+            yield from (text for line in lines for text in _render_line(line))
 
 
-def _title(group: RuleGroup) -> str:
+def _write_title(group: RuleGroup) -> str:
     return f"{paint(group.severity, tone(group.severity))}  {paint(f'{group.rule}{group.size}', 'heading')}"
 
 
-def _shown(line: Line) -> Iterator[str]:
-    """A line on a terminal. Text is folded; a JSON value, of which every line has a meaning, is cut, and so is a place at its left."""
+def _render_line(line: Line) -> Iterator[str]:
+    """Render a line for the terminal. Text is wrapped; lines of JSON are cut at the right, places at the left."""
     match line:
         case Item(level, parts, is_quiet):
-            told, indent = "".join(parts), "  " * level
+            text, indent = "".join(parts), "  " * level
             if is_quiet:
                 label = "".join((indent, *parts[:-1]))
                 yield paint(f"{label}{cut_left(parts[-1], WIDTH - len(label))}", "quiet")
             else:
-                hangs = isinstance(parts[0], CodeSpan) or told.startswith("→")
-                yield from wrapped(told, indent, below=f"{indent}  " if hangs else indent)
+                hangs = isinstance(parts[0], CodeSpan) or text.startswith("→")
+                yield from wrap(text, indent, below=f"{indent}  " if hangs else indent)
         case Snippet(caption, _, lines, brief):
-            yield from wrapped(caption, "    ")
-            for each in brief or outline.snippet_lines(line, WIDTH - 6):
-                yield from wrapped(each, "      ", below="        ") if lines else [f"      {cut(each, WIDTH - 6)}"]
+            yield from wrap(caption, "    ")
+            for each in brief or outline.split_snippet(line, WIDTH - 6):
+                yield from wrap(each, "      ", below="        ") if lines else [f"      {cut(each, WIDTH - 6)}"]
         case _:  # edits are for those who can apply them
             return
 
 
-def _table(table: ReportTable) -> Iterator[str]:
+def _write_table(table: ReportTable) -> Iterator[str]:
     below = [index for index, column in enumerate(table.columns) if column.in_terminal == "below"]
-    shown = [index for index, column in enumerate(table.columns) if column.in_terminal == "cell"]
+    cell_indices = [index for index, column in enumerate(table.columns) if column.in_terminal == "cell"]
     names = tuple(column.name for column in table.columns)
-    cells = [[cut(row[index], _CELL) for index in shown] for row in (names, *table.rows)]
-    widths = [max(columns(row[index]) for row in cells) for index in range(len(shown))]
+    cells = [[cut(row[index], _CELL) for index in cell_indices] for row in (names, *table.rows)]
+    widths = [max(count_columns(row[index]) for row in cells) for index in range(len(cell_indices))]
     for whole, row in zip((names, *table.rows), cells, strict=True):
-        padded = [cell + " " * (width - columns(cell)) for cell, width in zip(row, widths, strict=True)]
+        padded = [cell + " " * (width - count_columns(cell)) for cell, width in zip(row, widths, strict=True)]
         if whole is names:
             yield paint("  ".join(padded).rstrip(), "quiet")
             continue
@@ -135,11 +144,11 @@ def _table(table: ReportTable) -> Iterator[str]:
             yield paint(f"    {cut(more, WIDTH - 4)}", "quiet")
 
 
-def _skipped(report: DiagnosticReport) -> Iterator[str]:
-    """The tests that were skipped, by the reason."""
+def _write_skipped(report: DiagnosticReport) -> Iterator[str]:
+    """Yield the skipped tests, by reason."""
     if report.skipped:
         yield from ("", paint("Skipped", "heading"))
     for reason, names in report.reasons.items():
-        yield from wrapped(reason, "  ")
-        found = [Diagnostic("", "note", "", each) for each in names]
-        yield from wrapped("".join(outline.names(found, _LISTED)), "    ", COLOURS["quiet"])
+        yield from wrap(reason, "  ")
+        diagnostics = [Diagnostic("", "note", "", each) for each in names]
+        yield from wrap("".join(outline.join_subjects(diagnostics, _LISTED)), "    ", COLOURS["quiet"])

@@ -1,8 +1,8 @@
-"""The cache: results of earlier runs, each under a hash of all that it was made from. None of them is ever needed.
+"""The cache: results of earlier runs, each with a hash of everything it was computed from. No result is ever required.
 
-On the disk they lie in the cache folder of the user. What is missing, damaged, of another form or written by another user is made again;
-what cannot be written is not cached. The keys are taken before anything is understood: of bytes, options, the code of acpgen and the
-versions of what its output depends on.
+Results are stored in the user's cache folder. A result that is missing, damaged, computed from something else or written by another user
+is computed again; a result that cannot be written is not cached. The hashes are computed before anything is parsed: of bytes, options,
+the code of acpgen and the versions of the packages that its output depends on.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import hashlib
 import os
 import stat
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -20,8 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
 from acpgen import embedded, resources
-from acpgen.files.atomic_write import replace_file
-from acpgen.files.tree import Tree, digest, digest_of
+from acpgen.files.serialization import from_json, to_json
+from acpgen.files.tree import Tree, hash_folder, hash_tree
 from acpgen.input.numbers import dumps, loads
 
 if TYPE_CHECKING:
@@ -30,13 +31,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 UNUSED: Final = 10 * 24 * 3600
-"""Seconds after which a result that nobody asked for is removed."""
+"""Seconds after which an unused result is removed."""
 
 _TOUCHED: Final = 3600
-"""Seconds in which a use is noted once."""
+"""The minimum number of seconds between two recorded uses of a result."""
 
 _SWEPT: Final = 24 * 3600
-"""Seconds between two looks for what is unused."""
+"""The number of seconds between two removals of unused results."""
 
 DEPENDENCIES: Final = (
     "datamodel-code-generator",
@@ -51,17 +52,17 @@ DEPENDENCIES: Final = (
     "referencing",
     "ruff",
 )
-"""What results depend on, beside the code of acpgen."""
+"""The packages that results depend on, besides the code of acpgen."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cache:
-    """Results below a folder; without one, nothing is cached and nothing is known."""
+    """Results in a folder; without a folder, nothing is cached."""
 
     folder: Path | None = None
 
-    def find(self, key: str) -> JSON:
-        """What is cached under a key; `None` where there is nothing that can be trusted."""
+    def find(self, key: str, inputs: str = "") -> JSON:
+        """The value cached under a key for these inputs; `None` if there is none, or none that can be trusted."""
         if self.folder is None:
             return None
         path = self._file(key)
@@ -70,7 +71,7 @@ class Cache:
             if not _is_own(state):
                 return None
             checksum, _, text = path.read_bytes().partition(b"\n")
-            if checksum != _checksum(key, text):
+            if checksum != _checksum(key, inputs, text):
                 return None
             value: JSON = loads(text.decode())
             _note_use(path, state)
@@ -78,29 +79,32 @@ class Cache:
             return None
         return value
 
-    def keep(self, key: str, value: JSON) -> None:
-        """Keep a value under a key; it is whole for whoever reads it meanwhile."""
+    def keep(self, key: str, value: JSON, inputs: str = "") -> None:
+        """Cache a value under a key, replacing that of other inputs. Concurrent readers see the old or the new value, never a part."""
         if self.folder is None:
             return
         path, text = self._file(key), dumps(value, separators=(",", ":"))
         with contextlib.suppress(OSError):
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            replace_file(path, f"{_checksum(key, text.encode()).decode()}\n{text}")
-            path.chmod(0o600)
+            _replace(path, _checksum(key, inputs, text.encode()) + b"\n" + text.encode())
             self._sweep()
+
+    def has(self, key: str) -> bool:
+        """Whether a value is cached under a key, for any inputs."""
+        return self.folder is not None and self._file(key).is_file()
 
     def _file(self, key: str) -> Path:
         assert self.folder is not None
         return self.folder / key[:2] / f"{key[2:]}.json"
 
     def _sweep(self) -> None:
-        """Remove what is unused, once a day."""
+        """Remove unused results, once a day."""
         assert self.folder is not None
         mark, now = self.folder / "swept", time.time()
         with contextlib.suppress(FileNotFoundError):
             if now - mark.stat().st_mtime < _SWEPT:
                 return
-        replace_file(mark, "")
+        _replace(mark, b"")
         for path in self.folder.glob("??/*"):
             with contextlib.suppress(OSError):
                 if now - path.stat().st_mtime > UNUSED:
@@ -111,7 +115,7 @@ NO_CACHE: Final = Cache()
 
 
 def user_cache() -> Cache:
-    """The cache of the user. A project's own folder is none: who sends a project must not send its results."""
+    """The user's cache. It is never in the project's folder: whoever distributes a project must not distribute cached results."""
     base = os.environ.get("XDG_CACHE_HOME", "")
     try:
         folder = Path(base) if Path(base).is_absolute() else Path.home() / ".cache"
@@ -120,20 +124,32 @@ def user_cache() -> Cache:
     return Cache(folder / "acpgen")
 
 
-def _checksum(key: str, text: bytes) -> bytes:
-    """What a result begins with: it is neither damaged nor another one."""
-    return hashlib.sha256(key.encode() + b"\n" + text).hexdigest().encode()
+def _checksum(key: str, inputs: str, text: bytes) -> bytes:
+    """The first line of a cached result: it proves that the result is undamaged and belongs to this key and these inputs."""
+    return hashlib.sha256(f"{key}\n{inputs}\n".encode() + text).hexdigest().encode()
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Replace a file that only this user can read; safe for concurrent writers. Raises `OSError`."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
+    try:
+        beside.write_bytes(content)
+        beside.chmod(0o600)
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)
 
 
 def _is_own(state: os.stat_result) -> bool:
-    """Whether this is a file that nobody but this user can write."""
+    """Whether this is a regular file that only this user can write."""
     if not stat.S_ISREG(state.st_mode):
         return False
     return sys.platform == "win32" or (state.st_uid == os.geteuid() and not state.st_mode & 0o022)
 
 
 def _note_use(path: Path, state: os.stat_result) -> None:
-    """Note that a result is in use, at most once an hour."""
+    """Record that a result is in use, at most once an hour."""
     if time.time() - state.st_mtime > _TOUCHED:
         with contextlib.suppress(OSError):
             os.utime(path)
@@ -143,7 +159,7 @@ def _note_use(path: Path, state: os.stat_result) -> None:
 
 
 def key_of(*parts: str | bytes) -> str:
-    """The hash of a list of parts: no two lists give the same bytes."""
+    """The hash of a list of parts; the encoding of lists to bytes is injective."""
     summary = hashlib.sha256()
     for part in parts:
         content = part.encode(errors="surrogatepass") if isinstance(part, str) else part
@@ -153,29 +169,31 @@ def key_of(*parts: str | bytes) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """The code that results depend on, as it was when it was looked at. `digest` is its hash."""
+    """A snapshot of the code that results depend on. `digest` is its hash."""
 
     digest: str
     _seen: tuple[tuple[str, int, int], ...] = field(repr=False)
 
     @property
     def is_as_it_was(self) -> bool:
-        """Whether no file has changed since. What was made while one did is of neither state."""
-        return all(_state(Path(path)) == (size, changed) for path, size, changed in self._seen)
+        """Whether no file has changed since the snapshot. A result computed during a change belongs to neither state."""
+        return all(_state(Path(path)) == (size, mtime_ns) for path, size, mtime_ns in self._seen)
 
     def with_files(self, files: Iterable[tuple[str, Path]]) -> Code:
-        """This code and files that it reads, each by a name."""
+        """This code plus files that it reads, each under a name."""
         parts: list[str | bytes] = [self.digest]
-        seen = [*self._seen]
+        states = [*self._seen]
         for name, path in files:
             parts += (name, path.read_bytes())
-            seen.append((str(path), *_state(path)))
-        return Code(key_of(*parts), tuple(seen))
+            states.append((str(path), *_state(path)))
+        return Code(key_of(*parts), tuple(states))
 
 
 @functools.cache
 def own_code() -> Code:
-    """All the code of acpgen and of the prover, and the data beside them; without what may lie elsewhere: templates, run-time, monitor."""
+    """All code of acpgen and of the prover with the data beside it, except what may be installed elsewhere: templates, run-time package,
+    monitor.
+    """
     from importlib.metadata import PackageNotFoundError, version  # without a cache nobody asks what is installed
 
     versions: list[str] = [sys.implementation.name, repr(sys.version_info[:3])]
@@ -191,7 +209,7 @@ def own_code() -> Code:
 
 
 def all_code() -> Code:
-    """That code with templates, run-time package and monitor: all on which an output depends, but for its input."""
+    """`own_code` with templates, run-time package and monitor: everything an output depends on except its input."""
     folders = (resources.templates(), embedded.runtime_folder(), embedded.monitor_folder())
     return own_code().with_files((path.relative_to(f).as_posix(), path) for f in folders for path in _files(f))
 
@@ -201,7 +219,7 @@ def _roots() -> tuple[Path, ...]:
 
 
 def _files(root: Path) -> Iterator[Path]:
-    """The files below a folder, without what Python keeps there, and without what the wheel puts beside the code."""
+    """The files below a folder, without `__pycache__` and without the packages that the wheel installs beside the code."""
     elsewhere = {root / name for name in ("templates", "acp_monitor", "jsonrpc_bindings", "canonical")}
     for folder, names, files in os.walk(root):
         names[:] = sorted(name for name in names if name != "__pycache__" and Path(folder, name) not in elsewhere)
@@ -216,110 +234,52 @@ def _state(path: Path) -> tuple[int, int]:
     return state.st_size, state.st_mtime_ns
 
 
-# --- outputs ---------------------------------------------------------------------------------------------------------
+# --- results of functions, and outputs -------------------------------------------------------------------------------
+
+
+def find_or_make(
+    cache: Cache,
+    inputs: Iterable[str | bytes],
+    make: Callable[[], T],
+    records: Callable[[], Mapping[str, Any]],
+    key: str | None = None,
+) -> T:
+    """The result of `make` for some inputs, from the cache if it is there. `records` are the classes in the result, by name.
+
+    With a `key`, only the last result under it is cached; without one, one result per inputs. Without a cache folder, the inputs are not
+    read. A result computed while the code changed is not cached.
+    """
+    if cache.folder is None:
+        return make()
+    code = own_code()
+    inputs_key = key_of(code.digest, *inputs)
+    data = cache.find(key or inputs_key, inputs_key)
+    if data is not None:
+        return cast("T", from_json(data, records()))
+    result = make()
+    if code.is_as_it_was:
+        cache.keep(key or inputs_key, to_json(result), inputs_key)
+    return result
 
 
 Remarks: TypeAlias = Mapping[str, Any]
-"""What is reported of an output: `gaps`, what its bindings do not enforce, and `notes`, what of its schemas means nothing."""
+"""What is reported about an output: `gaps`, what its bindings do not enforce, and `notes`, the parts of its schemas that have no
+meaning.
+"""
 
 
-@dataclass(frozen=True, slots=True)
-class Outputs:
-    """What output folders and parts of them were made from, and what the folders held then: with equal input, none is made again."""
-
-    cache: Cache
-    code: Code
-
-    def is_fresh(self, folder: Path, inputs: str | None) -> bool:
-        """Whether a folder was made from just these inputs and still holds what was written."""
-        entry, held = self._read(folder), digest(folder)
-        return None not in (inputs, held) and (entry.get("inputs"), entry.get("output")) == (inputs, held)
-
-    def is_known(self, folder: Path) -> bool:
-        """Whether an earlier run wrote a folder."""
-        return bool(self._read(folder))
-
-    def remarks(self, folder: Path) -> Remarks:
-        """What was reported of a folder that is fresh."""
-        remarks: Remarks = self._read(folder)["remarks"]
-        return remarks
-
-    def _read(self, folder: Path) -> dict[str, Any]:
-        """What is known of a folder; empty where that is nothing, or of another form."""
-        entry: Any = self.cache.find(_place_key(folder))
-        is_whole = isinstance(entry, dict) and {*cast("dict[str, Any]", entry)} == {"inputs", "output", "remarks"}
-        return cast("dict[str, Any]", entry) if is_whole else {}
-
-    def record(self, tree: Tree, inputs: str | None, remarks: Remarks) -> None:
-        """Remember what a folder that holds its tree was made from, and what was reported, unless the code has changed meanwhile."""
-        if inputs is not None and self.code.is_as_it_was:
-            self.cache.keep(
-                _place_key(tree.folder), {"inputs": inputs, "output": digest_of(tree), "remarks": {**remarks}}
-            )
-
-    def find_part(self, folder: Path, name: str, inputs: str) -> Mapping[str, Any] | None:
-        """What is known of a part of a folder that was made from just these inputs. Of each part one state is cached."""
-        entry = self.cache.find(_place_key(folder, name))
-        if not isinstance(entry, dict) or entry.get("inputs") != inputs:
-            return None
-        return cast("Mapping[str, Any]", entry["part"])
-
-    def keep_part(self, folder: Path, name: str, inputs: str, part: Mapping[str, Any]) -> None:
-        """Remember a part of a folder, unless the code has changed meanwhile."""
-        if self.code.is_as_it_was:
-            self.cache.keep(_place_key(folder, name), {"inputs": inputs, "part": {**part}})
+def find_remarks(cache: Cache, folder: Path, inputs: str | None) -> Remarks | None:
+    """What was reported about a folder, if it was generated from exactly these inputs and is unchanged since; else `None`."""
+    entry: Any = None if inputs is None else cache.find(place_key(folder), inputs)
+    return entry["remarks"] if entry is not None and entry["output"] == hash_folder(folder) else None
 
 
-def _place_key(folder: Path, part: str = "") -> str:
+def keep_remarks(cache: Cache, tree: Tree, inputs: str | None, remarks: Remarks) -> None:
+    """Cache the inputs of a folder that holds its tree, and what was reported about it."""
+    if inputs is not None:
+        cache.keep(place_key(tree.folder), {"output": hash_tree(tree), "remarks": {**remarks}}, inputs)
+
+
+def place_key(folder: Path, part: str = "") -> str:
+    """The cache key for the last state of a folder, or of a part of it."""
     return key_of("output", os.fsencode(os.path.abspath(folder)), part)
-
-
-# --- in memory -------------------------------------------------------------------------------------------------------
-
-
-class Memory:
-    """The last result of each kind, with the inputs that it was made from, for a process that makes the same things again and again.
-
-    In a hurry, some results may be those of other inputs for a while: whoever asks for them says so, and the next round without hurry
-    makes them. One that forgets holds nothing. `before` is called with the kind before a result is made.
-    """
-
-    def __init__(self, *, forgets: bool = False, before: Callable[[str], None] = lambda kind: None) -> None:
-        self._forgets, self._before = forgets, before
-        self._made: dict[str, tuple[tuple[object, ...], object]] = {}
-        self._in_hurry = False
-        self._is_behind = False
-
-    @property
-    def is_behind(self) -> bool:
-        """Whether something that was asked for since `begin` was of other inputs."""
-        return self._is_behind
-
-    def begin(self, *, in_hurry: bool) -> None:
-        """Begin a round."""
-        self._in_hurry, self._is_behind = in_hurry, False
-
-    def last(self, kind: str) -> object:
-        """The last result of a kind, whatever it was made from; `None` where there is none."""
-        return self._made[kind][1] if kind in self._made else None
-
-    def once(self, kind: str, inputs: tuple[object, ...], make: Callable[[], T], *, may_lag: bool = False) -> T:
-        """The result of a kind for these inputs: the last one where they are the same or equal, or made now.
-
-        With `may_lag`, a round in a hurry takes the last one in any case.
-        """
-        if kind in self._made:
-            before, last = self._made[kind]
-            if len(before) == len(inputs) and all(a is b or a == b for a, b in zip(before, inputs, strict=True)):
-                return cast("T", last)
-            if may_lag and self._in_hurry:
-                self._is_behind = True
-                return cast("T", last)
-        self._before(kind)
-        result = make()
-        if not self._forgets:
-            self._made[kind] = (inputs, result)
-        return result
-
-
-FORGETFUL: Final = Memory(forgets=True)

@@ -1,4 +1,4 @@
-"""What can be wrong with the place of an output."""
+"""Faults about the location of an output."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FOREIGN_FOLDER = FaultKind(
 )
 STRAY_FILE = FaultKind(
     "stray-file",
-    "acpgen did not write this file, and it replaces the whole folder.",
+    "acpgen did not write this file, and the folder holds only what acpgen writes.",
     "Move the file out of the folder.",
 )
 FOREIGN_FILE = FaultKind(
@@ -28,11 +28,6 @@ NOT_A_FOLDER = FaultKind(
     "not-a-folder",
     "the output must be a folder, and this is a file or a link.",
     "Name another path.",
-)
-CURRENT_FOLDER = FaultKind(
-    "current-folder",
-    "the current folder is inside this output, which is replaced as a whole.",
-    "Run the command from another folder.",
 )
 UNWRITABLE = FaultKind(
     "unwritable",

@@ -1,4 +1,4 @@
-"""Records as JSON that is read again: frozen dataclasses and faults, and the tuples, sets and mappings between them."""
+"""Serialization of records to JSON and back: frozen dataclasses and faults, and the tuples, sets and mappings that contain them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ _PLAIN: Final = (str, int, float, type(None))
 
 
 def to_json(value: Any) -> JSON:
-    """A record as a list of its class and its fields, a tuple as one without a name, JSON in a list of its own."""
+    """Encode a record as a list of its class name and its fields, a tuple as a list with an empty name, and a JSON value in a list of
+    its own.
+    """
     if isinstance(value, _PLAIN):
         return value
     if is_dataclass(value):
@@ -44,7 +46,7 @@ def _is_json(value: object) -> bool:
 
 
 def from_json(data: Any, classes: Mapping[str, Any]) -> Any:
-    """What `to_json` was given; `classes` are those of its records, by name."""
+    """Decode what `to_json` encoded; `classes` are the classes of its records, by name."""
     if not isinstance(data, list):
         return data
     kind, *inner = cast("Any", data)

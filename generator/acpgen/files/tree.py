@@ -1,5 +1,10 @@
-"""Output folders. A file `.acpgen.json` in each lists what was written and marks the folder as ours; no other folder is touched, unless
-it is empty. A shared folder holds files of others too: there only the listed files are replaced or removed.
+"""Output folders. A manifest `.acpgen.json` in each lists the generated files and marks the folder as ours.
+
+Other folders are not touched unless they are empty. A shared folder also holds files of others: there, only the listed files are
+replaced or removed.
+
+A run first lists all existing and all future files, and at its end the existing ones: whenever it is killed, the next run knows its
+files.
 """
 
 from __future__ import annotations
@@ -9,33 +14,28 @@ import difflib
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+import shutil
+import stat
+import sys
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Final, TypeAlias
 
 from acpgen.errors import Fault, Faults
-from acpgen.files.atomic_write import (
-    MANIFEST,
-    hindrance,
-    locked,
-    put,
-    read_file,
-    recover,
-    remove_leftovers,
-    replace_folders,
-    replaced,
-    unwritable,
-)
-from acpgen.files.faults import CURRENT_FOLDER, FOREIGN_FILE, FOREIGN_FOLDER, NOT_A_FOLDER, STRAY_FILE, UNWRITABLE
+from acpgen.files.atomic_write import find_hindrance, is_leftover, remove_leftovers, replace_files, unwritable
+from acpgen.files.faults import FOREIGN_FILE, FOREIGN_FOLDER, NOT_A_FOLDER, STRAY_FILE, UNWRITABLE
 from acpgen.input.load import place
 
 Files: TypeAlias = Mapping[str, str]
-"""What a folder holds: text by path, relative and with `/`."""
+"""The files of a folder: text by path, relative and with `/`."""
+
+MANIFEST: Final = ".acpgen.json"
+"""The manifest, which marks a folder as ours."""
 
 CACHES: Final = frozenset({"__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".DS_Store"})
-"""What other tools leave in a folder. It goes with the old tree and is nobody's loss."""
+"""Caches that other tools leave in a folder; they may be removed with it."""
 
 _SEGMENT: Final = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9_.@+-]+")
 _QUOTED: Final = re.compile(r'"([^"\\\n]+)"')
@@ -45,9 +45,9 @@ _FILES: Final = '"files":'
 
 @dataclass(frozen=True, slots=True, init=False)
 class Tree:
-    """An output folder and all that it is to hold. No folder between `root` and it may be a link.
+    """An output folder and all files that it must hold. No folder between `root` and it may be a link.
 
-    A `shared` one holds files of others too: its files are written among them, and only what an earlier run wrote is replaced or removed.
+    A `shared` folder also holds files of others: only files that an earlier run wrote are replaced or removed.
     """
 
     folder: Path
@@ -71,9 +71,9 @@ class Tree:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a tree means for its folder: paths to write, to leave and to remove, and strays, which we did not write.
+    """The difference between a folder and its tree: paths to write, to leave and to remove, and strays, which acpgen did not write.
 
-    In a `shared` folder only what stands where a file of the tree belongs is a stray.
+    In a shared folder, only an entry at the path of one of the tree's files is a stray.
     """
 
     folder: Path
@@ -81,16 +81,15 @@ class Change:
     unchanged: tuple[str, ...]
     removed: tuple[str, ...]
     strays: tuple[str, ...]
-    shared: bool = False
 
     @property
     def is_none(self) -> bool:
-        """Whether the folder is as the tree says."""
+        """Whether the folder equals its tree."""
         return not (self.written or self.removed or self.strays)
 
 
 def is_file(path: str, text: str) -> bool:
-    """Whether a path may be written in an output, and a text be encoded."""
+    """Whether a path is valid in an output and its text can be encoded."""
     if path == MANIFEST or not all(_SEGMENT.fullmatch(part) for part in path.split("/")):
         return False
     try:
@@ -101,98 +100,98 @@ def is_file(path: str, text: str) -> bool:
 
 
 def is_behind_link(folder: Path, path: str) -> bool:
-    """Whether something that is no folder stands on the way from a folder to a file in it."""
-    steps = path.split("/")[:-1]
-    parents = [folder.joinpath(*steps[: length + 1]) for length in range(len(steps))]
+    """Whether one of the parents of a file, below a folder, exists and is a link or not a folder."""
+    parents = [folder / parent for parent in _parents(path)]
     return any(os.path.lexists(parent) and (parent.is_symlink() or not parent.is_dir()) for parent in parents)
 
 
 def write(trees: Iterable[Tree], *, dry: bool = False) -> tuple[Change, ...]:
-    """Make every folder hold its tree; all trees are built before the first folder changes. `dry` only looks.
+    """Write every tree to its folder, all of them or none; unchanged files are not touched. `dry` only compares.
 
-    Raises `Faults` where a folder is not ours, holds strays, or cannot be written; then no folder has changed.
+    Raises `Faults` if a folder is not ours, contains strays, or cannot be written; then nothing has changed.
     """
     trees = tuple(trees)
-    refused: list[Fault] = [NOT_A_FOLDER(at=_name(tree.folder)) for tree in trees if not _is_place_for_folder(tree)]
-    if refused:
-        raise Faults(refused)
+    if refusals := [NOT_A_FOLDER(at=_name(tree.folder)) for tree in trees if not _is_place_for_folder(tree)]:
+        raise Faults(refusals)
     if dry:
         return tuple(compare(tree) for tree in trees)
     with contextlib.ExitStack() as locks:
         for parent in sorted({tree.folder.parent for tree in trees}):
             with unwritable(parent):
                 parent.mkdir(parents=True, exist_ok=True)
-                locks.enter_context(locked(parent))
-        for tree in trees:
-            if not tree.shared:
-                with unwritable(tree.folder):
-                    recover(tree.folder)
+                locks.enter_context(_lock(parent))
         changes = tuple(compare(tree) for tree in trees)
-        refused = [fault for change in changes for fault in _refusals(change)]
-        if refused:
-            raise Faults(refused)
         pairs = [*zip(trees, changes, strict=True)]
-        shared = [(tree, change, _listed(tree.folder) | tree.files.keys()) for tree, change in pairs if tree.shared]
-        with replaced({path: content for each in shared for path, content in _contents(*each)}):
-            replace_folders({t.folder: _encoded(t.files) for t, change in pairs if not (t.shared or change.is_none)})
-        for each in shared:
-            _finish(*each)
+        if refusals := [fault for tree, change in pairs for fault in _find_refusals(tree, change.strays)]:
+            raise Faults(refusals)
+        manifest_paths = {tree.folder: _read_manifest(tree.folder) - {MANIFEST} | tree.files.keys() for tree in trees}
+        contents: dict[Path, bytes | None] = {}
+        for tree, change in pairs:
+            files, cleared_paths = _encode(tree.files), _make_room(change)
+            if not change.is_none:
+                contents[tree.folder / MANIFEST] = _write_manifest(manifest_paths[tree.folder])
+            contents |= {tree.folder / path: files[path] for path in change.written if path != MANIFEST}
+            contents |= {tree.folder / path: None for path in change.removed if path not in cleared_paths}
+        replace_files(contents)
+        for tree in trees:
+            _tidy(tree, manifest_paths[tree.folder])
     return changes
 
 
 def require_folder(tree: Tree) -> None:
-    """Raise `Faults` where a folder of our own could not take a tree, whatever it holds: to make one may take minutes."""
+    """Raise `Faults` if a folder could not take a tree, whatever its content: a check before a generation that may take minutes.
+
+    The folder must not be shared.
+    """
     if not _is_place_for_folder(tree):
         raise Faults([NOT_A_FOLDER(at=_name(tree.folder))])
-    reason = hindrance(tree.folder)
+    reason = find_hindrance(tree.folder)
     if reason is not None:
         raise Faults([UNWRITABLE(at=place(tree.folder), reason=reason)])
-    ours = _listed(tree.folder)
-    strays = (path for path in _paths(tree.folder) if path not in ours)
-    shown = tuple(strays if ours else islice(strays, 1))
-    faults = list(_refusals(Change(tree.folder, (), (), removed=tuple(ours), strays=shown)))
+    ours = _read_manifest(tree.folder)
+    strays = (path for path in _list_paths(tree.folder) if path not in ours)
+    faults = list(_find_refusals(tree, [*(strays if ours else islice(strays, 1))]))
     if faults:
         raise Faults(faults)
 
 
 def is_ours(folder: Path) -> bool:
     """Whether a folder holds the manifest of an earlier run."""
-    return bool(_listed(folder))
+    return bool(_read_manifest(folder))
 
 
 def compare(tree: Tree) -> Change:
-    """What would change in a folder if it were made to hold its tree."""
-    files = _encoded(tree.files)
-    ours = _listed(tree.folder)
+    """The changes that would make a folder equal to its tree."""
+    files = _encode(tree.files)
+    ours = _read_manifest(tree.folder)
     if tree.shared:
         blocked = {path for path in {*files, *ours} if is_behind_link(tree.folder, path)}
         there = {path for path in {*files, *ours} - blocked if os.path.lexists(tree.folder / path)}
-        present = {path: read_file(tree.folder / path) for path in there | (blocked & files.keys() - {MANIFEST})}
+        present = {path: _read_file(tree.folder / path) for path in there | (blocked & files.keys() - {MANIFEST})}
         ours -= blocked
     else:
-        present = {path: read_file(tree.folder / path) for path in _paths(tree.folder)}
-    written = [path for path, content in files.items() if present.get(path) != content]
-    removed = [path for path in present if path not in files and path in ours]
-    strays = [path for path in present if path not in ours and (path not in files or path in written)]
+        present = {path: _read_file(tree.folder / path) for path in _list_paths(tree.folder)}
+    paths_to_write = [path for path, content in files.items() if present.get(path) != content]
+    paths_to_remove = [path for path in present if path not in files and path in ours]
+    strays = [path for path in present if path not in ours and (path not in files or path in paths_to_write)]
     return Change(
         folder=tree.folder,
-        written=tuple(sorted(written)),
-        unchanged=tuple(sorted(path for path in files if path not in written)),
-        removed=tuple(sorted(removed)),
+        written=tuple(sorted(paths_to_write)),
+        unchanged=tuple(sorted(path for path in files if path not in paths_to_write)),
+        removed=tuple(sorted(paths_to_remove)),
         strays=tuple(sorted(strays)),
-        shared=tree.shared,
     )
 
 
-def difference(tree: Tree, change: Change) -> Iterator[str]:
-    """Lines of a unified diff from a folder to its tree."""
-    files = _encoded(tree.files)
+def diff_lines(tree: Tree, change: Change) -> Iterator[str]:
+    """Yield the lines of a unified diff from a folder to its tree."""
+    files = _encode(tree.files)
     for path in sorted({*change.written, *change.removed, *change.strays}):
         name = place(tree.folder / path)
         if path in change.strays and path not in files:
             yield f"Only in {place(tree.folder)}, and not written by acpgen: {path}"
             continue
-        old = read_file(tree.folder / path)
+        old = _read_file(tree.folder / path)
         before = "" if old is None else old.decode(errors="replace")
         after = files.get(path, b"").decode()
         yield from difflib.unified_diff(
@@ -206,19 +205,19 @@ def difference(tree: Tree, change: Change) -> Iterator[str]:
             yield f"{name}: {'an empty file, or other line ends' if path in files else 'an empty file, removed'}"
 
 
-def digest(folder: Path) -> str | None:
-    """A hash of all that a folder holds, caches left out; `None` where there is no folder."""
+def hash_folder(folder: Path) -> str | None:
+    """A hash of all files in a folder, except caches; `None` if there is no folder."""
     if os.path.islink(folder) or not os.path.isdir(folder):
         return None
-    return _digest((path, read_file(folder / path)) for path in sorted(_paths(folder)))
+    return _hash((path, _read_file(folder / path)) for path in sorted(_list_paths(folder)))
 
 
-def digest_of(tree: Tree) -> str:
-    """The same of a folder that holds its tree."""
-    return _digest(sorted(_encoded(tree.files).items()))
+def hash_tree(tree: Tree) -> str:
+    """The hash that `hash_folder` gives for a folder that equals its tree."""
+    return _hash(sorted(_encode(tree.files).items()))
 
 
-def _digest(files: Iterable[tuple[str, bytes | None]]) -> str:
+def _hash(files: Iterable[tuple[str, bytes | None]]) -> str:
     summary = hashlib.sha256()
     for path, content in files:
         summary.update(f"{path}\0{-1 if content is None else len(content)}\0".encode(errors="surrogateescape"))
@@ -227,7 +226,7 @@ def _digest(files: Iterable[tuple[str, bytes | None]]) -> str:
 
 
 def _is_place_for_folder(tree: Tree) -> bool:
-    """Whether a folder is there or could be made, without a link on the way."""
+    """Whether a folder exists or could be created, without a link between `root` and it."""
     folder = tree.folder
     if os.path.lexists(folder) and (os.path.islink(folder) or not os.path.isdir(folder)):
         return False
@@ -237,86 +236,126 @@ def _is_place_for_folder(tree: Tree) -> bool:
     return Path(os.path.realpath(folder)) == expected
 
 
-def _refusals(change: Change) -> Iterator[Fault]:
-    """Why this change must not be made."""
-    if change.shared:
-        yield from (FOREIGN_FILE(at=place(change.folder / path)) for path in change.strays)
-        return
-    if change.strays and not _listed(change.folder):
-        yield FOREIGN_FOLDER(at=_name(change.folder))
-        return
-    for path in change.strays:
-        yield STRAY_FILE(at=place(change.folder / path))
-    if not change.is_none and Path(os.path.realpath(os.curdir)).is_relative_to(os.path.realpath(change.folder)):
-        yield CURRENT_FOLDER(at=_name(change.folder))
+def _find_refusals(tree: Tree, strays: Iterable[str]) -> Iterator[Fault]:
+    """Yield the faults that forbid writing a folder with these strays."""
+    if tree.shared or is_ours(tree.folder):
+        yield from ((FOREIGN_FILE if tree.shared else STRAY_FILE)(at=place(tree.folder / path)) for path in strays)
+    elif strays:
+        yield FOREIGN_FOLDER(at=_name(tree.folder))
 
 
 def _name(folder: Path) -> str:
-    """A folder as people know it, the current one by its own name."""
+    """The displayed name of a folder; for the current folder, its own name."""
     return place(folder) or folder.resolve().name
 
 
-def _paths(folder: Path) -> Iterator[str]:
-    """Paths of all that lies in a folder and is neither a folder nor a cache; links are not followed."""
+def _list_paths(folder: Path) -> Iterator[str]:
+    """Yield the paths of everything in a folder except folders, caches and temporary files; links are not followed."""
     try:
         with os.scandir(folder) as scan:
-            entries = [entry for entry in scan if entry.name not in CACHES]
+            entries = [entry for entry in scan if entry.name not in CACHES and not is_leftover(entry.name)]
     except FileNotFoundError:
         return
     except OSError as error:
         raise Faults([UNWRITABLE(at=place(folder), reason=str(error.strerror))]) from None
     for entry in entries:
         if entry.is_dir(follow_symlinks=False):
-            yield from (f"{entry.name}/{path}" for path in _paths(folder / entry.name))
+            yield from (f"{entry.name}/{path}" for path in _list_paths(folder / entry.name))
         else:
             yield entry.name
 
 
-def _listed(folder: Path) -> frozenset[str]:
-    """The files that the manifest of a folder lists, itself included; empty where it is not ours.
+def _read_manifest(folder: Path) -> frozenset[str]:
+    """The files that the manifest of a folder lists, including itself; empty if the folder is not ours.
 
-    The quoted words of the text are enough, so a manifest with the marks of a merge conflict still says what is ours.
+    Only the quoted strings of the text are read, so a manifest with merge conflict markers still works.
     """
-    text = (read_file(folder / MANIFEST) or b"").decode(errors="replace")
+    text = (_read_file(folder / MANIFEST) or b"").decode(errors="replace")
     words = _QUOTED.findall(text.partition(_FILES)[2])
     paths = {path for path in words if all(_SEGMENT.fullmatch(part) for part in path.split("/"))}
     return frozenset({MANIFEST, *paths}) if _OURS in text else frozenset()
 
 
-def _encoded(files: Files) -> dict[str, bytes]:
-    """The files and the manifest that lists them, as bytes."""
+def _encode(files: Files) -> dict[str, bytes]:
+    """The files and their manifest, as bytes."""
     assert MANIFEST not in files
     for path in files:
-        parents = {"/".join(path.split("/")[:length]) for length in range(1, path.count("/") + 1)}
         assert all(_SEGMENT.fullmatch(part) for part in path.split("/")), f"{path!r} is no plain relative path"
-        assert not parents & files.keys(), f"{path!r} lies in a file"
-    return {**{path: text.encode() for path, text in files.items()}, MANIFEST: _manifest(files)}
+        assert files.keys().isdisjoint(_parents(path)), f"{path!r} lies in a file"
+    return {**{path: text.encode() for path, text in files.items()}, MANIFEST: _write_manifest(files)}
 
 
-def _manifest(paths: Iterable[str]) -> bytes:
-    listed = ",\n".join(f'    "{path}"' for path in sorted(paths))
-    return f"{{\n  {_OURS},\n  {_FILES} [\n{listed}\n  ]\n}}\n".encode()
+def _read_file(path: Path) -> bytes | None:
+    """The content of a regular file; `None` for anything else. Raises `Faults`."""
+    try:
+        return path.read_bytes() if stat.S_ISREG(path.lstat().st_mode) else None
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise Faults([UNWRITABLE(at=place(path), reason=str(error.strerror))]) from None
 
 
-# --- files among those of others -------------------------------------------------------------------------------------
+def _write_manifest(paths: Iterable[str]) -> bytes:
+    rows = ",\n".join(f'    "{path}"' for path in sorted(paths))
+    return f"{{\n  {_OURS},\n  {_FILES} [\n{rows}\n  ]\n}}\n".encode()
 
 
-def _contents(tree: Tree, change: Change, listed: Iterable[str]) -> Iterator[tuple[Path, bytes | None]]:
-    """What a shared folder is to gain and to lose, first a manifest of all of it: the run after one that was killed knows it by that."""
-    if change.is_none:
+def _make_room(change: Change) -> list[str]:
+    """Remove our files that no rename can replace, and return their paths: files where a folder must be, and files in a folder where a
+    file must be.
+
+    Raises `Faults`.
+    """
+    parent_paths = {parent for path in change.written for parent in _parents(path)}
+    folders = {path for path in change.written if (at := change.folder / path).is_dir() and not at.is_symlink()}
+    blocking_paths = [path for path in change.removed if path in parent_paths or not folders.isdisjoint(_parents(path))]
+    replace_files({change.folder / path: None for path in blocking_paths})
+    for path in folders:
+        _prune(change.folder / path)
+    return blocking_paths
+
+
+def _tidy(tree: Tree, manifest_paths: Iterable[str]) -> None:
+    """Remove temporary files of killed runs and the folders of removed files; then write the final manifest.
+
+    What fails now is done by the next run.
+    """
+    former = [path for path in manifest_paths if path not in tree.files]
+    remove_leftovers({(tree.folder / path).parent for path in manifest_paths if not is_behind_link(tree.folder, path)})
+    for parent in (parent for path in former for parent in _parents(path)):
+        _prune(tree.folder / parent)
+    if former:
+        with contextlib.suppress(Faults):
+            replace_files({tree.folder / MANIFEST: _write_manifest(tree.files)})
+        remove_leftovers([tree.folder])
+
+
+def _prune(folder: Path) -> None:
+    """Remove a folder that is empty except for caches of other tools."""
+    with contextlib.suppress(Faults):
+        if not any(_list_paths(folder)):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _parents(path: str) -> Iterator[str]:
+    """Yield the parent folders of a file, the nearest first."""
+    while "/" in path:
+        path = path.rpartition("/")[0]
+        yield path
+
+
+@contextlib.contextmanager
+def _lock(parent: Path) -> Generator[None]:
+    """Lock the folders below `parent` against other runs, on systems with such locks."""
+    if sys.platform == "win32":
+        yield
         return
-    yield tree.folder / MANIFEST, _manifest({*listed} - {MANIFEST})
-    yield from ((tree.folder / path, tree.files[path].encode()) for path in change.written if path != MANIFEST)
-    yield from ((tree.folder / path, None) for path in change.removed)
+    import fcntl
 
-
-def _finish(tree: Tree, change: Change, listed: Iterable[str]) -> None:
-    """Drop what runs that were killed left beside files, and folders that are empty now; then the manifest says what stands."""
-    remove_leftovers({(tree.folder / path).parent for path in listed if not is_behind_link(tree.folder, path)})
-    for path in change.removed:
-        for parent in (tree.folder / path).relative_to(tree.folder).parents[:-1]:
-            with contextlib.suppress(OSError):
-                (tree.folder / parent).rmdir()
-    if not change.is_none:
-        with unwritable(tree.folder):
-            put(tree.folder / MANIFEST, _manifest(tree.files))
+    handle = os.open(parent, os.O_RDONLY)
+    try:
+        with contextlib.suppress(OSError):  # some network file systems have no locks
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)

@@ -1,4 +1,4 @@
-"""Runs again whenever a file changes, until Ctrl-C."""
+"""Repeat a run whenever a file changes, until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from pathlib import Path
 def rounds(paths: Callable[[], Sequence[Path]]) -> Iterator[None]:
     """Yield once at the start and once after each burst of changes to `paths`; end when the user presses Ctrl-C.
 
-    Watching begins before each yield, so what changes while a round is at work leads to the next one. `paths` is asked anew each
-    time: a file that an editor replaced is another file to the system, and the configuration may name other folders.
+    Watching begins before each yield, so changes during a round start the next one. `paths` is called for each round: a file that an
+    editor replaced is another file to the system, and the configuration may name other folders.
     """
     from watchfiles import watch
 
     while True:
-        wanted = paths()
-        missing = [path for path in wanted if not path.exists()]
+        watched_paths = paths()
+        missing = [path for path in watched_paths if not path.exists()]
         events = watch(
-            *(path for path in wanted if path not in missing),
+            *(path for path in watched_paths if path not in missing),
             debounce=400,
             step=50,
             rust_timeout=100,

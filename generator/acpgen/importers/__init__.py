@@ -1,4 +1,4 @@
-"""Documents that are not JSON Schema.
+"""Importers of documents that are not JSON Schema.
 
-In: an OpenRPC or similar document. Out: definitions, methods, and what was ignored.
+In: an OpenRPC or similar document. Out: definitions, methods, and the parts that were ignored.
 """

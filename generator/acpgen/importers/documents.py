@@ -1,7 +1,7 @@
-"""Documents that are no JSON Schema but hold some: what is made of them, and where each piece of it stands in the document.
+"""Translation of documents that contain JSON Schema but are not schemas, with the source location of each piece.
 
-What is made are definitions in the document's own place, so that all that follows reads a schema. `places` lead back: from the place
-of a piece to that in the file, where the two differ.
+The translation puts definitions into the document at the same path, so that all later stages read a schema. `places` maps the places of
+the result to those in the file, where the two differ.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ _READERS: Final[Mapping[str, Callable[[Mapping[str, Any], str, Elsewhere], Impor
 
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """The documents of a protocol as JSON Schema; `methods` have places in place of names for params and result.
+    """The documents of a protocol as JSON Schema; `methods` refer to params and result by place instead of by name.
 
-    `unread` are the files that were no JSON Schema, each with what of it is not read, by a phrase that names it; `read` are the places in
-    them of the members that were read.
+    `unread` holds, for each file that was translated, the parts that were ignored, by a phrase that names each; `read` are the places in
+    these files of the members that were read.
     """
 
     documents: Documents
@@ -44,7 +44,7 @@ class Translation:
     read: frozenset[str] = frozenset()
 
     def bind(self, schemas: Schemas, envelope: ir.Envelope) -> tuple[ir.Method, ...]:
-        """The methods with the names that the definitions at their places have got."""
+        """The methods with the names of the definitions at their places."""
         names = {node.at: name for name, node in schemas.items()}
         return tuple(
             replace(
@@ -59,7 +59,7 @@ class Translation:
 
 
 def translate(documents: Documents, profile: Profile) -> Translation:
-    """The documents as JSON Schema. Raises `Faults` where one is not of the kind that the profile reads, or is not well formed."""
+    """Translate the documents to JSON Schema. Raises `Faults` if one is not of the kind that the profile reads, or is malformed."""
     if profile.document is None:
         return Translation(documents)
     schemas: list[Document] = []
@@ -75,15 +75,15 @@ def translate(documents: Documents, profile: Profile) -> Translation:
                 faults.append(NOT_THAT_DOCUMENT(at=document.path, kind=kind, reason="its members are others"))
             schemas.append(document)
             continue
-        found = _READERS[profile.document](document.value, document.path, _elsewhere(documents, document.path))
-        unread[document.path] = found.unread
-        read.update(map(found.at, found.read))
-        faults.extend(found.faults)
-        places.update(found.places)
-        methods.extend(found.methods)
-        schemas.append(replace(document, value=found.value))
-        if not found.faults:
-            wrong = check(found.value, document.path)
+        result = _READERS[profile.document](document.value, document.path, _elsewhere(documents, document.path))
+        unread[document.path] = result.unread
+        read.update(map(result.at, result.read))
+        faults.extend(result.faults)
+        places.update(result.places)
+        methods.extend(result.methods)
+        schemas.append(replace(document, value=result.value))
+        if not result.faults:
+            wrong = check(result.value, document.path)
             faults.extend(fault.move_to(relocated(fault.at, places)) for fault in wrong)
     if faults:
         raise Faults(faults)
@@ -91,11 +91,11 @@ def translate(documents: Documents, profile: Profile) -> Translation:
 
 
 def _elsewhere(documents: Documents, path: str) -> Elsewhere:
-    """Finds the other documents that a document refers to, by their addresses or their paths."""
-    known = {address_of(each.path): (each.path, each.value) for each in documents.documents}
-    known |= {address(written): (each.path, each.value) for written, each in documents.references.items()}
+    """A function that finds other documents by URI, or by path relative to this document."""
+    by_uri = {address_of(each.path): (each.path, each.value) for each in documents.documents}
+    by_uri |= {address(uri): (each.path, each.value) for uri, each in documents.references.items()}
 
     def find(location: str) -> tuple[str, Any] | None:
-        return known.get(address(location)) or known.get(address_of(beside(path, location)))
+        return by_uri.get(address(location)) or by_uri.get(address_of(beside(path, location)))
 
     return find

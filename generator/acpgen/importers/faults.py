@@ -1,4 +1,4 @@
-"""What can be wrong with a document that is not a JSON Schema."""
+"""Faults of a document that is not JSON Schema."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is made of a document that is not a JSON Schema: a schema, its methods, where both are in the document, and the rest."""
+"""The translation of a document that is not JSON Schema: a schema, methods, their source locations, and the parts that were ignored."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from acpgen.naming.identifiers import class_name
 from acpgen.pointers import plain_pointer
 
 Elsewhere: TypeAlias = Callable[[str], tuple[str, Any] | None]
-"""Finds path and value of another document by the location that a reference names, which is all of it before the fragment."""
+"""Returns the path and the value of another document, by the part of a reference before its fragment; `None` if there is no such
+document.
+"""
 
 
 @dataclass(slots=True)
 class ImporterDocument:
-    """A schema in the making. Params and results of `methods` are places of definitions in `value`, and
-    `omitted` is "refused" where some of the params are required.
+    """A schema under construction. Params and results of `methods` are places of definitions in `value`.
 
-    `read` are the members of the document that its reader reads.
-    `unread` is what the document says of messages and no reader understands, by a phrase that names it.
+    `omitted` of a method is "refused" if some of its params are required. `read` are the members of the document that its reader reads.
+    `unread` is what the document states about messages and the reader ignores, by a phrase that names it.
     """
 
     path: str
@@ -37,23 +38,23 @@ class ImporterDocument:
     faults: list[Fault] = field(default_factory=list[Fault])
 
     def at(self, *keys: str | int) -> str:
-        """The place of something in the document."""
+        """The place of a value in the document."""
         return f"{self.path}#{plain_pointer(*keys)}"
 
     def define(self, name: str, schema: Any, at: str) -> str:
-        """Make a definition of what stands at a place of the document, and return the definition's place."""
+        """Add a definition of a schema that is at a place of the document; return the place of the definition."""
         here = self.at("definitions", name)
         self.definitions[name] = schema
         self.places[here] = at
         return here
 
     def free(self, *names: str) -> str:
-        """The first of these names that no definition has, whatever its letters; else the last one with an underscore."""
-        taken = {class_name(name) for name in self.definitions}
-        return next((name for name in names if class_name(name) not in taken), f"{names[-1]}_")
+        """The first of these names whose class name no definition has; else the last name with an underscore."""
+        class_names = {class_name(name) for name in self.definitions}
+        return next((name for name in names if class_name(name) not in class_names), f"{names[-1]}_")
 
     def leave(self, method: str, holder: Schema, read: Collection[str]) -> None:
-        """Keep what a method says beside what is `read`. Members of an extension, `x-…`, say nothing of messages."""
+        """Record the members of a method that are not in `read`. Extensions, `x-…`, do not affect messages and are skipped."""
         for key, value in holder.items():
             if key not in read and not key.startswith("x-"):
                 self.unread[f"{key} of {method}"] = value
@@ -63,5 +64,5 @@ class ImporterDocument:
 
 
 def reference(name: str) -> Schema:
-    """A reference to a definition of what is made."""
+    """A reference to a definition of the translation."""
     return {"$ref": f"#{plain_pointer('definitions', name)}"}

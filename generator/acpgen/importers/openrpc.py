@@ -1,4 +1,4 @@
-"""OpenRPC documents: the schemas of their components are definitions, and each method's params and result become one of their own."""
+"""An importer of OpenRPC documents: component schemas become definitions, and so do the params and the result of each method."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from acpgen.naming.identifiers import class_name
 from acpgen.pointers import escape, follow, pointer_parts
 
 _DRAFT: Final = "http://json-schema.org/draft-07/schema#"
-"""What OpenRPC says that its schemas are."""
+"""The draft of JSON Schema that OpenRPC specifies."""
 
 _SCHEMAS: Final = "#/components/schemas/"
 _READ: Final = ("name", "params", "result", "paramStructure")
 _WORDS: Final = ("summary", "description", "tags", "externalDocs", "examples", "deprecated", "servers", "links")
-"""What a method says that is about no message."""
+"""Members of a method that do not affect messages."""
 
 _STRUCTURES: Final = ("by-name", "by-position", "either")
 
 
 def read_openrpc(document: Mapping[str, Any], path: str, elsewhere: Elsewhere) -> ImporterDocument:
-    """The schema and the methods of an OpenRPC document, which may refer to others. What is wrong with it is among the faults."""
+    """Translate an OpenRPC document, which may refer to others, to a schema and methods. Its errors are in `faults`."""
     output = ImporterDocument(path, "an OpenRPC document", read=("methods", "components"))
     components = document.get("components", {})
     schemas: Any = components.get("schemas") if is_object(components) else None
@@ -36,16 +36,16 @@ def read_openrpc(document: Mapping[str, Any], path: str, elsewhere: Elsewhere) -
         output.define(name, _local(schema), output.at("components", "schemas", name))
     reader = _Reader(document, output, elsewhere)
     for index, method in enumerate(document["methods"]):
-        found, at = reader.resolve(method, output.at("methods", index))
-        if is_object(found):
-            reader.method(found, at)
-        elif found is not None or method is None:
+        target, at = reader.resolve(method, output.at("methods", index))
+        if is_object(target):
+            reader.method(target, at)
+        elif target is not None or method is None:
             output.wrong(at, "a method is an object")
     info = document.get("info")
     about = info if is_object(info) else {}
     words = {key: about[key] for key in ("title", "description") if isinstance(about.get(key), str)}
-    kept = {key: value for key, value in document.items() if key not in ("$schema", "$defs", "$id")}
-    output.value = {**kept, **words, "$schema": _DRAFT, "definitions": output.definitions}
+    rest = {key: value for key, value in document.items() if key not in ("$schema", "$defs", "$id")}
+    output.value = {**rest, **words, "$schema": _DRAFT, "definitions": output.definitions}
     return output
 
 
@@ -57,11 +57,11 @@ class _Reader:
         self.none = dict[str, str]()
 
     def resolve(self, value: Any, at: str) -> tuple[Any, str]:
-        """What a reference object leads to, and where that stands; `None` with a fault where it leads nowhere.
+        """Resolve a reference object to a value and its place; `None`, and a fault, if the reference is dangling.
 
-        References in what stands in another document lead where they lead there.
+        References in a value of another document are rewritten, so that they still resolve there.
         """
-        seen: set[str] = set()
+        visited: set[str] = set()
         while is_object(value) and isinstance(value.get("$ref"), str):
             ref = value["$ref"]
             location, mark, fragment = ref.partition("#")
@@ -70,9 +70,9 @@ class _Reader:
                 None,
             )
             try:
-                if not mark or not fragment.startswith("/") or ref in seen or not is_object(whole):
+                if not mark or not fragment.startswith("/") or ref in visited or not is_object(whole):
                     raise KeyError(ref)
-                value, seen = follow(whole, pointer_parts(unquote(fragment))), seen | {ref}
+                value, visited = follow(whole, pointer_parts(unquote(fragment))), visited | {ref}
             except KeyError:
                 self.output.faults.append(dangling(at, ref, "" if whole is not None else location))
                 return None, at
@@ -94,11 +94,11 @@ class _Reader:
             stem = class_name(name)
             errors = method.get("errors")
             each = errors if is_array(errors) else ()
-            resolved = [self.resolve(one, f"{at}/errors/{index}")[0] for index, one in enumerate(each)]
-            self.output.leave(name, {**method, **({"errors": resolved} if each else {})}, (*_READ, *_WORDS))
+            error_objects = [self.resolve(one, f"{at}/errors/{index}")[0] for index, one in enumerate(each)]
+            self.output.leave(name, {**method, **({"errors": error_objects} if each else {})}, (*_READ, *_WORDS))
             words = [str(method[key]) for key in ("summary", "description") if isinstance(method.get(key), str)]
-            found = [self.descriptor(one, f"{at}/params/{index}") for index, one in enumerate(params)]
-            descriptors = [one for one in found if one is not None]
+            candidates = [self.descriptor(one, f"{at}/params/{index}") for index, one in enumerate(params)]
+            descriptors = [one for one in candidates if one is not None]
             self.output.methods.append(
                 ir.Method(
                     name=name,
@@ -114,21 +114,23 @@ class _Reader:
             )
 
     def descriptor(self, value: Any, at: str) -> tuple[Schema, str] | None:
-        """A content descriptor and its place; `None` with a fault where it is none."""
-        found, at = self.resolve(value, at)
-        if found is None:
+        """A content descriptor and its place; `None`, and a fault, if the value is not one."""
+        target, at = self.resolve(value, at)
+        if target is None:
             return None
         if (
-            not is_object(found)
-            or not isinstance(found.get("name"), str)
-            or not isinstance(found.get("schema"), dict | bool)
+            not is_object(target)
+            or not isinstance(target.get("name"), str)
+            or not isinstance(target.get("schema"), dict | bool)
         ):
             self.output.wrong(at, "a content descriptor has a 'name' and a 'schema'")
             return None
-        return found, at
+        return target, at
 
     def params(self, stem: str, descriptors: list[tuple[Schema, str]], structure: str, at: str) -> str:
-        """The definition of the params. Methods of a structure that take none share one."""
+        """Define the params of a method; return the place of the definition. Methods without params share one definition for each
+        structure.
+        """
         if not descriptors:
             if structure not in self.none:
                 self.none[structure] = self.define_params(
@@ -161,20 +163,25 @@ class _Reader:
         for index, (_, place) in enumerate(descriptors):
             for keyword in ("items", "prefixItems"):
                 self.output.places[f"{at}/{keyword}/{index}"] = f"{place}/schema"
-        needed = max(
+        required_count = max(
             (index + 1 for index, (one, _) in enumerate(descriptors) if one.get("required") is True), default=0
         )
         schema: Schema = {"type": "array", "items": False}
         if descriptors:
             items = [_with_words(one) for one, _ in descriptors]
-            schema |= {"items": items, "additionalItems": False, "minItems": needed, "maxItems": len(descriptors)}
+            schema |= {
+                "items": items,
+                "additionalItems": False,
+                "minItems": required_count,
+                "maxItems": len(descriptors),
+            }
         return self.output.define(name, schema, at)
 
     def result(self, stem: str, value: Any, at: str) -> str | None:
-        found = None if value is None else self.descriptor(value, at)
-        if found is None:
+        pair = None if value is None else self.descriptor(value, at)
+        if pair is None:
             return None
-        descriptor, at = found
+        descriptor, at = pair
         ref = descriptor["schema"].get("$ref") if is_object(descriptor["schema"]) else None
         if isinstance(ref, str) and ref.startswith(_SCHEMAS) and "/" not in ref.removeprefix(_SCHEMAS):
             name = pointer_parts(ref)[-1]
@@ -186,24 +193,26 @@ class _Reader:
 
 
 def _seen_from_here(value: Any, location: str) -> Any:
-    """What stands in the document at a location, with its references as they are written outside of it."""
+    """A value of the document at a location, with its references rewritten to be valid outside of it."""
     if not location:
         return value
     if is_array(value):
         return [_seen_from_here(each, location) for each in value]
     if not is_object(value):
         return value
-    seen = {
+    members = {
         key: _with_references(inner, partial(_join_reference, location))
         if key == "schema"
         else _seen_from_here(inner, location)
         for key, inner in value.items()
     }
-    return seen | ({"$ref": _join_reference(location, seen["$ref"])} if isinstance(seen.get("$ref"), str) else {})
+    return members | (
+        {"$ref": _join_reference(location, members["$ref"])} if isinstance(members.get("$ref"), str) else {}
+    )
 
 
 def _join_reference(location: str, ref: str) -> str:
-    """A reference of the document at a location as it is written outside of it."""
+    """A reference of the document at a location, rewritten to be valid outside of it."""
     other, mark, fragment = ref.partition("#")
     if not other:
         return f"{location}{ref}"
@@ -213,7 +222,7 @@ def _join_reference(location: str, ref: str) -> str:
 
 
 def _with_words(descriptor: Schema) -> Any:
-    """The schema of a content descriptor, with the descriptor's words where it has none of its own."""
+    """The schema of a content descriptor, with the descriptor's description or summary if it has no description of its own."""
     schema = _local(descriptor["schema"])
     words = next((descriptor[key] for key in ("description", "summary") if isinstance(descriptor.get(key), str)), None)
     if words is None or not is_object(schema) or "description" in schema or "$ref" in schema:
@@ -222,20 +231,20 @@ def _with_words(descriptor: Schema) -> Any:
 
 
 def _local(schema: Any) -> Any:
-    """A copy of a schema whose references lead to definitions in place of components."""
+    """A copy of a schema whose references to components point to definitions."""
     return _with_references(
         schema, lambda ref: f"#/definitions/{ref.removeprefix(_SCHEMAS)}" if ref.startswith(_SCHEMAS) else ref
     )
 
 
-def _with_references(schema: Any, written: Callable[[str], str]) -> Any:
-    """A copy of a schema with its references written otherwise."""
+def _with_references(schema: Any, rewrite: Callable[[str], str]) -> Any:
+    """A copy of a schema with its references rewritten."""
     schema = copied(schema)
     waiting = [schema]
     while waiting:
         one = waiting.pop()
         if is_object(one):
             if isinstance(one.get("$ref"), str):
-                one["$ref"] = written(one["$ref"])
+                one["$ref"] = rewrite(one["$ref"])
             waiting.extend(child for _, child in children(one))
     return schema

@@ -1,5 +1,5 @@
-"""Reads schema files.
+"""Read schema files.
 
-In: paths, archives, revisions of git. Out: documents with positions, drafts and references understood; tagged unions told by their marks.
-Nothing here names a class or knows a method.
+In: paths, archives, git revisions. Out: documents with positions, drafts and resolved references, and tagged unions with their tags.
+This package names no class and knows no method.
 """

@@ -1,7 +1,7 @@
-"""Along how many ways one value is judged: the schemas that apply to it in place, each as often as references lead to it.
+"""Count the evaluation paths of a schema: how many subschemas apply to one instance, counted once per reference that leads to them.
 
-A few lines suffice for more than anybody can walk: forty levels of `allOf: [{$ref: next}, {$ref: next}]` are 2^40. Judges that remember
-nothing, and cannot be interrupted, are not given such a schema.
+A few lines can expand to more paths than any validator can walk: forty levels of `allOf: [{$ref: next}, {$ref: next}]` are 2^40.
+Validators that cache nothing and cannot be interrupted never get such a schema.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from acpgen.input.walk import Schema, is_array, is_object, strongly_connected
 from acpgen.pointers import target
 
 MOST_WAYS: Final = 50_000
-"""Far more than real schemas need: the largest protocols at hand take a few hundred."""
+"""Far above real schemas: the largest protocols need a few hundred."""
 
 LONGEST_CHAIN: Final = 150
-"""Schemas in a row, each of which judges the value of the one before."""
+"""The longest chain of schemas that apply to one instance, each through the one before."""
 
 _LISTS: Final = ("allOf", "anyOf", "oneOf")
 _SINGLE: Final = ("if", "then", "else", "not")
@@ -28,40 +28,42 @@ _UNEVALUATED: Final = frozenset({"unevaluatedProperties", "unevaluatedItems"})
 
 
 def require_few_ways(definitions: Mapping[str, Schema], origins: Mapping[str, str]) -> None:
-    """Raise `Faults` for the first definition, from the leaves on, whose values are judged along too many ways."""
+    """Raise `Faults` for the first definition, leaves first, that has too many evaluation paths."""
     for name, count in ways(definitions).items():
         if count > MOST_WAYS:
             raise Faults([TOO_MANY_WAYS(at=origins.get(name, name), limit=MOST_WAYS)])
 
 
 def require_short_chains(definitions: Mapping[str, Schema], origins: Mapping[str, str]) -> None:
-    """Raise `Faults` for the first definition, from the leaves on, whose values too many schemas judge one after the other."""
+    """Raise `Faults` for the first definition, leaves first, whose chain of references is too long."""
     inner = {name: depths_in_place(schema) for name, schema in definitions.items()}
     lengths: dict[str, int] = {}
     for name in _from_the_leaves(inner):
-        found = inner[name]
+        depths = inner[name]
         lengths[name] = max(
-            (below + (0 if each is None else lengths.get(each, 0)) for each, below in found.items()), default=1
+            (below + (0 if each is None else lengths.get(each, 0)) for each, below in depths.items()), default=1
         )
         if lengths[name] > LONGEST_CHAIN:
             raise Faults([TOO_LONG_CHAIN(at=origins.get(name, name), limit=LONGEST_CHAIN)])
 
 
 def depths_in_place(schema: Schema) -> dict[str | None, int]:
-    """How deep in a schema each name is referred to, among what applies to the same value; of `None`, how deep all of that goes."""
-    found: dict[str | None, int] = {None: 1}
+    """The depth at which a schema refers to each name in place, i.e. for the same instance; the value of `None` is the depth of the
+    whole schema.
+    """
+    depths: dict[str | None, int] = {None: 1}
     level, depth = [schema], 1
     while level:
         for each in level:
             if isinstance(each.get("$ref"), str):
-                found[target(each["$ref"])] = depth
-        found[None] = depth
+                depths[target(each["$ref"])] = depth
+        depths[None] = depth
         level, depth = [part for each in level for part in _parts(each) if is_object(part)], depth + 1
-    return found
+    return depths
 
 
 def _from_the_leaves(inner: Mapping[str, Iterable[str | None]]) -> Iterator[str]:
-    """The names, each after those that it refers to, but where one leads back to itself."""
+    """Order the names so that each follows those that it refers to; cycles keep no order."""
     edges = {
         name: [each for each in referred if each is not None and each in inner] for name, referred in inner.items()
     }
@@ -69,16 +71,16 @@ def _from_the_leaves(inner: Mapping[str, Iterable[str | None]]) -> Iterator[str]
 
 
 def ways(definitions: Mapping[str, Schema]) -> dict[str, int]:
-    """For each definition how many schemas judge a value of it, from the leaves on; a definition that leads back to itself counts once."""
+    """The number of evaluation paths of each definition, leaves first. A reference back to an ancestor counts once."""
     inner = {name: Counter(_in_place(schema)) for name, schema in definitions.items()}
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for name in _from_the_leaves(inner):
-        found[name] = 1 + sum(count * found.get(each, 1) for each, count in inner[name].items())
-    return found
+        counts[name] = 1 + sum(count * counts.get(each, 1) for each, count in inner[name].items())
+    return counts
 
 
 def _parts(schema: Schema) -> list[Any]:
-    """What a schema applies to the value that it judges itself, but for references."""
+    """The subschemas that a schema applies in place, without references."""
     parts = [part for keyword in _LISTS if is_array(schema.get(keyword)) for part in schema[keyword]]
     parts += [schema[keyword] for keyword in _SINGLE if keyword in schema]
     parts += schema["dependentSchemas"].values() if is_object(schema.get("dependentSchemas")) else ()
@@ -86,7 +88,7 @@ def _parts(schema: Schema) -> list[Any]:
 
 
 def _in_place(schema: Any) -> Iterator[str]:
-    """What applies to the same value as a schema does: a name for a definition, as often as it does, and an empty one for all else."""
+    """Yield what a schema applies in place: the name of a definition for each reference to it, an empty name for any other subschema."""
     if not is_object(schema):
         return
     parts = _parts(schema)

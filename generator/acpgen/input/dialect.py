@@ -1,4 +1,4 @@
-"""The keywords that this project adds to JSON Schema, as the meta-schema in `schema/dialect.json` declares them."""
+"""The keywords that this project adds to JSON Schema, as declared by the meta-schema in `schema/dialect.json`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SIDES: Final = ("agent", "client", "server", "proxy")
 """The sides that need no declaration."""
 
 EITHER: Final = ("both", "protocol")
-"""What stands for either side."""
+"""The values of `x-side` that mean either side."""
 
 DECLARING: Final = "x-sides"
 
@@ -31,16 +31,16 @@ _BESIDE: Final = {
     "x-unknown": "on a union or a set of constants, beside 'anyOf', 'oneOf' or 'enum'",
     "x-deserialize-default-on-null": "where no 'x-null' says what null means",
 }
-"""Where keywords must stand, of those that the meta-schema asks about the keywords beside them."""
+"""Where a keyword may occur, for keywords whose neighbours the meta-schema checks."""
 
 _NAMING: Final = frozenset({"x-side", "x-capability", "x-required-with"})
-"""Keywords that name a side, before a colon if they say more."""
+"""Keywords whose value is the name of a side, optionally followed by a colon and a path."""
 
 _KINDS: Final = {"array": "a list", "object": "an object of texts, or of objects that tell more,", "string": "a string"}
 
 
 def dialect_file() -> Path:
-    """Where the meta-schema of the dialect lies."""
+    """The path of the dialect's meta-schema."""
     return resources.schema() / "dialect.json"
 
 
@@ -55,15 +55,15 @@ def meta_schema() -> Mapping[str, Any]:
 
 @cache
 def keywords() -> Mapping[str, str]:
-    """The keywords that this project adds, each with its description."""
+    """The keywords that this project adds, with their descriptions."""
     declared = meta_schema()["properties"]
     return {key: schema["description"] for key, schema in declared.items() if key.startswith("x-")}
 
 
 def wrong_values(schema: Mapping[str, Any], at: str, sides: Collection[str] = SIDES) -> Iterator[Fault]:
-    """What the dialect says against the values of its keywords in one schema of a protocol with these sides.
+    """Yield a fault for each keyword of the dialect that has an invalid value in one schema of a protocol with these sides.
 
-    Keywords of others are theirs.
+    Unknown `x-` keywords are not checked.
     """
     for key in schema:
         if key.startswith("x-") and key in keywords():
@@ -72,16 +72,16 @@ def wrong_values(schema: Mapping[str, Any], at: str, sides: Collection[str] = SI
             elif key in _BESIDE and not _judge_of_neighbours(key).is_valid(with_decimals(schema)):
                 yield MALFORMED_KEYWORD(at=at, keyword=key, expected=_BESIDE[key])
             elif key in _NAMING and schema[key].partition(":")[0] not in (*sides, *(EITHER if key == "x-side" else ())):
-                known = (*sides, *EITHER) if key == "x-side" else tuple(sides)
+                allowed_sides = (*sides, *EITHER) if key == "x-side" else tuple(sides)
                 side = schema[key].partition(":")[0]
-                yield UNKNOWN_SIDE(at, keyword=key, side=side, hint=did_you_mean(side, known))
+                yield UNKNOWN_SIDE(at, keyword=key, side=side, hint=did_you_mean(side, allowed_sides))
 
 
-def declared_sides(documents: Iterable[object], known: Iterable[str] = ()) -> tuple[str, ...]:
-    """The sides of a protocol: those of the profile that a person named, else those that its files declare; else those that all know."""
-    said = [value[DECLARING] for value in documents if is_object(value) and DECLARING in value]
-    listed = (side for value in said if is_array(value) for side in value if isinstance(side, str))
-    return tuple(dict.fromkeys((*known, *listed))) or SIDES
+def declared_sides(documents: Iterable[object], profile_sides: Iterable[str] = ()) -> tuple[str, ...]:
+    """The sides of a protocol: those of the profile named by the user and those that its files declare; `SIDES` if there are none."""
+    declarations = [value[DECLARING] for value in documents if is_object(value) and DECLARING in value]
+    file_sides = (side for value in declarations if is_array(value) for side in value if isinstance(side, str))
+    return tuple(dict.fromkeys((*profile_sides, *file_sides))) or SIDES
 
 
 def expected(keyword: str) -> str:

@@ -1,6 +1,6 @@
-"""The drafts of JSON Schema that are read: what each calls things, which keywords it knows, and how it reads in 2020-12.
+"""The supported drafts of JSON Schema: their identifiers, their keywords, and the translation to 2020-12.
 
-A keyword that a draft does not know asserts nothing in it. Which draft knows which keyword says the table of keywords.
+A keyword that a draft does not define asserts nothing in it. The table of keywords says which draft defines which keyword.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from acpgen.pointers import pointer, pointer_parts
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """One draft. `address` is that of its meta-schema, `identifier` its keyword for the address of a schema.
+    """One draft. `address` is the URI of its meta-schema, `identifier` its keyword for the URI of a schema.
 
-    `is_lone_ref`: `$ref` hides what stands beside it. `names_by_fragment`: an identifier such as `#name` is an anchor.
-    `without` are keywords whose vocabulary the meta-schema of a document leaves out, `demands` vocabularies that nobody here knows.
+    `is_lone_ref`: siblings of `$ref` are ignored. `names_by_fragment`: an identifier such as `#name` is an anchor. `without` holds the
+    keywords of vocabularies that the document's meta-schema omits, `demands` the required vocabularies that acpgen does not know.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Draft:
     demands: tuple[str, ...] = ()
 
     def knows(self, keyword: str) -> bool:
-        """Whether a keyword of the table, or any other, means in this draft what it says."""
+        """Whether a keyword has its meaning in this draft; true for any keyword outside the table."""
         return keyword not in self.without and keyword not in _UNKNOWN[self.name]
 
 
@@ -55,7 +55,7 @@ ALL: Final = (
     ),
 )
 MODERN: Final = ALL[-1]
-"""What a document without `$schema` is read as, and what every document is brought to."""
+"""The draft of a document without `$schema`, and the draft to which every document is translated."""
 
 BY_NAME: Final[Mapping[str, Draft]] = {draft.name: draft for draft in ALL}
 
@@ -68,10 +68,10 @@ _UNKNOWN: Final[Mapping[str, frozenset[str]]] = {
     )
     for draft in DRAFTS
 }
-"""The keywords that refuse values, or refer, in some draft and mean nothing in this one."""
+"""Keywords that assert or refer in some draft and mean nothing in this one."""
 
 ONLY_OLDER: Final = _UNKNOWN[MODERN.name]
-"""Keywords that only older drafts know."""
+"""Keywords that only older drafts define."""
 
 _VALIDATION: Final = frozenset(
     row.name for row in TABLE if row.role == "asserts" and not row.holds and not row.name.startswith("$")
@@ -93,12 +93,12 @@ _VOCABULARIES: Final[Mapping[str, Mapping[str, frozenset[str]]]] = {
         **dict.fromkeys(("core", "meta-data", "format-annotation", "content"), frozenset[str]()),
     },
 }
-"""The keywords of each vocabulary that can refuse a value."""
+"""The asserting keywords of each vocabulary."""
 
 
-def address(written: str) -> str:
-    """An address such that two that mean the same document are equal: no empty fragment, no empty path."""
-    plain = written.removesuffix("#")
+def address(uri: str) -> str:
+    """Normalize a URI so that two that mean the same document are equal: no empty fragment, no empty path."""
+    plain = uri.removesuffix("#")
     scheme, colon, rest = plain.partition("://")
     return f"{plain}/" if colon and scheme in ("http", "https") and "/" not in rest and "?" not in rest else plain
 
@@ -108,45 +108,49 @@ _BY_ADDRESS: Final = {
 }
 
 
-def find_published(written: str) -> Draft | None:
-    """The draft whose meta-schema has an address, with `http` or `https`."""
-    return _BY_ADDRESS.get(address(written))
+def find_published(uri: str) -> Draft | None:
+    """The draft whose published meta-schema has this URI, with `http` or `https`; `None` if there is none."""
+    return _BY_ADDRESS.get(address(uri))
 
 
-def draft_of(value: object, given: Mapping[str, Any], *, inherited: Draft = MODERN) -> Draft | None:
-    """The draft of a document or of a schema with an identifier; `None` if its `$schema` names none.
+def draft_of(value: object, documents: Mapping[str, Any], *, inherited: Draft = MODERN) -> Draft | None:
+    """The draft of a document, or of a schema with its own identifier; `None` if `$schema` names an unknown one.
 
-    `given` are documents by address: where one of them is named, it is a meta-schema, and its `$vocabulary` and own `$schema` tell.
+    `documents` maps URIs to documents. A document named by `$schema` is a meta-schema: its `$vocabulary` and its own `$schema` decide.
     """
     if not is_object(value) or "$schema" not in value:
         return inherited
-    return _named(value["$schema"], given, ())
+    return _named(value["$schema"], documents, ())
 
 
-def _named(named: object, given: Mapping[str, Any], passed: tuple[str, ...]) -> Draft | None:
-    if not isinstance(named, str):
+def _named(uri: object, documents: Mapping[str, Any], visited: tuple[str, ...]) -> Draft | None:
+    if not isinstance(uri, str):
         return None
-    draft = find_published(named)
-    if draft is not None or named in passed:
+    draft = find_published(uri)
+    if draft is not None or uri in visited:
         return draft
-    meta = given.get(address(named))
+    meta = documents.get(address(uri))
     if not is_object(meta):
         return None
-    base = _named(meta.get("$schema", MODERN.address), given, (*passed, named)) or _declared(meta)
+    base = _named(meta.get("$schema", MODERN.address), documents, (*visited, uri)) or _declared(meta)
     vocabularies = meta.get("$vocabulary")
     if base is None or not base.vocabularies or not is_object(vocabularies):
         return base
-    known = {f"{base.vocabularies}{name}": keywords for name, keywords in _VOCABULARIES[base.name].items()}
-    left_out = (keywords for name, keywords in known.items() if name not in vocabularies)
+    vocabulary_keywords = {
+        f"{base.vocabularies}{name}": keywords for name, keywords in _VOCABULARIES[base.name].items()
+    }
+    left_out = (keywords for name, keywords in vocabulary_keywords.items() if name not in vocabularies)
     return replace(
         base,
         without=base.without.union(*left_out),
-        demands=tuple(name for name, is_needed in vocabularies.items() if is_needed is True and name not in known),
+        demands=tuple(
+            name for name, is_needed in vocabularies.items() if is_needed is True and name not in vocabulary_keywords
+        ),
     )
 
 
 def _declared(meta: Schema) -> Draft | None:
-    """The newest draft all of whose new keywords a meta-schema declares: one that is written in itself does not say it otherwise."""
+    """The newest draft all of whose new keywords a meta-schema declares, for a meta-schema that is its own `$schema`."""
     declared: set[str] = set()
     pending: list[Any] = [meta]
     while pending:
@@ -156,28 +160,28 @@ def _declared(meta: Schema) -> Draft | None:
             pending.extend(node.values())
         elif is_array(node):
             pending.extend(node)
-    found = (draft for draft in reversed(ALL) if _NEW[draft.name] <= declared)
-    return next(found, None)
+    candidates = (draft for draft in reversed(ALL) if _NEW[draft.name] <= declared)
+    return next(candidates, None)
 
 
 _NEW: Final[Mapping[str, frozenset[str]]] = {
     draft: frozenset(row.name for row in TABLE if row.role == "asserts" and row.since == draft and row.name != "$ref")
     for draft in DRAFTS
 }
-"""The assertions that each draft was the first to know."""
+"""The assertions that each draft introduced."""
 
 
 # --- one schema of a draft in 2020-12 --------------------------------------------------------------------------------
 
 
 def meaningless(schema: Schema, draft: Draft) -> list[str]:
-    """The keywords of a schema that mean something in some draft, and nothing here."""
+    """The keywords of a schema that mean something in some draft, but nothing here."""
     beside = schema.keys() - _BESIDE_REF if draft.is_lone_ref and "$ref" in schema else ()
     return [key for key, value in schema.items() if key in beside or not draft.knows(key) or is_unfit(key, value)]
 
 
 def is_unfit(keyword: str, value: Any) -> bool:
-    """Whether an annotation has a value that it cannot have, as only a draft allows that does not know it."""
+    """Whether an annotation has a value of the wrong type, which only drafts without that keyword allow."""
     return keyword in _TAKES and not isinstance(value, _TAKES[keyword])
 
 
@@ -193,52 +197,54 @@ _TAKES: Final = {row.name: _KINDS[row.takes] for row in TABLE if row.takes}
 _BESIDE_REF: Final = frozenset(
     {"$ref", *(row.name for row in TABLE if row.role == "defines" or row.name in ("title", "description"))}
 )
-"""What is read beside a `$ref` that hides its neighbours: it asserts nothing."""
+"""Keywords that are read beside a `$ref` that hides its siblings: they assert nothing."""
 
 _ELSEWHERE: Final = frozenset({"$schema", "$id", *(row.name for row in TABLE if row.role == "elsewhere")})
-"""What says how a schema is put together: once all references are local, nothing is left of it."""
+"""Keywords that only say how schemas are composed; they disappear once all references are local."""
 
 
 def modern(schema: Schema, draft: Draft, *, counts_evaluated: bool = True) -> Schema:
-    """One schema with 2020-12's keywords; those inside it stay as they are. Its references are local already.
+    """Translate one schema to 2020-12; its subschemas stay unchanged, and its references are already local.
 
-    `if` with `else` alone, each a reference, is the union of both, unless anything `counts_evaluated` members or items: those of both
-    would count then.
-    What `contains` matches counts as evaluated, as in 2020-12: 2019-09 does not say so, and its validators do so all the same.
+    `if` and `else` without `then`, both references, become a union, unless the schema `counts_evaluated` properties or items, because a
+    union would count those of both. Items that `contains` matches count as evaluated as in 2020-12; 2019-09 leaves that open, and its
+    validators do so.
     """
-    changed = {key: _counted(key, value) for key, value in schema.items()}
+    translation = {key: _counted(key, value) for key, value in schema.items()}
     if draft.identifier == "id":
-        changed.pop("id", None)
+        translation.pop("id", None)
         for bound in ("minimum", "maximum"):
             exclusive = f"exclusive{bound.capitalize()}"
-            if changed.pop(exclusive, False) is True and bound in changed:
-                changed[exclusive] = changed.pop(bound)
-        types = changed.get("type")
-        if "integer" in (named := types if is_array(types) else [types]) and "number" not in named:
-            changed["x-integer"] = draft.name
-    if is_array(changed.get("items")):
-        prefix = changed.pop("items")
+            if translation.pop(exclusive, False) is True and bound in translation:
+                translation[exclusive] = translation.pop(bound)
+        types = translation.get("type")
+        if "integer" in (type_names := types if is_array(types) else [types]) and "number" not in type_names:
+            translation["x-integer"] = draft.name
+    if is_array(translation.get("items")):
+        prefix = translation.pop("items")
         if prefix:
-            changed["prefixItems"] = prefix
-        if "additionalItems" in changed:
-            changed["items"] = changed.pop("additionalItems")
+            translation["prefixItems"] = prefix
+        if "additionalItems" in translation:
+            translation["items"] = translation.pop("additionalItems")
     branches = [
-        changed[key] for key in ("if", "else") if is_object(changed.get(key)) and changed[key].keys() == {"$ref"}
+        translation[key]
+        for key in ("if", "else")
+        if is_object(translation.get(key)) and translation[key].keys() == {"$ref"}
     ]
-    is_union = len(branches) == 2 and changed.keys().isdisjoint(("then", "anyOf")) and draft.knows("if")
+    is_union = len(branches) == 2 and translation.keys().isdisjoint(("then", "anyOf")) and draft.knows("if")
     if is_union and not (counts_evaluated and draft.knows("unevaluatedProperties")):
-        changed["anyOf"] = [changed.pop("if"), changed.pop("else")]
-    dependencies = changed.pop("dependencies", None)
+        translation["anyOf"] = [translation.pop("if"), translation.pop("else")]
+    dependencies = translation.pop("dependencies", None)
     if is_object(dependencies):
         required = {key: value for key, value in dependencies.items() if is_array(value)}
         schemas = {key: value for key, value in dependencies.items() if not is_array(value)}
-        changed.update({"dependentRequired": required} if required else {})
-        changed.update({"dependentSchemas": schemas} if schemas else {})
-    return {key: value for key, value in changed.items() if key not in _ELSEWHERE}
+        translation.update({"dependentRequired": required} if required else {})
+        translation.update({"dependentSchemas": schemas} if schemas else {})
+    return {key: value for key, value in translation.items() if key not in _ELSEWHERE}
 
 
 def _counted(keyword: str, value: Any) -> Any:
-    """A bound on a count as an integer, however JSON writes it: `2.0` is one."""
+    """The bound of a count as an integer, also if it is written `2.0`."""
     is_count = keyword.startswith(("min", "max")) and keyword not in ("minimum", "maximum")
     return whole(value) if is_count and isinstance(value, float) and value.is_integer() else value
 
@@ -255,11 +261,13 @@ _WRITTEN_AS: Final[Mapping[str, tuple[str, ...]]] = {
     "exclusiveMaximum": ("maximum",),
     "$ref": ("$dynamicRef", "$recursiveRef"),
 }
-"""The names that keywords of 2020-12 have in earlier drafts, and the references that are brought to `$ref`."""
+"""The names of 2020-12 keywords in earlier drafts, and the references that become `$ref`."""
 
 
 def as_written(at: str, sources: Mapping[str, Any]) -> str:
-    """A place of a bundle, `file#/pointer`, as its file has it; of what stands elsewhere there, the nearest place that the file has."""
+    """Map a place of a bundle, `file#/pointer`, to the spelling of its file. A place that the file lacks becomes the nearest one that
+    exists.
+    """
     path, _, fragment = at.partition("#")
     if path not in sources:
         return at
@@ -267,30 +275,30 @@ def as_written(at: str, sources: Mapping[str, Any]) -> str:
 
 
 def spelled_as_written(at: str, sources: Mapping[str, Any]) -> str:
-    """A place of a bundle with its keywords as its file spells them. A place behind a reference keeps its own way."""
+    """Map a place of a bundle to the keywords of its file. The part behind a reference stays unchanged."""
     path, _, fragment = at.partition("#")
     if path not in sources:
         return at
     parts = pointer_parts(fragment)
-    found = written_parts(parts, sources[path])
-    return path + pointer(*found, *parts[len(found) :])
+    file_parts = written_parts(parts, sources[path])
+    return path + pointer(*file_parts, *parts[len(file_parts) :])
 
 
 def written_parts(parts: Iterable[str], source: Any) -> tuple[str, ...]:
-    """The keys of a place of a bundle as the file has them that holds `source`."""
+    """The keys of a place of a bundle in the spelling of the file whose root is `source`."""
     node = source
-    found: list[str] = []
-    wanted = tuple(parts)
-    for index, part in enumerate(wanted):
+    keys: list[str] = []
+    steps = tuple(parts)
+    for index, part in enumerate(steps):
         key = next((name for name in (part, *_WRITTEN_AS.get(part, ())) if _has(node, name)), None)
-        is_below = index + 1 < len(wanted) and wanted[index + 1].isdigit()
+        is_below = index + 1 < len(steps) and steps[index + 1].isdigit()
         if part == key == "items" and is_array(node["items"]) and not is_below:  # a tuple of earlier drafts
             key = "additionalItems" if "additionalItems" in node else None
         if key is None:
             break
         node = node[int(key)] if is_array(node) else node[key]
-        found.append(key)
-    return tuple(found)
+        keys.append(key)
+    return tuple(keys)
 
 
 def _has(node: Any, key: str) -> bool:

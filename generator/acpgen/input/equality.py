@@ -1,4 +1,4 @@
-"""JSON values: of which JSON type they are, and which of them are the same. Python holds 1 and true for equal, JSON does not."""
+"""JSON values: their types and their equality. Python treats 1 and true as equal, JSON does not."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ def kind_of(value: object) -> str:
 
 
 def exact(value: int | float) -> Fraction:
-    """A finite number as its JSON text denotes it: `0.1` is one tenth, not its binary neighbour."""
+    """A finite number as its JSON text denotes it: `0.1` is one tenth, not the nearest double."""
     return Fraction(value) if isinstance(value, int) else Fraction(repr(value))
 
 
 def whole(value: int | float) -> int | None:
-    """The integer that a number is, as its JSON text denotes it; `None` if it has a fraction."""
+    """The integer that a number equals, as its JSON text denotes it; `None` if it has a fraction."""
     number = exact(value)
     return number.numerator if number.denominator == 1 else None
 
 
 def key_of(value: Any) -> Hashable:
-    """A JSON value as something that is equal, and hashes equally, where the values are the same: 1.0 is 1, true is not."""
+    """A hashable key of a JSON value: keys are equal exactly where the values are. 1.0 equals 1, true does not."""
     spend()
     if is_object(value):
         return "object", frozenset((key, key_of(item)) for key, item in value.items())
@@ -54,7 +54,7 @@ def key_of(value: Any) -> Hashable:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two values are the same JSON value: 1.0 is 1, true is not."""
+    """Whether two JSON values are equal: 1.0 equals 1, true does not."""
     spend()
     if is_object(one) and is_object(other):
         return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
@@ -64,5 +64,5 @@ def same(one: Any, other: Any) -> bool:
 
 
 def by_key(values: Iterable[Value]) -> dict[Hashable, Value]:
-    """Values by what tells them apart, each once: as a set whose members JSON compares."""
+    """Index values by `key_of`: a set under JSON equality."""
     return {key_of(value): value for value in values}

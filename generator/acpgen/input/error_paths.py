@@ -1,4 +1,4 @@
-"""Where the errors of a validator stand in a document."""
+"""Paths of the errors of a validator in its document."""
 
 from __future__ import annotations
 
@@ -15,21 +15,25 @@ if TYPE_CHECKING:
     from acpgen.ir import JSON
 
 _NUMBER: Final = re.compile("0[0-9]{1,19}")
-"""A name that jsonschema-rs gives as another number."""
+"""A key of digits with a leading zero, which jsonschema-rs reports as another number."""
 
 
 class Paths:
-    """Paths as a document has them. Those of jsonschema-rs leave out empty names, and give a name of digits as a number."""
+    """Paths in a document. jsonschema-rs drops empty keys from its paths and reports keys of digits as numbers."""
 
     def __init__(self, value: JSON) -> None:
         self._value = value
         self._numbers: dict[int, dict[int, str]] = {}
 
     def of(self, error: jsonschema_rs.ValidationError) -> tuple[str, ...]:
-        """Where the value of an error stands."""
-        found = [*self._below(self._value, tuple(error.instance_path))]
-        same = (path for path in found[1:] if follow(self._value, path) == error.instance)
-        return found[0] if len(found) == 1 or follow(self._value, found[0]) == error.instance else next(same, found[0])
+        """The path of the value that an error is about."""
+        candidates = [*self._below(self._value, tuple(error.instance_path))]
+        same = (path for path in candidates[1:] if follow(self._value, path) == error.instance)
+        return (
+            candidates[0]
+            if len(candidates) == 1 or follow(self._value, candidates[0]) == error.instance
+            else next(same, candidates[0])
+        )
 
     def _below(self, value: JSON, path: tuple[str | int, ...]) -> Iterator[tuple[str, ...]]:
         if not path:

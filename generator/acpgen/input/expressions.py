@@ -1,4 +1,4 @@
-"""Patterns of JSON Schema as the engines here judge by them, and what no engine here can check."""
+"""Patterns of JSON Schema in the syntax of the regex engines in use, and what no engine checks."""
 
 from __future__ import annotations
 
@@ -34,20 +34,21 @@ if TYPE_CHECKING:
     import jsonschema_rs
 
 LONGEST_TRIED: Final = 2_000
-"""Characters of a pattern that looks around or back. Such a one is tried again and again, which takes as long as it has groups."""
+"""The maximum number of characters of a pattern with look-around or back references: backtracking takes time per group."""
 
 
 _MOST_WAYS: Final = 100
-"""As many ways to read one text may be tried."""
+"""The maximum number of ways to match one text."""
 _MOST_REPEATED: Final = 20
-"""As often may a part be repeated that there are several ways to read by."""
+"""The maximum count of a repetition whose part matches a text in several ways."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """A pattern for the engines of bindings: `linear` for what decodes, `strict` for strict validators; `None` where an engine lacks it.
+    """A pattern for the engines of bindings: `linear` for decoders, `strict` for strict validators; `None` if the engine does not
+    support it.
 
-    `gap` says what even strict validators do not check of it, and why; empty where they check all.
+    `gap` says what strict validators do not check of the pattern, and why; it is empty if they check all of it.
     """
 
     linear: str | None = None
@@ -56,32 +57,36 @@ class Expression:
 
     @property
     def is_checked(self) -> bool:
-        """Whether decoding checks all of it."""
+        """Whether decoders check the whole pattern."""
         return self.linear is not None and not self.gap
 
 
 @cache
 def expression(pattern: str) -> Expression:
-    """What engines judge by in the place of a pattern."""
+    """Translate a pattern for the engines."""
     try:
-        found = in_rust(pattern)
+        translation = in_rust(pattern)
     except InvalidPattern:
         return Expression(gap=fault_of(pattern))
     except UnsupportedPattern as fault:
         return Expression(gap=str(fault))
-    if found.linear != found.backtracking and len(pattern) > LONGEST_TRIED:
+    if translation.linear != translation.backtracking and len(pattern) > LONGEST_TRIED:
         return Expression(gap=f"it looks around or back and has over {LONGEST_TRIED} characters")
-    if _validator(found.backtracking, is_long=len(pattern) > LONGEST_TRIED) is None:
-        is_linear = found.linear is not None
+    if _validator(translation.backtracking, is_long=len(pattern) > LONGEST_TRIED) is None:
+        is_linear = translation.linear is not None
         return Expression(
             gap="it is too large" if is_linear else "it is too large, or looks around in a way that no engine here has"
         )
-    linear = found.linear if found.linear is not None and _validator(found.linear, is_long=True) is not None else None
-    return Expression(linear, found.backtracking, found.gap)
+    linear = (
+        translation.linear
+        if translation.linear is not None and _validator(translation.linear, is_long=True) is not None
+        else None
+    )
+    return Expression(linear, translation.backtracking, translation.gap)
 
 
 def fault_of(pattern: str) -> str:
-    """Why a text is no pattern, with the construct and its place; empty if it is one."""
+    """Why a text is not a pattern, with the construct and its position; empty if it is one."""
     try:
         parse(pattern)
     except InvalidPattern as fault:
@@ -92,28 +97,30 @@ def fault_of(pattern: str) -> str:
 
 
 @cache
-def _validator(written: str, *, is_long: bool) -> jsonschema_rs.Draft202012Validator | None:
-    """What judges texts as strict validators do; `None` if they lack the pattern. A long one is tried by the engine of linear time."""
+def _validator(pattern: str, *, is_long: bool) -> jsonschema_rs.Draft202012Validator | None:
+    """A validator of texts that works as strict validators do; `None` if they do not support the pattern. Long patterns need the linear
+    engine.
+    """
     import jsonschema_rs
 
     linear = jsonschema_rs.RegexOptions() if is_long else None
     try:
-        return jsonschema_rs.Draft202012Validator({"pattern": written}, pattern_options=linear)
+        return jsonschema_rs.Draft202012Validator({"pattern": pattern}, pattern_options=linear)
     except (jsonschema_rs.ValidationError, ValueError):
         return None
 
 
 def matches(pattern: str, text: str) -> bool:
-    """Whether a pattern is found in a text; of one that strict validators do not have, no text is known to hold it."""
-    found = expression(pattern)
-    if found.strict is None or found.gap:
+    """Whether a text contains a match of a pattern; false if strict validators do not check all of the pattern."""
+    translation = expression(pattern)
+    if translation.strict is None or translation.gap:
         return False
-    validator = _validator(found.strict, is_long=len(pattern) > LONGEST_TRIED)
+    validator = _validator(translation.strict, is_long=len(pattern) > LONGEST_TRIED)
     return validator is not None and validator.is_valid(text)
 
 
 def patterns_of(schema: Any, at: str = "") -> Iterator[tuple[str, str]]:
-    """Every pattern that a schema uses, with its place."""
+    """Yield each pattern of a schema with its place."""
     for keys, one in inside(schema):
         if isinstance(one.get("pattern"), str):
             yield one["pattern"], f"{at}{plain_pointer(*keys, 'pattern')}"
@@ -122,8 +129,10 @@ def patterns_of(schema: Any, at: str = "") -> Iterator[tuple[str, str]]:
 
 
 class Translations(NamedTuple):
-    """The patterns of schemas that strict validators take as another text, `None` for those that they cannot have; no text stands for two
-    patterns, so that a message can name the one that the schema has. `loose` are those of which they find more than the pattern says.
+    """The patterns of schemas that strict validators get as another text; `None` for those that they do not support.
+
+    No text stands for two patterns, so that a message can name the pattern of the schema. `loose` holds patterns whose translation
+    matches more than they say.
     """
 
     table: Mapping[str, str | None]
@@ -136,32 +145,32 @@ class Translations(NamedTuple):
 
 
 def translations(schemas: Iterable[Any]) -> Translations:
-    """What strict validators take in the place of the patterns of schemas."""
+    """Translate all patterns of schemas for strict validators."""
     patterns = dict.fromkeys(pattern for schema in schemas for pattern, _ in patterns_of(schema))
-    taken = set(patterns)
-    found: dict[str, str | None] = {}
+    used_texts = set(patterns)
+    table: dict[str, str | None] = {}
     for pattern in patterns:
-        written = expression(pattern).strict
-        if written == pattern:
+        translation = expression(pattern).strict
+        if translation == pattern:
             continue
-        while written in taken:
-            written = f"{written}(?:)"
-        found[pattern] = written
-        taken.update(() if written is None else (written,))
-    loose = (pattern for pattern, written in found.items() if written is not None and expression(pattern).gap)
-    return Translations(found, tuple(loose))
+        while translation in used_texts:
+            translation = f"{translation}(?:)"
+        table[pattern] = translation
+        used_texts.update(() if translation is None else (translation,))
+    loose = (pattern for pattern, translation in table.items() if translation is not None and expression(pattern).gap)
+    return Translations(table, tuple(loose))
 
 
 _COUNTS: Final = re.compile(r"(\)?)\{([0-9]{1,9})(?:,([0-9]{0,9}))?\}")
 _LETTERS: Final = re.compile(r"\\[pPwW]")
 
 LARGEST: Final = 32_000
-"""Steps for the largest expression: a larger one is refused before it is made."""
+"""The maximum size of an expression, in steps; a larger one is refused before it is compiled."""
 
 
 @cache
 def size(pattern: str) -> int:
-    """How many steps it takes, about, to make what judges by a pattern: what is counted is repeated in it so often."""
+    """The approximate number of steps to compile a pattern: counted repetitions multiply."""
     repeated = 0
     for group, least, most in _COUNTS.findall(pattern):
         times = max(int(least), int(most or 0))
@@ -171,22 +180,22 @@ def size(pattern: str) -> int:
 
 @cache
 def quick_in_python(pattern: str) -> str | None:
-    """A pattern in the syntax of `re`, which goes back and tries again; `None` where that has none, or takes more than a few steps a
+    """A pattern in the syntax of `re`, a backtracking engine; `None` if `re` lacks its syntax or would need more than a few steps per
     character.
     """
     try:
         node = characters(pattern)
-        written = in_python(pattern)
+        translation = in_python(pattern)
     except UnsupportedPattern:
         return None
     endless = sum(isinstance(each, Repeat) and each.high is None for each in walk(node))
     if _ways(node) > _MOST_WAYS or endless > (1 if _begins(node) else 0):
         return None
-    return f"(?a){written}" if any(isinstance(each, Boundary) for each in walk(node)) else written
+    return f"(?a){translation}" if any(isinstance(each, Boundary) for each in walk(node)) else translation
 
 
 def _ways(node: Node) -> float:
-    """How many ways there are to read a text by a part, but for where one endless repetition of a character ends."""
+    """The number of ways to match one text, not counting where a single endless repetition of a character class ends."""
     match node:
         case Chars() | Edge() | Boundary():
             return 1
@@ -195,10 +204,10 @@ def _ways(node: Node) -> float:
         case Group(part=part):
             return _ways(part)
         case Sequence(parts=parts):
-            found = 1.0
+            count = 1.0
             for part in parts:
-                found *= _ways(part)
-            return found
+                count *= _ways(part)
+            return count
         case Choice(parts=parts):
             return sum(map(_ways, parts))
         case Repeat(part=part, low=low, high=high):
@@ -215,7 +224,7 @@ def _bare(node: Node) -> Node:
 
 
 def _begins(node: Node) -> bool:
-    """Whether a pattern is tried at the first character alone."""
+    """Whether a pattern can only match at the start of the text."""
     match _bare(node):
         case Edge(start=True):
             return True

@@ -1,4 +1,4 @@
-"""What can be wrong with the files of a schema, their JSON, drafts and references, and with what a command is given."""
+"""Faults of schema files: their JSON, drafts and references, and the arguments of commands."""
 
 from __future__ import annotations
 
@@ -131,7 +131,9 @@ UNKNOWN_NAME = FaultKind("unknown-name", "there is no {kind} {name!q}.", "{hint}
 
 
 def dangling(at: str, ref: str, address: str, keyword: str = "$ref") -> Fault:
-    """The fault of a reference that leads nowhere. `address` is what no file is known by, empty where only the place is missing."""
+    """The fault of a dangling reference. `address` is the URI that no file has; it is empty if the file is there and only the place is
+    missing.
+    """
     if address:
         return REFERENCE_NOT_GIVEN(at, ref=ref, keyword=keyword, address=address)
     return DANGLING_REFERENCE(at, ref=ref, keyword=keyword)

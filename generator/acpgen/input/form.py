@@ -1,4 +1,4 @@
-"""Judges settings by the JSON Schema of their form: every place that it refuses, with what must stand there.
+"""Reads settings and other files that people write: their form is a JSON Schema, and what they hold becomes a class.
 
 `errorMessage`, a keyword of editors, says that in the schema: `must be …`. The nearest one around a keyword holds. Of
 each place only the first error counts, and a key is not missing where the table has an unknown one.
@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from acpgen.input.error_paths import Paths
 from acpgen.input.load import read_bytes
@@ -21,11 +21,14 @@ if TYPE_CHECKING:
     import jsonschema_rs
 
 
+T = TypeVar("T")
+
+
 @dataclass(frozen=True, slots=True)
 class FormError:
-    """A place that the form of a file refuses, and what must stand there. Of an unknown key, `known` are those that its table may have.
+    """A place that the form refuses, and the expected value. For an unknown key, `known` lists the keys that its table may have.
 
-    `reason` says the same in the words of the validator, `description` what the form says of the place.
+    `reason` is the message of the validator, `description` what the form says of the place.
     """
 
     path: tuple[str, ...]
@@ -37,20 +40,32 @@ class FormError:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """The form of a file, as the JSON Schema `file`. `formats` are those of texts that it names, `definition` is the one that is meant."""
+    """The form of a file: the JSON Schema `file`. `formats` are checks of its custom formats, `definition` selects one of its
+    definitions.
+    """
 
     file: Path
     formats: tuple[tuple[str, Callable[[str], bool]], ...] = ()
     definition: str = ""
 
+    def part(self, definition: str) -> Form:
+        """The form of what a definition of the schema describes."""
+        return replace(self, definition=definition)
+
     def errors(self, value: object) -> Sequence[FormError]:
-        """What the form refuses in a value of TOML or JSON, in the order of the value."""
+        """The errors of a value of TOML or JSON, in the order of the value."""
         return sorted(self._errors(value), key=lambda error: [*_positions(value, error.path)])
+
+    def convert(self, value: object, kind: type[T]) -> T:
+        """A value that the form accepts, as a class whose fields have the names of its members. Defaults are those of the class."""
+        from msgspec import convert
+
+        return convert(value, kind)
 
     def _errors(self, value: object) -> Iterator[FormError]:
         plain = json.loads(json.dumps(value, default=str), parse_constant=str)  # TOML has dates and infinity
         schema, validator = _compiled(self)
-        paths, seen = Paths(plain), set[tuple[str, ...]]()
+        paths, reported_paths = Paths(plain), set[tuple[str, ...]]()
         errors = [(paths.of(error), error) for error in validator.iter_errors(plain)]
         misspelt = {path for path, error in errors if hasattr(error.kind, "unexpected")}
         for path, error in errors:
@@ -66,8 +81,8 @@ class Form:
                 path, around = (*path, missing), [*around, *target, member]
             elif type(kind).__name__ == "PropertyNames":
                 path = (*path, kind.error.instance)
-            if path not in seen:
-                seen.add(path)
+            if path not in reported_paths:
+                reported_paths.add(path)
                 is_pattern = error.schema_path[-1] == "pattern"
                 texts = [
                     next((each[key] for each in reversed(around) if key in each), "")
@@ -78,7 +93,7 @@ class Form:
 
 
 def _positions(value: Any, path: Sequence[str]) -> Iterator[int]:
-    """The position of each step of a path among its siblings; a key that is missing comes last."""
+    """The position of each step of a path among its siblings; a missing key comes last."""
     for step in path:
         is_object = isinstance(value, dict)
         members = cast("dict[str, Any]", value if is_object else {str(index): one for index, one in enumerate(value)})
@@ -100,7 +115,7 @@ def _compiled(form: Form) -> tuple[Mapping[str, Any], jsonschema_rs.Draft202012V
 
 
 def _schemas_around(schema: Mapping[str, Any], error: jsonschema_rs.ValidationError) -> list[Mapping[str, Any]]:
-    """The schemas that lead to the keyword which refuses a place, the whole first."""
+    """The schemas on the way to the keyword that refuses a place, outermost first."""
     path: list[Any] = [schema]
     for step in error.schema_path[:-1]:
         around: Any = path[-1]

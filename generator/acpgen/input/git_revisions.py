@@ -1,6 +1,6 @@
-"""Reads schemas out of git: at one revision, and at every commit that changed them.
+"""Read schemas from git: at one revision, and at each commit that changed them.
 
-Git is asked for objects alone, by commands that run no filter, hook, driver or pager, and nothing is fetched.
+git only reads objects: no command runs a filter, hook, driver or pager, and nothing is fetched.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
     import subprocess
 
 MOST_MOVES: Final = 50
-"""As many times a schema is followed to the place that it had before."""
+"""The maximum number of renames through which a schema is followed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Where a schema stands in a repository: a file or folder, relative to the top, as one commit has it."""
+    """The location of a schema in a repository: a file or folder of one commit, relative to the root."""
 
     commit: str
     path: str
@@ -48,7 +48,7 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A commit that changed a schema. `path` is where the schema stood, `time` in seconds since 1970, `day` an ISO date."""
+    """A commit that changed a schema. `path` is the schema's path in it, `time` is in seconds since 1970, `day` an ISO date."""
 
     identity: str
     parents: tuple[str, ...]
@@ -60,13 +60,13 @@ class Commit:
 
     @property
     def name(self) -> str:
-        """As many digits as people need."""
+        """The abbreviated commit hash."""
         return self.identity[:10]
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A commit that moved a schema to another place."""
+    """A commit that moved a schema to another path."""
 
     commit: Commit
     old: str
@@ -75,9 +75,9 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """The commits that changed a schema along first parents, newest first, and those of them that moved it.
+    """The commits that changed a schema along first parents, newest first, and those that moved it.
 
-    `is_shallow`: the repository lacks what came before some commit.
+    `is_shallow`: the repository lacks the history before some commit.
     """
 
     commits: tuple[Commit, ...]
@@ -86,24 +86,24 @@ class Log:
 
 
 def read_revision(revision: str, paths: Sequence[Path], *, name: str) -> Source:
-    """The bytes of a schema as a git revision has it: of the first of the paths that is there, file or folder.
+    """Read a schema at a git revision: the first of the paths that exists, file or folder.
 
-    Relative paths are looked up below the current folder, then below the repository's root. Raises `Faults`.
+    Relative paths are resolved against the current folder, then against the root of the repository. Raises `Faults`.
     """
-    return Contents(revision).source(locate(revision, paths), name=name, shown=revision)
+    return Contents(revision).source(locate(revision, paths), name=name, label=revision)
 
 
 def locate(revision: str, paths: Sequence[Path]) -> Location:
     """The first of the paths that a revision has. Raises `Faults`."""
     commit = identity(revision)
-    for wanted in _inside(revision, paths):
-        if _git(["ls-tree", "-z", "--full-tree", commit, "--", wanted], revision):
-            return Location(commit, wanted)
+    for path in _inside(revision, paths):
+        if _git(["ls-tree", "-z", "--full-tree", commit, "--", path], revision):
+            return Location(commit, path)
     raise Faults([NOT_FOUND(at=f"{revision}:{paths[-1].as_posix()}")])
 
 
 def is_revision(name: str) -> bool:
-    """Whether a name is that of a commit, branch or tag here."""
+    """Whether a name is a commit, branch or tag of this repository."""
     try:
         return _named(name.rpartition("..")[2] or "HEAD") is not None
     except Faults:
@@ -111,17 +111,17 @@ def is_revision(name: str) -> bool:
 
 
 def identity(revision: str) -> str:
-    """The commit that a revision names. Raises `Faults`."""
-    found = _named(revision)
-    if found is None:
+    """The commit hash of a revision. Raises `Faults`."""
+    commit = _named(revision)
+    if commit is None:
         _git(["rev-parse", "--git-dir"], revision)
         raise Faults([NO_REVISION(at=revision, reason=_missing(revision))])
-    return found
+    return commit
 
 
 @dataclass(frozen=True, slots=True)
 class MergeBase:
-    """The newest commit that two revisions have in common."""
+    """The newest common ancestor of two revisions."""
 
     commit: str
     one: str
@@ -129,27 +129,27 @@ class MergeBase:
 
     @property
     def short(self) -> str:
-        """As many digits as people need."""
+        """The abbreviated commit hash."""
         return self.commit[:10]
 
 
 def merge_base(one: str, other: str = "HEAD") -> MergeBase:
-    """Where two revisions part. Raises `Faults`: no such revision, or they have nothing in common that is here."""
-    done = _run(["merge-base", identity(one), identity(other)], one)
-    if done.returncode or not done.stdout.strip():
+    """The merge base of two revisions. Raises `Faults` if a revision does not exist or there is no common commit in the clone."""
+    process = _run(["merge-base", identity(one), identity(other)], one)
+    if process.returncode or not process.stdout.strip():
         kind = SHALLOW_CLONE if _is_shallow(one) else NO_MERGE_BASE
         raise Faults([kind(one, other=other)])
-    return MergeBase(done.stdout.decode().strip(), one, other)
+    return MergeBase(process.stdout.decode().strip(), one, other)
 
 
 def _named(revision: str) -> str | None:
     options = ["--verify", "--quiet", "--end-of-options"]
-    done = _run(["rev-parse", *options, f"{revision}^{{commit}}"], revision)
-    return done.stdout.decode().strip() if done.returncode == 0 else None
+    process = _run(["rev-parse", *options, f"{revision}^{{commit}}"], revision)
+    return process.stdout.decode().strip() if process.returncode == 0 else None
 
 
 def _missing(revision: str) -> str:
-    """Why there is no such revision, as far as git can tell."""
+    """Why a revision does not exist, as far as git can tell."""
     reason = "this repository has no such revision"
     remote = f"origin/{revision}"
     if _named(f"refs/remotes/{remote}") is not None:
@@ -164,10 +164,10 @@ def _is_shallow(revision: str) -> bool:
 
 
 def age(since: str) -> int:
-    """The time that a date means to git, such as `2026-01-31` or `2 weeks ago`, in seconds since 1970. Raises `Faults`.
+    """Convert a date as git understands it, such as `2026-01-31` or `2 weeks ago`, to seconds since 1970. Raises `Faults`.
 
-    A day begins at midnight; git alone would take the time of day that it is now. What git does not understand means the present to it,
-    and is refused.
+    A day starts at midnight; git itself would use the current time of day. git takes what it does not understand for the present, so a
+    time that is not in the past is refused.
     """
     expected = "a time that has passed, such as 2026-01-31 or '3 months ago'"
     wrong = Faults(
@@ -176,23 +176,23 @@ def age(since: str) -> int:
     now = int(time())
     if re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", since):
         try:
-            told = int(datetime.fromisoformat(since).timestamp())
+            seconds = int(datetime.fromisoformat(since).timestamp())
         except (ValueError, OverflowError):
             raise wrong from None
     else:
-        told = int(_git(["rev-parse", f"--since={since}"], since).decode().strip().rpartition("=")[2])
-    if told >= now:
+        seconds = int(_git(["rev-parse", f"--since={since}"], since).decode().strip().rpartition("=")[2])
+    if seconds >= now:
         raise wrong
-    return told
+    return seconds
 
 
 def ancestors(commit: str) -> frozenset[str]:
-    """A commit and all before it. Raises `Faults`."""
+    """A commit and its ancestors. Raises `Faults`."""
     return frozenset(_git(["rev-list", commit], commit).decode().split())
 
 
 def log(place: Location, beside: Sequence[str] = ()) -> Log:
-    """The commits up to one that changed a schema, along first parents and back to where it stood before. Raises `Faults`.
+    """The commits up to `place` that changed a schema, along first parents and through renames. Raises `Faults`.
 
     `beside` are paths of files that the schema refers to: commits that change one of them count too.
     """
@@ -200,25 +200,25 @@ def log(place: Location, beside: Sequence[str] = ()) -> Log:
     moves: list[Move] = []
     tip, path = place.commit, place.path
     while True:
-        found = _commits(tip, path)
-        if found and beside:
+        section = _commits(tip, path)
+        if section and beside:
             whole = _commits(tip, path, *beside)
-            found = whole[: [each.identity for each in whole].index(found[-1].identity) + 1]
-        commits += found
-        if not found or not found[-1].parents or len(moves) == MOST_MOVES:
+            section = whole[: [each.identity for each in whole].index(section[-1].identity) + 1]
+        commits += section
+        if not section or not section[-1].parents or len(moves) == MOST_MOVES:
             break
-        oldest = found[-1]
+        oldest = section[-1]
         former = _former(oldest, path)
         if former is None:
             break
         moves.append(Move(oldest, former, path))
         tip, path = oldest.parents[0], former
-    told = _git(["rev-parse", "--is-shallow-repository"], place.commit).strip()
-    return Log(tuple(commits), tuple(moves), told == b"true")
+    shallow = _git(["rev-parse", "--is-shallow-repository"], place.commit).strip()
+    return Log(tuple(commits), tuple(moves), shallow == b"true")
 
 
 def _inside(revision: str, paths: Sequence[Path]) -> list[str]:
-    """The paths relative to the top of the repository: below the current folder, then below the top."""
+    """The paths relative to the root of the repository: resolved against the current folder first, then against the root."""
     top = Path(os.fsdecode(_git(["rev-parse", "--show-toplevel"], revision)).removesuffix("\n"))
     below = [Path(os.path.abspath(path)) for path in paths] + [top / path for path in paths if not path.is_absolute()]
     real = dict.fromkeys(Path(os.path.realpath(each.parent)) / each.name for each in below)
@@ -230,93 +230,95 @@ _FIELDS: Final = ("%H", "%P", "%ct", "%cs", "%D", "%s")
 
 def _commits(tip: str, path: str, *beside: str) -> list[Commit]:
     pattern = f"--format=tformat:{'%x00'.join(_FIELDS)}"
-    told = _git(["--literal-pathspecs", "rev-list", "--first-parent", pattern, tip, "--", path, *beside], tip)
-    found: list[Commit] = []
-    for line in told.decode(errors="replace").split("\n"):
+    output = _git(["--literal-pathspecs", "rev-list", "--first-parent", pattern, tip, "--", path, *beside], tip)
+    commits: list[Commit] = []
+    for line in output.decode(errors="replace").split("\n"):
         parts = line.split("\0", len(_FIELDS) - 1)
         if len(parts) == len(_FIELDS):
             full, parents, time, day, names, subject = parts
             tags = [name.removeprefix("tag: ") for name in names.split(", ") if name.startswith("tag: ")]
-            found.append(Commit(full, tuple(parents.split()), int(time), day, subject, tuple(sorted(tags)), path))
-    return found
+            commits.append(Commit(full, tuple(parents.split()), int(time), day, subject, tuple(sorted(tags)), path))
+    return commits
 
 
 def _former(commit: Commit, path: str) -> str | None:
-    """Where what a commit put at a path stood before, told by files that moved; `None` where it is new."""
+    """The previous path of what a commit moved to `path`, judged by the renames of files; `None` if it is new."""
     options = ["-r", "-z", "-M", "-l2000", "--name-status", "--diff-filter=R", "--no-commit-id"]
-    told = os.fsdecode(_git(["diff-tree", *options, commit.parents[0], commit.identity], commit.name)).split("\0")
-    moved = list(zip(told[1::3], told[2::3], strict=False))
-    for old, new in moved:
+    fields = os.fsdecode(_git(["diff-tree", *options, commit.parents[0], commit.identity], commit.name)).split("\0")
+    renames = list(zip(fields[1::3], fields[2::3], strict=False))
+    for old, new in renames:
         if new == path:
             return old
     homes = Counter(
         old.removesuffix(f"/{new.removeprefix(f'{path}/')}")
-        for old, new in moved
+        for old, new in renames
         if new.startswith(f"{path}/") and old.endswith(f"/{new.removeprefix(f'{path}/')}")
     )
     return max(homes, key=lambda home: (homes[home], home)) if homes else None
 
 
 class Contents:
-    """Reads files of commits; a content that several commits hold is read once. `revision` is what faults name."""
+    """Read files of commits; a blob that several commits share is read once. `revision` is the name used in faults."""
 
     def __init__(self, revision: str) -> None:
         self._revision = revision
         self._contents: dict[str, bytes] = {}
         self._size = 0
 
-    def source(self, place: Location, *, name: str, shown: str) -> Source:
-        """The files of a schema as a commit has them; `shown` is what people call the commit. Raises `Faults`."""
+    def source(self, place: Location, *, name: str, label: str) -> Source:
+        """The files of a schema in a commit; `label` is the commit's name for users. Raises `Faults`."""
 
         def read_folder(other: str) -> tuple[tuple[str, bytes], ...]:
-            return self._files(replace(place, path=posixpath.normpath(posixpath.join(folder, other))), shown)[1]
+            return self._files(replace(place, path=posixpath.normpath(posixpath.join(folder, other))), label)[1]
 
-        folder, files = self._files(place, shown)
-        root = f"{shown}:{folder}"
-        whole, taken = extended(files, root, read_folder, parsed)
-        return Source(name, root, whole, self._beside(place, files, shown), taken)
+        folder, files = self._files(place, label)
+        root = f"{label}:{folder}"
+        whole, parts_by_path = extended(files, root, read_folder, parsed)
+        return Source(name, root, whole, self._beside(place, files, label), parts_by_path)
 
     def _beside(
-        self, place: Location, files: tuple[tuple[str, bytes], ...], shown: str
+        self, place: Location, files: tuple[tuple[str, bytes], ...], label: str
     ) -> tuple[tuple[str, str, bytes], ...]:
-        """What a schema of one file refers to, as `Source.references` has it."""
+        """What a schema of a single file refers to, in the form of `Source.references`."""
         folder, _, name = place.path.rpartition("/")
         if [path for path, _ in files] != [name]:
             return ()
-        return siblings(*files[0], self._below(replace(place, path=folder), shown, LARGEST - len(files[0][1])))
+        return siblings(*files[0], self._below(replace(place, path=folder), label, LARGEST - len(files[0][1])))
 
     def beside(self, place: Location) -> tuple[str, ...]:
-        """The files that a schema of one file refers to, relative to the top; none of a folder, and of what cannot be read."""
+        """The files that a schema of a single file refers to, relative to the root; empty for a folder and for files that cannot be
+        read.
+        """
         try:
             folder, files = self._files(place, place.commit)
-            found = self._beside(place, files, place.commit)
+            references = self._beside(place, files, place.commit)
         except Faults:
             return ()
-        return tuple(posixpath.join(folder, path) for _, path, _ in found)
+        return tuple(posixpath.join(folder, path) for _, path, _ in references)
 
-    def _files(self, place: Location, shown: str) -> tuple[str, tuple[tuple[str, bytes], ...]]:
+    def _files(self, place: Location, label: str) -> tuple[str, tuple[tuple[str, bytes], ...]]:
         """The folder of a schema in a commit, and its files with their contents. Raises `Faults`."""
-        found = self._listed(place)
-        if not found:
-            raise Faults([NOT_FOUND(at=f"{shown}:{place.path}")])
-        is_file = found[0].path == place.path
+        blobs = self._listed(place)
+        if not blobs:
+            raise Faults([NOT_FOUND(at=f"{label}:{place.path}")])
+        is_file = blobs[0].path == place.path
         folder = place.path.rpartition("/")[0] if is_file else place.path
-        regular = [each for each in found if each.mode in ("100644", "100755")]
-        faults: list[Fault] = [LINK_REFUSED(at=f"{shown}:{each.path}") for each in found if each not in regular]
+        regular = [each for each in blobs if each.mode in ("100644", "100755")]
+        faults: list[Fault] = [LINK_REFUSED(at=f"{label}:{each.path}") for each in blobs if each not in regular]
         sizes = self._sizes([each.identity for each in regular])
         total = 0
         for each in regular:
             total += sizes[each.identity]
             if total > LARGEST:
-                faults.append(TOO_LARGE(at=f"{shown}:{each.path}", mebibytes=LARGEST >> 20))
+                faults.append(TOO_LARGE(at=f"{label}:{each.path}", mebibytes=LARGEST >> 20))
                 break
         if faults:
             raise Faults(faults)
         contents = self._read([each.identity for each in regular])
         return folder, tuple((each.path.removeprefix(folder).lstrip("/"), contents[each.identity]) for each in regular)
 
-    def _below(self, folder: Location, shown: str, room: int) -> Callable[[str], bytes | None]:
-        """Reads files below a folder of a commit, of so many bytes together."""
+    def _below(self, folder: Location, label: str, room: int) -> Callable[[str], bytes | None]:
+        """A reader of files below a folder of a commit, up to `room` bytes in total."""
         blobs: dict[str, _Blob] = {}
 
         def read_one(path: str) -> bytes | None:
@@ -327,57 +329,57 @@ class Contents:
             if blob is None:
                 return None
             if blob.mode not in ("100644", "100755"):
-                raise Faults([LINK_REFUSED(at=f"{shown}:{at}")])
+                raise Faults([LINK_REFUSED(at=f"{label}:{at}")])
             room -= self._sizes([blob.identity])[blob.identity]
             if room < 0:
-                raise Faults([TOO_LARGE(at=f"{shown}:{at}", mebibytes=LARGEST >> 20)])
+                raise Faults([TOO_LARGE(at=f"{label}:{at}", mebibytes=LARGEST >> 20)])
             return self._read([blob.identity])[blob.identity]
 
         return read_one
 
     def _listed(self, place: Location) -> list[_Blob]:
-        """The schema files of a commit; hidden files and folders are left out."""
+        """The schema files of a commit, without hidden files and folders."""
         below = ["--", place.path] if place.path else []
-        told = _git(["ls-tree", "-r", "-z", "--full-tree", place.commit, *below], self._revision)
-        found: list[_Blob] = []
-        for entry in told.split(b"\0")[:-1]:
+        output = _git(["ls-tree", "-r", "-z", "--full-tree", place.commit, *below], self._revision)
+        blobs: list[_Blob] = []
+        for entry in output.split(b"\0")[:-1]:
             about, _, path = os.fsdecode(entry).partition("\t")
             mode, _, identity = about.split(" ")
             inside = path.removeprefix(place.path).lstrip("/")
             is_hidden = any(part.startswith(".") for part in inside.split("/"))
             if path == place.path or (path.endswith(".json") and not is_hidden):
-                found.append(_Blob(mode, identity, path))
-        return sorted(found, key=lambda each: each.path)
+                blobs.append(_Blob(mode, identity, path))
+        return sorted(blobs, key=lambda each: each.path)
 
     def _sizes(self, identities: Sequence[str]) -> Mapping[str, int]:
-        found = {each: len(self._contents[each]) for each in identities if each in self._contents}
-        missing = [each for each in identities if each not in found]
-        told = _git(["cat-file", "--batch-check"], self._revision, missing).decode() if missing else ""
-        for line in told.splitlines():
+        sizes = {each: len(self._contents[each]) for each in identities if each in self._contents}
+        missing = [each for each in identities if each not in sizes]
+        output = _git(["cat-file", "--batch-check"], self._revision, missing).decode() if missing else ""
+        for line in output.splitlines():
             identity, _, rest = line.partition(" ")
             kind, _, size = rest.partition(" ")
             if kind != "blob":
                 raise Faults(
                     [NO_REVISION(at=self._revision, reason=f"the object {identity} is not in this repository")]
                 )
-            found[identity] = int(size)
-        return found
+            sizes[identity] = int(size)
+        return sizes
 
     def _read(self, identities: Sequence[str]) -> Mapping[str, bytes]:
-        found = {each: self._contents[each] for each in identities if each in self._contents}
-        missing = list(dict.fromkeys(each for each in identities if each not in found))
-        told = _git(["cat-file", "--batch"], self._revision, missing) if missing else b""
+        contents = {each: self._contents[each] for each in identities if each in self._contents}
+        missing = list(dict.fromkeys(each for each in identities if each not in contents))
+        output = _git(["cat-file", "--batch"], self._revision, missing) if missing else b""
         start = 0
         for identity in missing:
-            end = told.index(b"\n", start)
-            size = int(told[start:end].rpartition(b" ")[2])
-            found[identity] = told[end + 1 : end + 1 + size]
+            end = output.index(b"\n", start)
+            size = int(output[start:end].rpartition(b" ")[2])
+            contents[identity] = output[end + 1 : end + 1 + size]
             start = end + size + 2
-        self._keep(found)
-        return found
+        self._keep(contents)
+        return contents
 
     def _keep(self, contents: Mapping[str, bytes]) -> None:
-        """Remember contents for the next commit, as many as memory should hold."""
+        """Cache contents for the next commit, within the limit of memory."""
         fresh = {identity: content for identity, content in contents.items() if identity not in self._contents}
         self._size += sum(map(len, fresh.values()))
         if self._size > _MOST_KEPT:
@@ -388,12 +390,12 @@ class Contents:
 
 
 _MOST_KEPT: Final = 64 << 20
-"""Bytes of contents that are kept for the next commit."""
+"""The maximum number of cached bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Blob:
-    """A file as git lists it."""
+    """An entry of `git ls-tree`."""
 
     mode: str
     identity: str
@@ -401,26 +403,26 @@ class _Blob:
 
 
 def _git(arguments: Sequence[str], revision: str, lines: Sequence[str] = ()) -> bytes:
-    """What git prints, given these lines. Raises `Faults` where there is no git, no repository, or no such revision."""
-    done = _run(arguments, revision, lines)
-    if done.returncode:
-        if b"not a git repository" in done.stderr:
+    """The output of git for these arguments and input lines. Raises `Faults` if there is no git, no repository or no such revision."""
+    process = _run(arguments, revision, lines)
+    if process.returncode:
+        if b"not a git repository" in process.stderr:
             raise Faults([NO_REPOSITORY(at=revision)])
-        reason = done.stderr.decode(errors="replace").strip().removeprefix("fatal: ").partition("\n")[0]
+        reason = process.stderr.decode(errors="replace").strip().removeprefix("fatal: ").partition("\n")[0]
         raise Faults([NO_REVISION(at=revision, reason=reason or "this repository has no such revision")])
-    return done.stdout
+    return process.stdout
 
 
 def _run(arguments: Sequence[str], revision: str, lines: Sequence[str] = ()) -> subprocess.CompletedProcess[bytes]:
-    """One run of git. Raises `Faults` where there is no git."""
+    """Run git once. Raises `Faults` if there is no git."""
     import subprocess  # only where a revision is named
 
-    given = "".join(f"{line}\n" for line in lines).encode()
+    stdin = "".join(f"{line}\n" for line in lines).encode()
     surroundings = {**os.environ, "GIT_NO_LAZY_FETCH": "1", "LC_ALL": "C"}
     try:
         return subprocess.run(  # noqa: S603
             ["git", "--no-pager", *arguments],  # noqa: S607
-            input=given,
+            input=stdin,
             capture_output=True,
             check=False,
             env=surroundings,

@@ -1,4 +1,4 @@
-"""What a file holds beside the schemas that are read."""
+"""Content of a file beside the schemas that are read."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from acpgen.pointers import plain_pointer, pointer
 
 
 def unread(roots: Mapping[str, Any], read: Collection[str]) -> dict[tuple[str, str], Any]:
-    """The members of roots that are no keywords and hold what looks like schemas, without what is read, by file and key.
+    """Members of roots that are not keywords and look like schemas, without the places that are read, by file and key.
 
-    `roots` are the schemas of files by path, `read` places such as `file#/components/schemas/Thing`.
+    `roots` maps paths of files to their schemas; `read` holds places such as `file#/components/schemas/Thing`.
     """
-    found: dict[tuple[str, str], Any] = {}
+    members: dict[tuple[str, str], Any] = {}
     places = frozenset(read)
     for path, root in roots.items():
         for key in root if is_object(root) else ():
             if key not in KEYWORDS and not key.startswith("x-"):
-                left = without_places(root[key], f"{path}{pointer(key)}", places)
-                if holds_schemas(left):
-                    found[path, key] = left
-    return found
+                rest = without_places(root[key], f"{path}{pointer(key)}", places)
+                if holds_schemas(rest):
+                    members[path, key] = rest
+    return members
 
 
 def holds_schemas(value: Any) -> bool:
-    """Whether something that is no part of a schema looks as if it held some."""
+    """Whether a value outside any schema looks as if it contained schemas."""
     pending = [value]
     while pending:
         node = pending.pop()
@@ -44,7 +44,7 @@ def holds_schemas(value: Any) -> bool:
 
 
 def without_places(value: Any, at: str, places: frozenset[str]) -> Any:
-    """What is left of a tree that stands at `file#/pointer` without what stands at places of its own."""
+    """A tree at `file#/pointer` without its parts at the given places."""
     if at in places:
         return None
     if is_object(value):

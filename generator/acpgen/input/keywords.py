@@ -1,7 +1,7 @@
-"""The table of keywords: for each one of JSON Schema and of the dialect, what it means to whoever reads schemas.
+"""The table of keywords: the meaning of each keyword of JSON Schema and of the dialect for whoever reads schemas.
 
-A keyword that is new to this package gets a row here. What reads schemas asks the table; only what a keyword means in particular, its
-value, is code of the stage that reads it.
+A new keyword gets a row here. Readers of schemas consult the table; only the meaning of a keyword's value is code of the stage that
+reads it.
 """
 
 from __future__ import annotations
@@ -12,24 +12,25 @@ from functools import cache
 from typing import Final, Literal, TypeAlias
 
 Role: TypeAlias = Literal["asserts", "annotates", "defines", "elsewhere"]
-"""`asserts`: it can refuse a value. `annotates`: it says something about a value. `defines`: it holds definitions. `elsewhere`: it has a
-meaning in another draft, or in how schemas are put together, that is read before all else or not at all."""
+"""`asserts`: it can refuse a value. `annotates`: it describes a value. `defines`: it holds definitions. `elsewhere`: it means something
+in another draft, or says how schemas are composed and is read before everything else or not at all.
+"""
 
 Holds: TypeAlias = Literal["", "schema", "list", "map"]
-"""Where schemas stand in the value of a keyword: it is one, or a list or a map of them."""
+"""Where subschemas stand in the value of a keyword: the value is a schema, a list of schemas or a map of schemas."""
 
 
 DRAFTS: Final = ("draft-04", "draft-06", "draft-07", "2019-09", "2020-12")
-"""The drafts of JSON Schema that are read, oldest first."""
+"""The supported drafts of JSON Schema, oldest first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Keyword:
-    """One keyword. `judges` is the JSON type whose values an assertion judges, passing over all others; empty for all types.
+    """One keyword. `judges` is the only JSON type to which an assertion applies; empty for all types.
 
-    `since` and `until` are the first and the last draft that know it, of `DRAFTS`. `is_prose`: people read it and no program does.
-    `is_of_field`: it says something about a field and not about the field's type, so it stays with the field where the type gets a
-    name of its own. `takes` is the JSON type that the value of an annotation has; empty for any, or where the dialect says it.
+    `since` and `until` are the first and the last of `DRAFTS` that define it. `is_prose`: only people read it. `is_of_field`: it
+    describes a field, not the field's type, so it stays with the field when the type becomes a named definition. `takes` is the JSON
+    type of an annotation's value; empty if any type is valid or the dialect checks it.
     """
 
     name: str
@@ -144,10 +145,10 @@ TABLE: Final = (
 )
 
 PROSE: Final = frozenset(keyword.name for keyword in TABLE if keyword.is_prose)
-"""Keywords that people read and no program does."""
+"""Keywords that only people read."""
 
 OF_FIELDS: Final = frozenset(keyword.name for keyword in TABLE if keyword.is_of_field)
-"""Keywords that stay with a field where its type gets a name of its own."""
+"""Keywords that stay with a field when its type becomes a named definition."""
 
 _NAMES: Final = {keyword.name.lower(): keyword.name for keyword in TABLE}
 _LIKENESS: Final = 0.82
@@ -159,7 +160,7 @@ _ELSEWHERE: Final = {
 
 @cache
 def meant_by(name: str) -> str:
-    """The keyword that a key which is none was probably meant to be, for people; empty where no keyword is like it."""
+    """The keyword that an unknown key probably means, for messages; empty if none is similar."""
     if name in _ELSEWHERE:
         return _ELSEWHERE[name]
     near = get_close_matches(name.lower(), _NAMES, n=1, cutoff=_LIKENESS)

@@ -1,6 +1,6 @@
-"""Reads schema files. With `write` the only code that touches the disk, and the only code that decides what a file may be.
+"""Read schema files. Only this module and `files` access the disk, and only this module decides which files are valid.
 
-What `collect` resolves is among the files that were read here, or nowhere.
+`collect` resolves references only to files that were read here.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ if TYPE_CHECKING:
     from acpgen.ir import JSON
 
 LARGEST: Final = 16 << 20
-"""Bytes of all files of one protocol together. The largest published schema has half of one million."""
+"""The maximum size in bytes of all files of one protocol. The largest published schema has half a million."""
 
 References: TypeAlias = "Mapping[str, str | os.PathLike[str]]"
-"""What addresses mean: by the address, a file, or the name of a draft, whose meta-schema it is then."""
+"""Overrides of URIs: each maps to a file, or to the name of a draft whose meta-schema it then denotes."""
 
 _BYTE_ORDER_MARKS: Final = (
     (b"\xef\xbb\xbf", "the file begins with a byte order mark"),
@@ -66,12 +66,12 @@ _BYTE_ORDER_MARKS: Final = (
 
 
 NO_REFERENCES: Final[References] = MappingProxyType({})
-"""No address means anything but what the files themselves have."""
+"""No overrides: URIs denote only what the files themselves declare."""
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One schema file: `path` is relative to the source, `text` is what the value was read from."""
+    """One schema file: `path` is relative to the source, `text` is the source text of `value`."""
 
     path: str
     value: JSON = field(repr=False)
@@ -80,7 +80,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Documents:
-    """All files of one protocol version, sorted by path. `references` are documents beside them, by the address that means each."""
+    """All files of one protocol version, sorted by path. `references` maps URIs to documents outside the protocol."""
 
     name: str
     documents: tuple[Document, ...]
@@ -88,43 +88,43 @@ class Documents:
 
     @property
     def reference_values(self) -> Mapping[str, JSON]:
-        """What the documents beside the protocol's hold, by address."""
-        return {known: document.value for known, document in self.references.items()}
+        """The values of the referenced documents by URI."""
+        return {uri: document.value for uri, document in self.references.items()}
 
     @property
     def values(self) -> tuple[JSON, ...]:
-        """What its files hold, and those beside them."""
+        """The values of its files and of the referenced documents."""
         return tuple(document.value for document in (*self.documents, *self.references.values()))
 
     def inputs(self) -> Iterator[str]:
-        """All that a result of its files depends on: the path and the text of each, and the address that means what lies beside them."""
+        """Everything that a result depends on: path and text of each file, and the URI of each referenced document."""
         yield str(len(self.documents))
-        for known, document in [*(("", each) for each in self.documents), *self.references.items()]:
-            yield from (known, document.path, document.text)
+        for uri, document in [*(("", each) for each in self.documents), *self.references.items()]:
+            yield from (uri, document.path, document.text)
 
     def says_the_same(self, other: Documents) -> bool:
-        """Whether both hold the same JSON values in the same order: 1.0 is 1, true is not."""
+        """Whether both hold equal JSON values in the same order: 1.0 equals 1, true does not."""
         return same([*self.values], [*other.values])
 
     @property
     def size(self) -> int:
-        """The characters of all of its files, spaces aside: however a file is laid out, there is as much to do."""
+        """The number of characters in all of its files without white space, a measure of work that does not depend on layout."""
         beside = {each.path: each for each in self.references.values()}
         return sum(sum(map(len, document.text.split())) for document in (*self.documents, *beside.values()))
 
     def find(self, path: str) -> Document | None:
-        """The document with a path: one of the protocol, one that was given beside it, or a published meta-schema."""
+        """The document with a path: one of the protocol, a referenced one, or a published meta-schema."""
         beside = next((each for each in (*self.documents, *self.references.values()) if each.path == path), None)
         return beside or find_meta_schema(path)
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Files as they were found, not yet understood. `root` is how people know the folder that the paths are relative to.
+    """The bytes of schema files, not parsed yet. `root` is the displayed name of the folder that the paths are relative to.
 
-    `references` are address, path and bytes of what only counts where it is referred to. What lies elsewhere has a path that is relative
-    to no root, what lies beside a single file has `siblings.address_of` its path. `taken` says of files that came, or are extended, from
-    another folder where they are written.
+    `references` are URI, path and bytes of documents outside the protocol. Their paths are relative to no root, but a file beside a
+    single schema file has the URI `file_discovery.address_of` of its path. `taken` says, for files that come from or extend another
+    folder, where their parts are written.
     """
 
     name: str
@@ -134,7 +134,7 @@ class Source:
     taken: Mapping[str, Written] = field(default_factory=dict[str, Written], repr=False)
 
     def at(self, path: str) -> str:
-        """The place of one file, or of a part of it, for people."""
+        """The displayed place of a file or of a part of it."""
         file, mark, fragment = path.partition("#")
         if file in self.taken:
             is_own, keys = self.taken[file].origin(pointer_parts(fragment))
@@ -148,14 +148,14 @@ class Source:
 
     @property
     def places(self) -> tuple[str, ...]:
-        """The places of all files that were read, also of those that references lead to."""
+        """The displayed places of all files that were read, referenced ones included."""
         return tuple(
             self.at(path) for path in (*(path for path, _ in self.files), *(path for _, path, _ in self.references))
         )
 
     @property
     def extends(self) -> str:
-        """The protocol to whose files those of this one add, by the folder; empty if there is none."""
+        """The folder of the protocol that this one extends; empty if there is none."""
         folders = {posixpath.dirname(home.at) for home in self.taken.values()}
         if len(folders) != 1:
             return ""
@@ -163,11 +163,11 @@ class Source:
 
     @property
     def siblings(self) -> tuple[tuple[str, bytes], ...]:
-        """Path and bytes of the files beside a single one that it refers to."""
-        return tuple((path, content) for known, path, content in self.references if known == address_of(path))
+        """Path and bytes of the files beside a single schema file that it refers to."""
+        return tuple((path, content) for uri, path, content in self.references if uri == address_of(path))
 
     def is_beside(self, file: str) -> bool:
-        """Whether a file lies elsewhere than the schema."""
+        """Whether a file is outside the schema."""
         if any(file == each for each, _ in self.siblings):
             return False
         return any(file == each for _, each, _ in self.references) or find_meta_schema(file) is not None
@@ -176,18 +176,17 @@ class Source:
 def load(
     source: str | os.PathLike[str], *, name: str | None = None, references: References = NO_REFERENCES
 ) -> Documents:
-    """The schema in a file, with the files below its folder that references name by path, or in all `*.json` files of a folder.
+    """Load the schema of a file, with the files below its folder that relative references name, or of all `*.json` files of a folder.
 
-    The folders inside a folder count; names that begin with a dot are left out.
-
-    `name` is what the protocol version is called; without it, the file or folder lends its own. `references` say what a `$ref` or
-    `$schema` with an address, absolute or as it is written, means: `{"https://example.com/common.json": "common.json"}`. Raises `Faults`.
+    Subfolders count; hidden files are left out. `name` is the name of the protocol version, by default that of the file or folder.
+    `references` say which file a `$ref` or `$schema` URI denotes, absolute or as written: `{"https://example.com/common.json":
+    "common.json"}`. Raises `Faults`.
     """
     return parse(read(Path(source), name=name, references=references))
 
 
 def read(source: Path, *, name: str | None = None, references: References = NO_REFERENCES) -> Source:
-    """The bytes of a schema, and of what its references may lead to. Raises `Faults`."""
+    """Read the bytes of a schema and of everything that its references may lead to. Raises `Faults`."""
     mode = _mode(source)
     beside: tuple[tuple[str, str, bytes], ...] = ()
     if stat.S_ISDIR(mode):
@@ -196,12 +195,12 @@ def read(source: Path, *, name: str | None = None, references: References = NO_R
         folder, content, own = source.parent, read_bytes(source, LARGEST), source.stem
         files = ((source.name, content),)
         beside = siblings(source.name, content, _below(folder, LARGEST - len(content)))
-    whole, taken = extended(files, place(folder), lambda other: read_folder(folder / other), parsed)
-    return with_references(Source(name or own, place(folder), whole, beside, taken), references)
+    whole, parts_by_path = extended(files, place(folder), lambda other: read_folder(folder / other), parsed)
+    return with_references(Source(name or own, place(folder), whole, beside, parts_by_path), references)
 
 
 def _below(folder: Path, room: int) -> Callable[[str], bytes | None]:
-    """Reads files below a folder, of so many bytes together; links must stay inside of it, as in a folder that is read whole."""
+    """A reader of files below a folder, up to `room` bytes in total. A link must stay inside the folder."""
     root = Path(os.path.realpath(folder))
 
     def read_one(path: str) -> bytes | None:
@@ -220,21 +219,21 @@ def _below(folder: Path, room: int) -> Callable[[str], bytes | None]:
 
 
 def parsed(content: bytes, at: str) -> JSON:
-    """The value of a file of strict JSON. Raises `Faults`."""
+    """Parse a file of strict JSON. Raises `Faults`."""
     return parse_json(decode(content, at), at)
 
 
 def with_references(source: Source, references: References) -> Source:
-    """A schema with what its references may lead to. Raises `Faults`."""
+    """Add the documents that the references of a schema may lead to. Raises `Faults`."""
     size = sum(len(content) for *_, content in (*source.files, *source.references))
     faults: list[Fault] = []
     beside = list(source.references)
-    for written, file in references.items():
+    for uri, file in references.items():
         draft = BY_NAME.get(os.fspath(file))
         if draft is not None:
             meta = find_meta_schema(draft.address)
             assert meta is not None
-            beside.append((address(written), meta.path, meta.text.encode()))
+            beside.append((address(uri), meta.path, meta.text.encode()))
             continue
         try:
             content = read_bytes(Path(file), LARGEST - size)
@@ -242,27 +241,27 @@ def with_references(source: Source, references: References) -> Source:
             faults.extend(caught.faults)
         else:
             size += len(content)
-            beside.append((address(written), place(Path(file)), content))
+            beside.append((address(uri), place(Path(file)), content))
     if faults:
         raise Faults(faults)
     return replace(source, references=tuple(beside))
 
 
 def find_meta_schema(path: str) -> Document | None:
-    """The meta-schema of JSON Schema that has an address, with `http` or `https`; `None` for every other address."""
+    """The meta-schema of JSON Schema with this URI, with `http` or `https`; `None` for any other URI."""
     if not path.startswith(("http://json-schema.org/", "https://json-schema.org/")):
         return None
     specifications: Any = importlib.import_module("jsonschema_specifications").REGISTRY
     rest = path.partition("://")[2].removesuffix("#")
-    for known in (f"http://{rest}", f"https://{rest}"):
-        resource = specifications.get(known)
+    for uri in (f"http://{rest}", f"https://{rest}"):
+        resource = specifications.get(uri)
         if resource is not None:
-            return Document(known, resource.contents, dumps(resource.contents, indent=2))
+            return Document(uri, resource.contents, dumps(resource.contents, indent=2))
     return None
 
 
 def read_folder(folder: Path, ending: str = ".json") -> tuple[tuple[str, bytes], ...]:
-    """Path and bytes of every file below a folder whose name ends so, sorted by path. Raises `Faults`."""
+    """Path and bytes of every file below a folder with this ending, sorted by path. Raises `Faults`."""
     faults: list[Fault] = []
     files: list[tuple[str, bytes]] = []
     size = 0
@@ -284,7 +283,7 @@ def read_folder(folder: Path, ending: str = ".json") -> tuple[tuple[str, bytes],
 
 
 def read_bytes(path: Path, limit: int = LARGEST) -> bytes:
-    """The content of a regular file. Raises `Faults`."""
+    """Read a regular file. Raises `Faults`."""
     if not stat.S_ISREG(_mode(path)):
         raise Faults([NOT_REGULAR(at=place(path))])
     try:
@@ -298,10 +297,10 @@ def read_bytes(path: Path, limit: int = LARGEST) -> bytes:
 
 
 def decode(content: bytes, at: str) -> str:
-    """The text of a file. Raises `Faults`."""
-    for mark, found in _BYTE_ORDER_MARKS:
+    """Decode a file as UTF-8. Raises `Faults`."""
+    for mark, reason in _BYTE_ORDER_MARKS:
         if content.startswith(mark):
-            raise Faults([WRONG_ENCODING(at=at, found=found)])
+            raise Faults([WRONG_ENCODING(at=at, found=reason)])
     try:
         return content.decode()
     except UnicodeDecodeError as error:
@@ -312,11 +311,13 @@ def decode(content: bytes, at: str) -> str:
 
 
 def parse(source: Source) -> Documents:
-    """The documents of a schema, each checked against the meta-schema of its dialect. Raises `Faults`.
+    """Parse a schema and validate each document against the meta-schema of its dialect. Raises `Faults`.
 
-    The only file may be `true` or `false`, or say nothing of values: it is read as an object with a keyword that says the same.
+    A single file may be `true`, `false` or an object without assertions: it becomes an object with an equivalent keyword.
     """
-    documents = _documents(source, lambda value, at, given: () if isinstance(value, bool) else check(value, at, given))
+    documents = _documents(
+        source, lambda value, at, references: () if isinstance(value, bool) else check(value, at, references)
+    )
     faults = [NOT_AN_OBJECT(at=source.at(each.path)) for each in documents.documents if isinstance(each.value, bool)]
     if len(documents.documents) == 1:
         return replace(documents, documents=(_said(*documents.documents),))
@@ -326,21 +327,21 @@ def parse(source: Source) -> Documents:
 
 
 _SILENT: Final = frozenset(("$schema", "$id", "id", "$comment", "title", "description"))
-"""Keywords that say nothing of values."""
+"""Keywords that assert nothing."""
 
 
 def _said(document: Document) -> Document:
     value = document.value
     if value is False:
         return replace(document, value={"not": {}})
-    known = {} if value is True else value
-    is_silent = is_object(known) and known.keys() <= _SILENT
-    return replace(document, value={**known, "allOf": [{}]}) if is_object(known) and is_silent else document
+    keywords = {} if value is True else value
+    is_silent = is_object(keywords) and keywords.keys() <= _SILENT
+    return replace(document, value={**keywords, "allOf": [{}]}) if is_object(keywords) and is_silent else document
 
 
 def parse_unchecked(source: Source) -> Documents:
-    """The documents of a schema as strict JSON, whatever a meta-schema says of them. Raises `Faults`."""
-    return _documents(source, lambda value, at, given: ())
+    """Parse a schema as strict JSON without validation against a meta-schema. Raises `Faults`."""
+    return _documents(source, lambda value, at, references: ())
 
 
 def _documents(source: Source, judge: Callable[[JSON, str, Mapping[str, JSON]], Iterable[Fault]]) -> Documents:
@@ -354,12 +355,12 @@ def _documents(source: Source, judge: Callable[[JSON, str, Mapping[str, JSON]], 
             faults.extend(caught.faults)
             return None
 
-    found = [read_as(path, content, source.at(path)) for path, content in source.files]
-    beside = {known: read_as(path, content, source.at(path)) for known, path, content in source.references}
+    parsed_documents = [read_as(path, content, source.at(path)) for path, content in source.files]
+    beside = {uri: read_as(path, content, source.at(path)) for uri, path, content in source.references}
     documents = Documents(
         source.name,
-        tuple(document for document in found if document is not None),
-        {known: document for known, document in beside.items() if document is not None},
+        tuple(document for document in parsed_documents if document is not None),
+        {uri: document for uri, document in beside.items() if document is not None},
     )
     for document in (*documents.documents, *{each.path: each for each in documents.references.values()}.values()):
         found_here = judge(document.value, document.path, documents.reference_values)
@@ -370,7 +371,7 @@ def _documents(source: Source, judge: Callable[[JSON, str, Mapping[str, JSON]], 
 
 
 def parse_json(text: str, at: str) -> JSON:
-    """The value of strict JSON: no key twice, no number of too many digits, no lone surrogate, no deep nesting. Raises `Faults`."""
+    """Parse strict JSON: no duplicate key, no number with too many digits, no lone surrogate, no deep nesting. Raises `Faults`."""
     try:
         value: JSON = json.loads(
             text,
@@ -383,26 +384,26 @@ def parse_json(text: str, at: str) -> JSON:
             return value
     except (ValueError, RecursionError):
         value = None
-        found = problems(text)
-        assert found, f"{at}: refused for a reason that was not found again"
+        errors = problems(text)
+        assert errors, f"{at}: refused for a reason that was not found again"
     else:
-        found = problems(text)
-    if found:
-        raise Faults(_fault(problem, text, at) for problem in found)
+        errors = problems(text)
+    if errors:
+        raise Faults(_fault(problem, text, at) for problem in errors)
     return value
 
 
 def check(
-    value: JSON, at: str, given: Mapping[str, JSON] = MappingProxyType({}), *, patterns: bool = False
+    value: JSON, at: str, documents: Mapping[str, JSON] = MappingProxyType({}), *, patterns: bool = False
 ) -> Iterator[Fault]:
-    """What the meta-schema of a document's draft says against it; nothing, if all is well. `given` are documents by address.
+    """Yield what the meta-schema of a document's draft refuses in it. `documents` maps URIs to documents.
 
-    `patterns`: also against texts that are no patterns, which bindings do without.
+    `patterns`: also refuse invalid regular expressions, which bindings can do without.
     """
     if not isinstance(value, dict):
         yield NOT_AN_OBJECT(at=at)
         return
-    draft = draft_of(value, given)
+    draft = draft_of(value, documents)
     if draft is None:
         yield UNKNOWN_DIALECT(at=f"{at}#/$schema", dialect=str(value["$schema"]))
         return
@@ -411,30 +412,30 @@ def check(
 
 
 def check_schema(value: JSON, at: str, draft: Draft, *, patterns: bool = False) -> Iterator[Fault]:
-    """What the meta-schema of a draft says against one schema, which stands at `file#/pointer`; nothing, if all is well.
+    """Yield what the meta-schema of a draft refuses in one schema at `file#/pointer`.
 
-    A value among definitions that is no schema is none of its business: it matters only if something refers to it.
+    A value among definitions that is not a schema is skipped: it only matters if something refers to it.
     """
-    told: set[str] = set()
+    reported_places: set[str] = set()
     paths = Paths(value)
     is_silent = at.endswith("#") and is_object(value) and "$schema" not in value
     name = f"{draft.name} (no '$schema' names another draft)" if is_silent else draft.name
     for error in _judge(draft.name, patterns).iter_errors(with_decimals(value)):
         parts = paths.of(error)
         where = plain_pointer(*parts)
-        if where in told or _is_stray(value, parts):
+        if where in reported_places or _is_stray(value, parts):
             continue
-        told.add(where)
+        reported_places.add(where)
         yield NOT_A_SCHEMA(at=f"{at}{where}", reason=refusal(error), dialect=name)
 
 
 def _is_stray(value: JSON, parts: tuple[str, ...]) -> bool:
-    """Whether a place is a member of definitions that is no schema."""
+    """Whether a place is a member of definitions that is not a schema."""
     return is_definition(parts) and not isinstance(follow(value, parts), dict | bool)
 
 
 def place(path: Path) -> str:
-    """A path as people know it: relative to the current folder where it lies below it or was given so; empty for that folder itself."""
+    """The displayed form of a path: relative to the current folder if it is below it or was relative; empty for that folder itself."""
     relative = os.path.relpath(os.path.abspath(path))
     if relative == ".":
         return ""
@@ -460,14 +461,14 @@ FORMATS: Final[dict[str, Callable[[str], bool]]] = {
     **dict.fromkeys(("uri", "uri-reference"), lambda _: True),
     "regex": lambda pattern: not _fault_of(pattern),
 }
-"""What is asserted of formats in schemas, if anything is: that patterns are some."""
+"""The formats that are asserted in schemas: only that a pattern is valid."""
 
 
 _TYPES: Final = ("array", "boolean", "integer", "null", "number", "object", "string")
 
 
 def _fault_of(pattern: str) -> str:
-    """Why a text is no pattern; empty if it is one."""
+    """Why a text is not a pattern; empty if it is one."""
     from acpgen.input.expressions import fault_of
 
     return fault_of(pattern)
@@ -479,8 +480,8 @@ def refusal(error: jsonschema_rs.ValidationError) -> str:
     if rule in ("anyOf", "enum"):
         keyword = next((part for part in reversed(error.instance_path) if isinstance(part, str)), "")
         value = dumps(error.instance)
-        allowed = f"; the types are {', '.join(_TYPES)}" if keyword == "type" else ""
-        return f"{value if len(value) <= 80 else f'{value[:79]}…'} is not a valid value of '{keyword}'{allowed}"
+        types_clause = f"; the types are {', '.join(_TYPES)}" if keyword == "type" else ""
+        return f"{value if len(value) <= 80 else f'{value[:79]}…'} is not a valid value of '{keyword}'{types_clause}"
     return _fault_of(str(error.instance)) if rule == "format" else error.message
 
 
@@ -495,7 +496,7 @@ def _mode(path: Path) -> int:
 
 
 def _files(folder: Path, ending: str, root: Path, faults: list[Fault], below: str = "") -> Iterator[str]:
-    """Paths of the files below `folder` with this ending, in no order; links must stay inside `root` and lead to files."""
+    """Yield the paths of the files below `folder` with this ending, unordered. Links must stay inside `root` and lead to files."""
     try:
         with os.scandir(folder) as scan:
             entries = sorted((e for e in scan if not e.name.startswith(".")), key=lambda e: e.name)

@@ -1,4 +1,4 @@
-"""Numbers of JSON as the prover has them, exactly as their text denotes them."""
+"""Numbers of JSON as the prover represents them, exactly as their text denotes them."""
 
 from __future__ import annotations
 

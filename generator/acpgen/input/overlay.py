@@ -1,11 +1,11 @@
-"""A folder that adds to the files of another one: `x-extends` in a file names the file that it adds to, `x-adds` says what.
+"""Overlays: a folder extends the files of another. `x-extends` in a file names the file that it extends, `x-adds` says what it adds.
 
     {"x-extends": "../v1/updates.json",
      "x-adds": {"#/$defs/SessionUpdate/oneOf": [{"…": "a branch"}], "#/$defs/SessionInfo/properties": {"archived": {"…": "…"}}},
      "$defs": {"PlanRemoved": {"…": "…"}}}
 
-Null takes a keyword away. The result is what both say, in files with the names of the other folder, so that every later stage sees
-whole files. What is added may change without a new version, and is marked `x-unstable`.
+Null removes a keyword. The result has both contents in files with the names of the other folder, so that all later stages see whole
+files. What is added may change without a new version and is marked `x-unstable`.
 """
 
 from __future__ import annotations
@@ -29,26 +29,28 @@ EXTENDS: Final = "x-extends"
 ADDS: Final = "x-adds"
 
 _WORDS: Final = ("title", "description")
-"""What a file says of itself instead of the one that it extends."""
+"""Keywords of the file itself that replace those of the file that it extends."""
 
 _SCHEMAS: Final = ("properties", "$defs", "anyOf", "oneOf")
-"""Keywords whose members are marked when they are added."""
+"""Keywords whose added members are marked."""
 
 
 Parse: TypeAlias = Callable[[bytes, str], Any]
-"""Reads strict JSON; the second argument is what people call the file. Raises `Faults`."""
+"""Parse strict JSON; the second argument is the displayed name of the file. Raises `Faults`."""
 
 
 @dataclass(frozen=True)
 class Written:
-    """Where the parts of a file are written that came of two: `at` is the place of the other one, `own` is empty if it came alone."""
+    """Where the parts of a merged file are written: `at` is the place of the extended file, `own` the bytes of the extending one, if
+    there is one.
+    """
 
     at: str
     other: bytes = field(repr=False)
     own: bytes = field(default=b"", repr=False)
 
     def origin(self, keys: Sequence[str]) -> tuple[bool, tuple[str, ...]]:
-        """Whether a place in the whole is written in the folder's own file, and the keys that lead to it in its file."""
+        """Map keys of the merged file to its source: whether they are written in the extending file, and the keys there."""
         here: list[str] = []
         for index, key in enumerate(keys if self.own else ()):
             if not here and key in _WORDS and key in self._values[0]:
@@ -79,34 +81,35 @@ class Written:
 def extended(
     files: Contents, root: str, read_folder: Callable[[str], Contents], parse: Parse
 ) -> tuple[Contents, Mapping[str, Written]]:
-    """The files of a folder with what they extend, and where those of another folder are written; as they are, if none extends any.
+    """Merge the files of a folder with those that they extend, and say where each part is written. Files that extend nothing stay
+    unchanged.
 
-    Each folder below it extends another one for itself. `root` is what people call the folder, `read_folder` reads another one by its
-    path relative to this one. Raises `Faults`.
+    Each subfolder extends a folder of its own. `root` is the displayed name of the folder, `read_folder` reads another folder by its
+    relative path. Raises `Faults`.
     """
-    marked = {posixpath.dirname(path) for path, content in files if f'"{EXTENDS}"'.encode() in content}
-    whole, taken = dict(files), dict[str, Written]()
-    for inside in sorted(marked):
+    overlay_folders = {posixpath.dirname(path) for path, content in files if f'"{EXTENDS}"'.encode() in content}
+    whole, parts_by_path = dict(files), dict[str, Written]()
+    for inside in sorted(overlay_folders):
         group = {posixpath.basename(path): content for path, content in files if posixpath.dirname(path) == inside}
 
         def read(other: str, inside: str = inside) -> Contents:
             return read_folder(posixpath.normpath(posixpath.join(inside, other)))
 
-        found, homes = _extended(group, posixpath.join(root, inside) if inside else root, read, parse)
-        whole |= {posixpath.join(inside, path): content for path, content in found.items()}
-        taken |= {posixpath.join(inside, path): home for path, home in homes.items()}
-    return tuple(sorted(whole.items())), taken
+        merged_files, homes = _extended(group, posixpath.join(root, inside) if inside else root, read, parse)
+        whole |= {posixpath.join(inside, path): content for path, content in merged_files.items()}
+        parts_by_path |= {posixpath.join(inside, path): home for path, home in homes.items()}
+    return tuple(sorted(whole.items())), parts_by_path
 
 
 def _extended(
     files: Mapping[str, bytes], root: str, read_folder: Callable[[str], Contents], parse: Parse
 ) -> tuple[Mapping[str, bytes], Mapping[str, Written]]:
-    """What `extended` says, of one folder alone."""
+    """`extended` for a single folder."""
     own = {path: value for path, content in files.items() if is_object(value := parse(content, f"{root}/{path}"))}
-    said = {path: value[EXTENDS] for path, value in own.items() if EXTENDS in value}
-    if not said:
+    targets = {path: value[EXTENDS] for path, value in own.items() if EXTENDS in value}
+    if not targets:
         return files, {}
-    folder = only_folder(said, root)
+    folder = only_folder(targets, root)
     base = dict(read_folder(folder))
     elsewhere = posixpath.normpath(posixpath.join(root, folder))
     work = _Overlay(root, {path: parse(content, f"{elsewhere}/{path}") for path, content in base.items()})
@@ -115,24 +118,26 @@ def _extended(
     if work.faults:
         raise Faults(work.faults)
     names = {path: path for path in base if path not in own}
-    names |= {path: posixpath.basename(file) for path, file in said.items()}
-    taken = {path: Written(f"{elsewhere}/{name}", base[name], files.get(path, b"")) for path, name in names.items()}
-    merged = {path: _text(value) for path, value in work.merged.items()}
-    return {**base, **files, **merged}, taken
+    names |= {path: posixpath.basename(file) for path, file in targets.items()}
+    parts_by_path = {
+        path: Written(f"{elsewhere}/{name}", base[name], files.get(path, b"")) for path, name in names.items()
+    }
+    texts = {path: _text(value) for path, value in work.merged.items()}
+    return {**base, **files, **texts}, parts_by_path
 
 
-def folders_of(said: Mapping[str, Any]) -> set[str]:
-    """The folders, by their paths, that what files say of `x-extends` names; empty for the folder of the files itself."""
-    return {posixpath.dirname(file) for file in said.values() if isinstance(file, str)}
+def folders_of(targets: Mapping[str, Any]) -> set[str]:
+    """The folders that the values of `x-extends` name, as relative paths; empty for the folder of the files themselves."""
+    return {posixpath.dirname(file) for file in targets.values() if isinstance(file, str)}
 
 
-def only_folder(said: Mapping[str, Any], root: str) -> str:
-    """The one other folder that the files of the folder `root` extend: `said` is what each of them names. Raises `Faults`."""
-    folders = folders_of(said)
+def only_folder(targets: Mapping[str, Any], root: str) -> str:
+    """The single other folder that the files of `root` extend. `targets` maps files to their values of `x-extends`. Raises `Faults`."""
+    folders = folders_of(targets)
     if len(folders) != 1 or "" in folders:
         reason = "the files of this folder extend files of several folders, or of no other one"
         remedy = "Name one folder in all of them"
-        raise Faults([BAD_OVERLAY(f"{root}/{path}#/{EXTENDS}", reason=reason, remedy=remedy) for path in said])
+        raise Faults([BAD_OVERLAY(f"{root}/{path}#/{EXTENDS}", reason=reason, remedy=remedy) for path in targets])
     return folders.pop()
 
 
@@ -143,7 +148,7 @@ class _Overlay:
         self.faults: list[Fault] = []
 
     def add(self, path: str, value: dict[str, Any]) -> None:
-        """Join one file with the one that it extends."""
+        """Merge one file with the file that it extends."""
         definitions = {name: _marked(one) for name, one in _members(value.get("$defs"))}
         if EXTENDS not in value:
             self.merged[path] = {**value, "$defs": definitions}
@@ -153,18 +158,18 @@ class _Overlay:
             self._fault(path, EXTENDS, f"there is no schema file {value[EXTENDS]}", "Correct the path")
             return
         # Places are those of the other file as it is, so that none depends on what is added before it.
-        found = [(place, more, _reached(whole, place)) for place, more in _members(value.get(ADDS))]
-        for place, more, target in found:
+        additions = [(place, more, _reached(whole, place)) for place, more in _members(value.get(ADDS))]
+        for place, more, target in additions:
             self._put(path, place, target, more)
-        known = whole.setdefault("$defs", {})
+        definitions_of_base = whole.setdefault("$defs", {})
         for name, one in definitions.items():
-            if name in known:
+            if name in definitions_of_base:
                 self._fault(
                     path, f"$defs/{name}", "the other file has this definition", f"Put what it gains into '{ADDS}'"
                 )
-            known[name] = one
+            definitions_of_base[name] = one
         words = {key: one for key, one in value.items() if key in _WORDS}
-        self.merged[path] = {**whole, **words, "$defs": known}
+        self.merged[path] = {**whole, **words, "$defs": definitions_of_base}
 
     def _put(self, path: str, place: str, target: Any, more: Any) -> None:
         has_mark = is_marked(place)
@@ -194,7 +199,7 @@ def is_marked(place: str) -> bool:
 
 
 def _insertion(target: Any, place: str) -> int:
-    """Before which item of a list what is added comes: the fallback or default of a union stays the last."""
+    """The index at which items are inserted: the fallback or default branch of a union stays last."""
     items: list[Any] = target if is_array(target) else []
     has_fallback = is_marked(place) and items and is_object(items[-1]) and "not" in items[-1]
     return len(items) - 1 if has_fallback else len(items)

@@ -1,4 +1,4 @@
-"""Schemas with patterns in the syntax of engines: these judge by the translation of a pattern, and people read the schema's own text."""
+"""Schemas with patterns in the syntax of an engine: the engine validates with translations, users see the patterns of the schema."""
 
 from __future__ import annotations
 
@@ -14,127 +14,131 @@ Path: TypeAlias = tuple["str | int", ...]
 
 
 class Patterns:
-    """The patterns of schemas that an engine takes as another text. `is_partial`: it cannot have some, or finds more by them."""
+    """The patterns of schemas that an engine needs in another syntax. `is_partial`: it lacks some, or matches more than they say."""
 
     def __init__(self, schemas: Iterable[Any]) -> None:
-        found = translations(schemas)
-        self.is_partial: Final = found.is_partial
-        self._written: Final = found.table
-        self.own_texts: Final = {written: pattern for pattern, written in found.table.items() if written is not None}
-        self._unsure: Final = {pattern for pattern, written in found.table.items() if written is None}.union(
-            found.loose
+        translation = translations(schemas)
+        self.is_partial: Final = translation.is_partial
+        self._written: Final = translation.table
+        self.own_texts: Final = {text: pattern for pattern, text in translation.table.items() if text is not None}
+        self._unsure: Final = {pattern for pattern, text in translation.table.items() if text is None}.union(
+            translation.loose
         )
 
-    def own(self, written: str) -> str:
-        """The pattern that the schema has for a text of the engine."""
-        return self.own_texts.get(written, written)
+    def own(self, text: str) -> str:
+        """The pattern of the schema for a text of the engine."""
+        return self.own_texts.get(text, text)
 
     def place(self, place: Path) -> Path:
-        """A place of the schema for the one that the engine names."""
+        """Map a path that the engine reports to a path in the schema."""
         return tuple(
             self.own(str(step)) if index and place[index - 1] == "patternProperties" else step
             for index, step in enumerate(place)
         )
 
     def _written_place(self, place: Path) -> Path | None:
-        """A place of the translation for one of the schema; `None` if the engine cannot have it."""
-        found: list[str | int] = []
+        """Map a path in the schema to one in the translation; `None` if the engine lacks the pattern."""
+        steps: list[str | int] = []
         for index, step in enumerate(place):
             is_pattern = index and place[index - 1] == "patternProperties"
             if is_pattern and step in self._unsure:
                 return None
-            found.append(self._written.get(str(step)) or step if is_pattern else step)
-        return tuple(found)
+            steps.append(self._written.get(str(step)) or step if is_pattern else step)
+        return tuple(steps)
 
     def translated(self, document: Mapping[str, Any]) -> dict[str, Any]:
-        """A schema with its definitions for the engine. Where that lacks a pattern, it accepts what the pattern alone could refuse."""
+        """Translate a schema with its definitions for the engine. Where a pattern is missing, it accepts what only that pattern could
+        refuse.
+        """
         if not self._written:
             return dict(document)
-        found: dict[str, Any] = self._translated(document, self.uncertain(document) if self._unsure else None)
-        return found
+        translation: dict[str, Any] = self._translated(document, self.uncertain(document) if self._unsure else None)
+        return translation
 
     def changed(self, definitions: Mapping[str, Any]) -> dict[str, Any]:
-        """The definitions that the engine takes otherwise than they are."""
+        """The definitions that the translation changes."""
         translated = self.translated({"$defs": definitions})["$defs"]
         return {name: schema for name, schema in translated.items() if schema != definitions[name]}
 
     def _translated(self, schema: Any, unsure: Uncertain | None) -> Any:
         if not is_object(schema):
             return schema
-        found: dict[str, Any] = {}
+        translation: dict[str, Any] = {}
         for key, value in schema.items():
             if key in SINGLE:
-                found[key] = self._translated(value, unsure)
+                translation[key] = self._translated(value, unsure)
             elif key in LISTS and is_array(value):
-                found[key] = [self._translated(item, unsure) for item in value]
+                translation[key] = [self._translated(item, unsure) for item in value]
             elif key in MAPS and is_object(value):
-                found[key] = {name: self._translated(item, unsure) for name, item in value.items()}
+                translation[key] = {name: self._translated(item, unsure) for name, item in value.items()}
             else:
-                found[key] = value
+                translation[key] = value
         if isinstance(schema.get("$ref"), str) and "/patternProperties/" in schema["$ref"]:
-            found.pop("$ref")
+            translation.pop("$ref")
             place = self._written_place(pointer_parts(unquote(schema["$ref"])))
-            found.update({} if place is None else {"$ref": as_fragment(pointer(*place))})
-        named = found.get("patternProperties")
-        if is_object(named):
-            found["patternProperties"] = {
-                self._written.get(name, name): inner for name, inner in named.items() if name not in self._unsure
+            translation.update({} if place is None else {"$ref": as_fragment(pointer(*place))})
+        pattern_properties = translation.get("patternProperties")
+        if is_object(pattern_properties):
+            translation["patternProperties"] = {
+                self._written.get(name, name): inner
+                for name, inner in pattern_properties.items()
+                if name not in self._unsure
             }
-        pattern = found.pop("pattern", None)
-        written = self._written.get(pattern, pattern) if isinstance(pattern, str) else None
-        if written is not None:
-            found["pattern"] = written
+        pattern = translation.pop("pattern", None)
+        text = self._written.get(pattern, pattern) if isinstance(pattern, str) else None
+        if text is not None:
+            translation["pattern"] = text
         if unsure is not None and unsure(schema):
-            self._weaken(schema, found, unsure)
-        return found
+            self._weaken(schema, translation, unsure)
+        return translation
 
-    def _weaken(self, schema: Mapping[str, Any], found: dict[str, Any], unsure: Uncertain) -> None:
-        """Leave out of a schema what could refuse a value because a schema in it accepts too much."""
+    def _weaken(self, schema: Mapping[str, Any], translation: dict[str, Any], unsure: Uncertain) -> None:
+        """Remove the keywords of a translated schema that could refuse a value because a subschema accepts too much."""
         if not self._unsure.isdisjoint(schema.get("patternProperties", ())):
-            found.pop("additionalProperties", None)
-        found.pop("unevaluatedProperties", None)
-        found.pop("unevaluatedItems", None)
+            translation.pop("additionalProperties", None)
+        translation.pop("unevaluatedProperties", None)
+        translation.pop("unevaluatedItems", None)
         if unsure(schema.get("not")):
-            del found["not"]
+            del translation["not"]
         if unsure(schema.get("if")):
             for keyword in ("if", "then", "else"):
-                found.pop(keyword, None)
+                translation.pop(keyword, None)
         if unsure(schema.get("contains")):
-            found.pop("maxContains", None)
+            translation.pop("maxContains", None)
         if any(map(unsure, schema.get("oneOf", ()))):
-            found["allOf"] = [*found.get("allOf", ()), {"anyOf": found.pop("oneOf")}]
+            translation["allOf"] = [*translation.get("allOf", ()), {"anyOf": translation.pop("oneOf")}]
 
     def uncertain(self, document: Mapping[str, Any]) -> Uncertain:
-        """Tells the schemas of a document that hang on a pattern which the engine does not have as it is."""
+        """Find the schemas of a document that depend on a pattern that the engine lacks or widens."""
         holding: dict[int, bool] = {}
         users: dict[str, list[str]] = {}
         names = [
             name for name, schema in document.get("$defs", {}).items() if self._holds(schema, holding, users, name)
         ]
         self._holds(document, holding, {}, "")
-        found = set(names)
+        definitions = set(names)
         while names:
-            fresh = [name for name in users.get(names.pop(), ()) if name not in found]
-            found.update(fresh)
+            fresh = [name for name in users.get(names.pop(), ()) if name not in definitions]
+            definitions.update(fresh)
             names.extend(fresh)
-        return Uncertain(frozenset(found), holding)
+        return Uncertain(frozenset(definitions), holding)
 
     def _holds(self, schema: Any, holding: dict[int, bool], users: dict[str, list[str]], name: str) -> bool:
-        """Whether such a pattern stands in a schema. `users` are the definitions that refer to each."""
+        """Whether a schema contains such a pattern. `users` maps each definition to those that refer to it."""
         if not is_object(schema):
             return False
         patterns = [schema.get("pattern"), *schema.get("patternProperties", ())]
-        found = any(isinstance(each, str) and each in self._unsure for each in patterns)
+        is_holder = any(isinstance(each, str) and each in self._unsure for each in patterns)
         if isinstance(schema.get("$ref"), str):
             users.setdefault(_definition(schema["$ref"]), []).append(name)
         for inner in _inner(schema):
-            found = self._holds(inner, holding, users, name) or found
-        holding[id(schema)] = found
-        return found
+            is_holder = self._holds(inner, holding, users, name) or is_holder
+        holding[id(schema)] = is_holder
+        return is_holder
 
 
 class Uncertain:
-    """Tells whether a schema hangs on a pattern which the engine does not have as it is, itself or by a definition that it refers to."""
+    """Says whether a schema depends, directly or through a definition, on a pattern that the engine lacks or widens."""
 
     def __init__(self, definitions: frozenset[str], holding: Mapping[int, bool]) -> None:
         self.definitions: Final = definitions
@@ -154,18 +158,18 @@ class Uncertain:
 
 
 def _definition(reference: str) -> str:
-    """The definition that a reference leads to, or into."""
+    """The definition that a reference leads to or into."""
     return target(reference) if reference.startswith("#/$defs/") else ""
 
 
 def _inner(schema: Mapping[str, Any]) -> list[Any]:
-    """The schemas directly below one, but for definitions."""
-    found: list[Any] = []
+    """The direct subschemas of a schema, without definitions."""
+    subschemas: list[Any] = []
     for key, value in schema.items():
         if key in SINGLE:
-            found.append(value)
+            subschemas.append(value)
         elif key in LISTS and is_array(value):
-            found.extend(value)
+            subschemas.extend(value)
         elif key in MAPS and key != "$defs" and is_object(value):
-            found.extend(value.values())
-    return found
+            subschemas.extend(value.values())
+    return subschemas

@@ -1,7 +1,7 @@
-"""JSON text: where its values stand, and what strict JSON refuses in it.
+"""JSON text: the positions of its values, and what strict JSON refuses in it.
 
-Places are found by reading only the way that leads to them, in text that is JSON. What is wrong is found by walking the text once,
-without recursion: it says more than a JSON reader that refused, or should have refused.
+Positions are found by reading only the way to them, in valid JSON. Errors are found by a single walk of the text without recursion,
+which says more than the JSON parser that refused it, or should have.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from acpgen.input.numbers import number as denoted
 
 DEEPEST: Final = 100
-"""Levels of nesting beyond which a text is not read further. Published schemas need fewer than thirty."""
+"""The maximum nesting depth of a text. Published schemas need fewer than thirty levels."""
 
 ProblemKind: TypeAlias = Literal["syntax", "duplicate", "depth", "value"]
 
@@ -31,7 +31,7 @@ _OFTEN_MISTAKEN: Final = re.compile(r"-?(?:NaN|Infinity)|True|False|None|undefin
 
 @dataclass(frozen=True, slots=True)
 class JsonProblem:
-    """Something that strict JSON refuses. `detail` is the key of a duplicate, the limit of depth, and a reason otherwise."""
+    """Something that strict JSON refuses. `detail` is the key of a duplicate, the limit of the depth, or else a reason."""
 
     kind: ProblemKind
     offset: int
@@ -39,19 +39,19 @@ class JsonProblem:
 
 
 def line_and_column(text: str, offset: int) -> tuple[int, int]:
-    """Line and column, counted from 1, of a character of the text."""
+    """Line and column of a character of the text, from 1."""
     return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
 
 
 class Place(NamedTuple):
-    """Where a value stands, a member at its key, and where the value itself begins."""
+    """The position of a value: `offset` is that of its key, if it has one, `begins` that of the value itself."""
 
     offset: int
     begins: int
 
 
 class Positions:
-    """Where the values of a text stand that is JSON. Only the way that leads to them is read, each part of it once."""
+    """The positions of the values of a JSON text. Only the way to a value is read, each part once."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -61,40 +61,40 @@ class Positions:
     def nearest(
         self, keys: Iterable[str], otherwise: Mapping[str, str] = MappingProxyType({})
     ) -> tuple[int, tuple[str, ...]]:
-        """The offset of what these keys lead to, and the keys; where nothing stands there, of the nearest thing around it.
+        """The offset of the value at these keys, and the keys; the nearest enclosing value if it does not exist.
 
-        `otherwise` are other names for keys that are not there.
+        `otherwise` maps keys that do not exist to alternatives.
         """
         start = _after_space(self.text, 0)
-        found = Place(start, start)
-        passed: list[str] = []
-        for wanted in keys:
-            inside = self._at(found.begins)
-            key = wanted if wanted in inside else otherwise.get(wanted, wanted)
+        position = Place(start, start)
+        path: list[str] = []
+        for name in keys:
+            inside = self._at(position.begins)
+            key = name if name in inside else otherwise.get(name, name)
             if key not in inside:
                 break
-            found = inside[key]
-            passed.append(key)
-        return found.offset, tuple(passed)
+            position = inside[key]
+            path.append(key)
+        return position.offset, tuple(path)
 
     def members(self, keys: Iterable[str | int]) -> tuple[int, Mapping[str, Place]]:
-        """Where the value begins that these keys lead to, and its members or items. Raises `KeyError` where nothing stands there."""
+        """The offset of the value at these keys, and the positions of its members or items. Raises `KeyError` if it does not exist."""
         begins = _after_space(self.text, 0)
         for key in keys:
             begins = self._at(begins)[str(key)].begins
         return begins, self._at(begins)
 
     def end(self, begins: int) -> int:
-        """Where the value ends that begins there."""
+        """The end of the value that begins at an offset."""
         return _READ(self.text, begins)[1]
 
     def line_and_column(self, offset: int) -> tuple[int, int]:
-        """Line and column, counted from 1, of a character of the text."""
+        """Line and column of a character of the text, from 1."""
         line = bisect_right(self._lines, offset)
         return line, offset - self._lines[line - 1] + 1
 
     def _at(self, begins: int) -> Mapping[str, Place]:
-        """The members or items of the value that begins there."""
+        """The members or items of the value that begins at an offset."""
         if begins not in self._inside:
             self._inside[begins] = dict(_members(self.text, begins))
         return self._inside[begins]
@@ -134,13 +134,13 @@ def _after_space(text: str, at: int) -> int:
 
 
 def relocated(at: str, places: Mapping[str, str]) -> str:
-    """The place in the document itself of something at a place of what was made of it."""
+    """Map a place of a derived document to the place in its source."""
     for _ in range(len(at) if places else 0):
         steps = at.split("/")
         for depth in range(min(len(steps), DEEPEST + 2), 0, -1):
-            found = places.get("/".join(steps[:depth]))
-            if found is not None:
-                at = "/".join((found, *steps[depth:]))
+            source = places.get("/".join(steps[:depth]))
+            if source is not None:
+                at = "/".join((source, *steps[depth:]))
                 break
         else:
             return at
@@ -148,7 +148,7 @@ def relocated(at: str, places: Mapping[str, str]) -> str:
 
 
 def problems(text: str) -> tuple[JsonProblem, ...]:
-    """All that strict JSON refuses in a text; nothing after a syntax error or too deep nesting."""
+    """Everything that strict JSON refuses in a text, up to the first syntax error or excessive nesting."""
     walker = _Walker(text)
     try:
         walker.run()
@@ -164,7 +164,7 @@ class _Stop(Exception):
 
 @dataclass(slots=True)
 class _Open:
-    """An array or object whose end has not been seen yet."""
+    """An array or object that has not ended yet."""
 
     closer: Literal["]", "}"]
     keys: set[str] = field(default_factory=set[str])
@@ -239,24 +239,24 @@ class _Walker:
             self.problems.append(JsonProblem("value", self.at, str(error)))
         self.at = number.end()
 
-    def _string(self, wanted: str) -> str:
+    def _string(self, expected: str) -> str:
         if not self.text.startswith('"', self.at):
-            raise self._stop(f"expected {wanted}")
-        found = _STRING.match(self.text, self.at)
-        if found is None:
+            raise self._stop(f"expected {expected}")
+        literal = _STRING.match(self.text, self.at)
+        if literal is None:
             raise self._stop("this string has no end, or holds a line break, a control character or an unknown escape")
-        value = found.group()[1:-1]
+        value = literal.group()[1:-1]
         if "\\" in value:
-            value = loads(found.group())
+            value = loads(literal.group())
             if any("\ud800" <= character <= "\udfff" for character in value):
                 self.problems.append(JsonProblem("value", self.at, "this string holds half of a surrogate pair"))
-        self.at = found.end()
+        self.at = literal.end()
         return value
 
     def _take(self, expected: str) -> bool:
-        found = self.text.startswith(expected, self.at)
-        self.at += found
-        return found
+        is_next = self.text.startswith(expected, self.at)
+        self.at += is_next
+        return is_next
 
     def _space(self) -> None:
         self.at = _after_space(self.text, self.at)

@@ -1,6 +1,6 @@
-"""What references lead to: the addresses of schemas, their anchors, and the dynamic references that have one target.
+"""Resolution of references: the URIs of schemas, their anchors, and dynamic references with a single target.
 
-Only what was entered is found; nothing is ever fetched.
+Only entered documents are found; nothing is ever fetched.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ REFERRING: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 """The keywords that refer."""
 
 _RECURSIVE: Final = ""
-"""What `$recursiveAnchor` names: all of one schema, as an anchor without a name."""
+"""The name of `$recursiveAnchor`: the anchor of a whole schema, without a name."""
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaPlace:
-    """A schema in a file: the file's path and the keys that lead to it there."""
+    """The place of a schema: the path of its file and the keys that lead to it."""
 
     path: str
     parts: tuple[str, ...]
@@ -37,13 +37,13 @@ class SchemaPlace:
         return self.path + pointer(*self.parts)
 
     def below(self, *keys: str) -> SchemaPlace:
-        """What these keys lead to from here."""
+        """The place that these keys lead to from here."""
         return SchemaPlace(self.path, (*self.parts, *keys))
 
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """A schema with an address of its own: a document, or a schema inside one that has an identifier."""
+    """A schema resource: a document, or a schema inside one that has its own identifier."""
 
     place: SchemaPlace
     base: str
@@ -51,10 +51,10 @@ class Resource:
 
 
 class Addresses:
-    """The addresses and anchors of documents. `given` are documents by address, among which meta-schemas are looked up."""
+    """The URIs and anchors of documents. `documents` maps URIs to documents, in which meta-schemas are looked up."""
 
-    def __init__(self, given: Mapping[str, Any]) -> None:
-        self._given = given
+    def __init__(self, documents: Mapping[str, Any]) -> None:
+        self._given = documents
         self._resources: dict[SchemaPlace, Resource] = {}
         self._by_address: defaultdict[str, dict[SchemaPlace, None]] = defaultdict(dict)
         self._written: dict[str, str] = {}
@@ -68,7 +68,7 @@ class Addresses:
         self._graph: tuple[int, Mapping[SchemaPlace, frozenset[SchemaPlace]]] = (-1, {})
 
     def admit(self, path: str, value: Schema, known_as: str = "", *, is_entry: bool = True) -> None:
-        """Enter a document under the address that it is `known_as`, else under its path. What is no entry is only referred to."""
+        """Enter a document under the URI that it is `known_as`, else under its path. A document that is no entry is only referred to."""
         root = SchemaPlace(path, ())
         if root not in self._resources:
             draft = draft_of(value, self._given) or MODERN
@@ -83,13 +83,15 @@ class Addresses:
         """The resource that a place belongs to."""
         deepest = len(place.parts) if place.path in self._divided else 0
         for depth in range(deepest, -1, -1):
-            found = self._resources.get(SchemaPlace(place.path, place.parts[:depth]))
-            if found is not None:
-                return found
+            resource = self._resources.get(SchemaPlace(place.path, place.parts[:depth]))
+            if resource is not None:
+                return resource
         raise KeyError(place.path)
 
     def draft(self, place: SchemaPlace, schema: Schema) -> Draft | None:
-        """The draft of a schema at a place; `None` if its `$schema` names none. Only what has an identifier has a draft of its own."""
+        """The draft of a schema at a place; `None` if its `$schema` names an unknown one. Only a schema with an identifier has its own
+        draft.
+        """
         around = self.around(place)
         is_own = not place.parts or isinstance(schema.get(around.draft.identifier), str) or "$id" in schema
         return (
@@ -97,7 +99,7 @@ class Addresses:
         )
 
     def enter(self, place: SchemaPlace, schema: Schema, draft: Draft) -> None:
-        """Enter the address and the anchors of a schema, and what it refers to."""
+        """Enter the URI and anchors of a schema, and its references."""
         own = schema.get(draft.identifier)
         if isinstance(own, str):
             self._identify(place, own, draft)
@@ -112,9 +114,9 @@ class Addresses:
             self._holders[_RECURSIVE][root] = place
         self._uses.extend((place, key, schema[key]) for key in REFERRING if isinstance(schema.get(key), str))
 
-    def _identify(self, place: SchemaPlace, written: str, draft: Draft) -> None:
+    def _identify(self, place: SchemaPlace, identifier: str, draft: Draft) -> None:
         try:
-            location, fragment = urldefrag(written)
+            location, fragment = urldefrag(identifier)
             base = _join(self.around(place).base, location)
         except ValueError:  # no URI at all
             return
@@ -131,41 +133,41 @@ class Addresses:
     # --- references ---
 
     def absolute(self, place: SchemaPlace, ref: str) -> str:
-        """The address that a reference at a place names, without its fragment; empty if it is none."""
+        """The URI that a reference at a place names, without its fragment; empty if it is not a URI."""
         try:
             return address(_join(self.around(place).base, _split(ref)[0]))
         except ValueError:
             return ""
 
     def knows(self, absolute: str) -> bool:
-        """Whether a schema has this address."""
+        """Whether a schema has this URI."""
         return absolute in self._by_address
 
     def targets(self, place: SchemaPlace, ref: str) -> tuple[SchemaPlace, ...]:
-        """The places that a plain reference leads to: none if it dangles, several if an address or an anchor occurs twice.
+        """The places that a plain reference leads to: none if it dangles, several if a URI or an anchor occurs twice.
 
-        If nothing has the address, relative identifiers of files count as they are written, whatever the folders of the files.
+        If nothing has the URI, relative identifiers of files count as written, whatever the folders of the files are.
         """
         roots: Iterable[SchemaPlace] = (self.around(place).place,)
         try:
             location, fragment = _split(ref)
             if location:
-                known = (address(location), self.absolute(place, ref), address_of(beside(place.path, location)))
-                written = address(_join(self._written.get(place.path, ""), location))
-                as_written = self._by_written.get(written, dict[SchemaPlace, None]())
-                roots = next((self._by_address[each] for each in known if each in self._by_address), as_written)
+                candidates = (address(location), self.absolute(place, ref), address_of(beside(place.path, location)))
+                relative_uri = address(_join(self._written.get(place.path, ""), location))
+                as_written = self._by_written.get(relative_uri, dict[SchemaPlace, None]())
+                roots = next((self._by_address[each] for each in candidates if each in self._by_address), as_written)
         except ValueError:
             return ()
         name = unquote(fragment)
         if name and not name.startswith("/"):
-            return tuple(found for root in roots for found in self._anchors.get((root, name), ()))
+            return tuple(anchor_place for root in roots for anchor_place in self._anchors.get((root, name), ()))
         parts = pointer_parts(name)
         if len(parts) > DEEPEST:
             return ()  # no file is as deep
         return tuple(root.below(*parts) for root in roots)
 
     def find(self, place: SchemaPlace, keyword: str, ref: str) -> tuple[SchemaPlace, ...]:
-        """The places that a reference of any kind can lead to; none if it dangles."""
+        """The places that any kind of reference can lead to; none if it dangles."""
         first = self.targets(place, ref)
         if keyword == "$ref" or len(first) != 1:
             return first
@@ -175,26 +177,26 @@ class Addresses:
             return first
         site = self.around(place).place
         outermost = {first[0] if end is None else end for reached, end in self._ways(name) if site in reached}
-        return tuple(sorted(outermost, key=lambda found: found.at)) or first
+        return tuple(sorted(outermost, key=lambda target: target.at)) or first
 
     def _ways(self, name: str) -> Sequence[tuple[set[SchemaPlace], SchemaPlace | None]]:
-        """Of all ways from where reading begins: what lies on them, and the outermost place on them with a dynamic anchor.
+        """For each way from an entry: the places on it, and the outermost one with the dynamic anchor.
 
-        The place is nowhere as long as none was met. Then the anchor that a reference names itself counts.
+        The latter is `None` as long as none was reached; then the anchor that the reference itself names counts.
         """
         edges, holders = self._edges(), self._holders[name]
         if name not in self._known_ways:
-            found: list[tuple[set[SchemaPlace], SchemaPlace | None]] = []
+            routes: list[tuple[set[SchemaPlace], SchemaPlace | None]] = []
             outermost: set[SchemaPlace] = set()
             for entry in self._beginnings(edges):
                 plain, first = _until(entry, edges, holders)
-                found.append((plain, None))
+                routes.append((plain, None))
                 outermost |= first
-            self._known_ways[name] = [*found, *((_until(each, edges, {})[0], holders[each]) for each in outermost)]
+            self._known_ways[name] = [*routes, *((_until(each, edges, {})[0], holders[each]) for each in outermost)]
         return self._known_ways[name]
 
     def _beginnings(self, edges: Mapping[SchemaPlace, frozenset[SchemaPlace]]) -> Iterator[SchemaPlace]:
-        """Where reading can begin: at the documents, and at schemas in them that none of these leads to."""
+        """Yield where evaluation can begin: the documents, and the schemas in them that no other one leads to."""
         reached: set[SchemaPlace] = set()
         own = {entry.path for entry in self._entries}
         for root in (*self._entries, *(place for place in self._resources if place.path in own)):
@@ -203,26 +205,26 @@ class Addresses:
                 reached |= _until(root, edges, {})[0]
 
     def _edges(self) -> Mapping[SchemaPlace, frozenset[SchemaPlace]]:
-        """The resources that each resource leads to."""
+        """The resources that each resource refers to or contains."""
         size = len(self._uses) + len(self._resources)
         if self._graph[0] != size:
             edges: defaultdict[SchemaPlace, set[SchemaPlace]] = defaultdict(set)
             for place, _, ref in self._uses:
-                edges[self.around(place).place].update(self.around(found).place for found in self.targets(place, ref))
+                edges[self.around(place).place].update(self.around(target).place for target in self.targets(place, ref))
             for place in self._resources:
                 if place.parts:
                     outer = self.around(SchemaPlace(place.path, place.parts[:-1])).place
                     if not set(DEFINITIONS).intersection(place.parts[len(outer.parts) :]):
                         edges[outer].add(place)
             self._known_ways.clear()
-            self._graph = size, {place: frozenset(found) for place, found in edges.items()}
+            self._graph = size, {place: frozenset(targets) for place, targets in edges.items()}
         return self._graph[1]
 
 
 def _until(
     start: SchemaPlace, edges: Mapping[SchemaPlace, frozenset[SchemaPlace]], stops: Mapping[SchemaPlace, SchemaPlace]
 ) -> tuple[set[SchemaPlace], set[SchemaPlace]]:
-    """What is reached from a place before any of the stops, and the stops that are reached first."""
+    """The places reached from a start before any stop, and the stops that are reached first."""
     plain: set[SchemaPlace] = set()
     first: set[SchemaPlace] = set()
     pending = [start]
@@ -237,18 +239,20 @@ def _until(
 
 
 _split: Final = lru_cache(maxsize=4096)(urldefrag)
-"""The location and the fragment of a reference: each is asked for again and again."""
+"""The location and fragment of a reference, cached."""
 
 
 @lru_cache(maxsize=4096)
 def _join(base: str, location: str) -> str:
-    """An address as seen from another one, whatever its scheme. Raises `ValueError` for what is no address."""
+    """Resolve a URI reference against a base with any scheme. Raises `ValueError` for an invalid URI."""
     if not location:
         return base
     scheme, colon, rest = base.partition(":")
     if not colon or not rest.startswith("/") or scheme in ("http", "https", "file"):
         return urljoin(base, location)
-    seen = urljoin(f"http:{rest}", location)  # the standard library joins only schemes that it knows
+    joined_uri = urljoin(f"http:{rest}", location)  # the standard library joins only schemes that it knows
     return (
-        seen if urldefrag(location)[0].partition(":")[1] and seen == location else f"{scheme}:{seen.partition(':')[2]}"
+        joined_uri
+        if urldefrag(location)[0].partition(":")[1] and joined_uri == location
+        else f"{scheme}:{joined_uri.partition(':')[2]}"
     )

@@ -1,6 +1,6 @@
-"""Schemas as nodes: what each says, where it stands, and what follows from it, found out once.
+"""Schemas as nodes: what each one says, where it stands, and what follows from it, computed once.
 
-A node is read, never changed. What it refers to is looked up among the definitions that it lives among.
+A node is read-only. References are looked up among the definitions of its `Schemas`.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ if TYPE_CHECKING:
 else:
 
     class once:  # noqa: N801 - it stands for a function
-        """`functools.cached_property` without the lock that it has before Python 3.12, which takes a tenth of all bundling."""
+        """`functools.cached_property` without its lock before Python 3.12, which costs a tenth of bundling."""
 
         def __init__(self, find):
             self.find = find
 
         def __get__(self, node, _):
-            found = node.__dict__[self.find.__name__] = self.find(node)
-            return found
+            value = node.__dict__[self.find.__name__] = self.find(node)
+            return value
 
 
 Fact = TypeVar("Fact")
@@ -55,21 +55,20 @@ _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 class Schemas(Mapping[str, "Node"]):
-    """Definitions by name, each a node that stands at its origin (`file#/pointer`).
+    """Definitions by name, each as a node at its origin (`file#/pointer`).
 
-    `unions` are the tagged unions that definitions are, where that is known already; `places` lead to the places in a document of what
-    was made of it.
+    `unions` holds the tagged unions among them that are already known; `places` maps places of a derived document to its source.
     """
 
     def __init__(
         self,
-        written: Mapping[str, Schema],
+        definitions: Mapping[str, Schema],
         origins: Mapping[str, str] = _NOTHING,
         *,
         unions: Mapping[str, Tagged | None] = _NOTHING,
         places: Mapping[str, str] = _NOTHING,
     ) -> None:
-        self.written: Final = written
+        self.written: Final = definitions
         self.unions: Final = unions
         self.places: Final = places
         self._origins: Final = origins
@@ -88,20 +87,20 @@ class Schemas(Mapping[str, "Node"]):
         return len(self.written)
 
     def node(self, schema: Any, at: str = "") -> Node:
-        """A schema that is no definition."""
+        """A node of a schema that is not a definition."""
         return Node(self, schema, at)
 
     def find(self, name: str, keys: Sequence[str]) -> Node:
-        """The schema to which keys lead from a definition."""
+        """The node at these keys of a definition."""
         return self[name].make(follow(self.written[name], keys), *keys) if keys else self[name]
 
     def forget(self, *names: str) -> None:
-        """Read these definitions anew, which have changed; without a name, all."""
+        """Discard the cached nodes of changed definitions, or of all."""
         for name in names or [*self._nodes]:
             self._nodes.pop(name, None)
 
     def fact(self, name: str, attribute: str, otherwise: Fact) -> Fact:
-        """An attribute of a definition's node; `otherwise` where there is none, or where it leads back to itself."""
+        """An attribute of a definition's node; `otherwise` if there is no definition or its attribute depends on itself."""
         if name not in self.written or (name, attribute) in self._open:
             return otherwise
         self._open.add((name, attribute))
@@ -111,17 +110,17 @@ class Schemas(Mapping[str, "Node"]):
             self._open.discard((name, attribute))
 
     def place_of_keyword(self, at: str) -> str:
-        """The place in the documents of a keyword: that of its schema, and the keyword."""
+        """The source place of a keyword: that of its schema, followed by the keyword."""
         schema, _, keyword = at.rpartition("/")
         return f"{relocated(schema, self.places)}/{keyword}"
 
 
 @dataclass(slots=True)
 class ObjectShape:
-    """What a schema demands of an object, with its parts and what they refer to.
+    """What a schema demands of an object, merged with its parts and references.
 
-    `excluded` are constants that a property must not have, `closed` the properties that may hold no text, or but the one given;
-    `says_more`: it demands what does not stand here.
+    `excluded` maps properties to constants that they must not have. `closed` maps properties that may hold no string to `None`, or to
+    the single string that is allowed. `says_more`: it demands something that is not represented here.
     """
 
     properties: dict[str, list[Node]] = field(default_factory=dict[str, "list[Node]"])
@@ -132,13 +131,13 @@ class ObjectShape:
     says_more: bool = False
 
     def tags(self, name: str) -> Tags:
-        """The constants that a property has at most; none where it may have other values."""
+        """The constants that a property is limited to; empty if it may have other values."""
         lists = [sub.listed for sub in self.properties.get(name, ()) if sub.listed is not None]
         tags = common(lists) if lists else []
         return by_key(tags) if all(isinstance(tag, str | int | float) for tag in tags) else {}
 
     def add(self, other: ObjectShape) -> None:
-        """Add what a part demands, which several parts may have in common."""
+        """Merge the demands of a part; parts may overlap."""
         spend(1 + len(other.properties) + len(other.required))
         self.is_object = self.is_object or other.is_object
         for name, subs in other.properties.items():
@@ -151,7 +150,7 @@ class ObjectShape:
         self.says_more |= other.says_more
 
     def add_common(self, branches: Sequence[Node]) -> None:
-        """Add what every branch of a nested union of objects demands alike, so that a union can be a variant of another."""
+        """Merge what all branches of a nested union of objects demand, so that a union can be a variant of another one."""
         shapes = [branch.shape for branch in branches]
         if not all(shape.is_object for shape in shapes):
             return
@@ -180,7 +179,9 @@ class ObjectShape:
 
 @dataclass(eq=False)
 class Node:
-    """One schema. `at` is its place in the source (`file#/pointer`), `owner` the definition that it belongs to, `keys` lead there."""
+    """One schema. `at` is its place in the source (`file#/pointer`), `owner` the definition that contains it, `keys` the path in that
+    definition.
+    """
 
     schemas: Schemas = field(repr=False)
     schema: Any
@@ -190,19 +191,19 @@ class Node:
 
     @property
     def place(self) -> str:
-        """Its place in the documents: `at`, unless the schema was made of another document, or a field was moved here."""
+        """Its source place: `at`, unless the schema is derived or its field was moved."""
         return relocated(self.at, self.schemas.places)
 
     # --- what it says ---
 
     @once
     def says(self) -> Schema:
-        """Its keywords; none, if it is `true` or `false`."""
+        """Its keywords; empty for `true` and `false`."""
         return self.schema if is_object(self.schema) else {}
 
     @once
     def demands(self) -> frozenset[str]:
-        """The keywords by which it can refuse a value."""
+        """Its asserting keywords."""
         return frozenset(key for key in self.says if key in ASSERTIONS)
 
     @property
@@ -211,29 +212,29 @@ class Node:
         return self.schema is False
 
     def text(self, keyword: str) -> str:
-        """What a keyword says, as text; empty if it says nothing."""
+        """The value of a keyword as text; empty if it is missing."""
         return str(self.says.get(keyword, ""))
 
     @property
     def types(self) -> list[str]:
-        """What `type` names."""
-        named = self.says.get("type", [])
-        return list(named) if is_array(named) else [named]
+        """The values of `type`."""
+        value = self.says.get("type", [])
+        return list(value) if is_array(value) else [value]
 
     @property
     def constant(self) -> Tag | None:
-        """The one value that it admits, where it says so by `const` or a single `enum` value."""
+        """The only value that it admits, if given by `const` or a single `enum` value."""
         return constant(self.schema)
 
     @once
     def is_null(self) -> bool:
-        """Whether it admits null, and null alone."""
+        """Whether it admits exactly null."""
         return is_null(self.schema)
 
     # --- the schemas in it ---
 
     def make(self, schema: Any, *below: str) -> Node:
-        """A schema that stands at a place below this one, or is made of it."""
+        """A node of a schema at a place below this one, or derived from it."""
         at = self.at + plain_pointer(*below) if below else self.at
         return Node(self.schemas, schema, at, self.owner, (*self.keys, *below))
 
@@ -242,29 +243,29 @@ class Node:
         return self.make({**self.says, **keywords})
 
     def without(self, *keywords: str) -> Node:
-        """The same schema less some keywords."""
+        """The same schema without some keywords."""
         return self.make({key: value for key, value in self.says.items() if key not in keywords})
 
     def inside(self, keyword: str) -> Node:
-        """The schema of a keyword that holds one; everything is accepted where the keyword is not there."""
+        """The subschema of a keyword; `true` if the keyword is missing."""
         return self.make(self.says.get(keyword, True), keyword)
 
     def each(self, keyword: str) -> list[Node]:
-        """The schemas of a keyword that holds a list of them."""
+        """The subschemas of a keyword that holds a list."""
         if keyword not in self.says:
             return []
         if keyword not in self._below:
-            listed = enumerate(self.says[keyword])
-            self._below[keyword] = [self.make(schema, keyword, str(index)) for index, schema in listed]
+            items = enumerate(self.says[keyword])
+            self._below[keyword] = [self.make(schema, keyword, str(index)) for index, schema in items]
         return self._below[keyword]  # type: ignore[no-any-return]
 
     def named(self, keyword: str) -> dict[str, Node]:
-        """The schemas of a keyword that holds them by name."""
+        """The subschemas of a keyword that holds a map."""
         if keyword not in self.says:
             return {}
         if keyword not in self._below:
-            held = self.says[keyword].items()
-            self._below[keyword] = {name: self.make(schema, keyword, name) for name, schema in held}
+            members = self.says[keyword].items()
+            self._below[keyword] = {name: self.make(schema, keyword, name) for name, schema in members}
         return self._below[keyword]  # type: ignore[no-any-return]
 
     @once
@@ -273,23 +274,23 @@ class Node:
 
     @once
     def parts(self) -> list[Node]:
-        """The schemas that judge the same value as this one does: those of `allOf`, and what `$ref` leads to."""
+        """The schemas that apply to the same instance: those of `allOf`, and the target of `$ref`."""
         whole = [self.make({"$ref": self.says["$ref"]})] if "$ref" in self.says else []
         return [*self.each("allOf"), *whole]
 
     @once
     def whole(self) -> list[Node]:
-        """It, its parts and theirs, at any depth: all that judges the same value, each definition once, a part after what has it."""
+        """It and its parts at any depth: everything that applies to the same instance, each definition once, parts after their owner."""
         schemas: list[Node] = []
-        seen: set[str] = set()
+        visited: set[str] = set()
         pending: list[Node] = [self]
         while pending:
             node = pending.pop()
             name = node.reference
             if name is not None and node is not self:
-                if name in seen:
+                if name in visited:
                     continue
-                seen.add(name)
+                visited.add(name)
                 node = node.schemas[name]
             schemas.append(node)
             pending.extend(reversed(node.parts))
@@ -297,26 +298,26 @@ class Node:
 
     @once
     def lineage(self) -> frozenset[str]:
-        """The definitions whose demands are all its own: itself, if it is one, and what it and its parts refer to."""
+        """The definitions whose demands all apply to it: itself, if it is one, and those that it and its parts refer to."""
         return frozenset(part.owner for part in self.whole if part is self.schemas.get(part.owner))
 
     @once
     def union(self) -> tuple[str, list[Node]] | None:
-        """The keyword and branches of the first union that stands directly in it."""
+        """The keyword and branches of the first union directly in it."""
         union = branches_of(self.says)
         return None if union is None else (union[0], self.each(union[0]))
 
     @property
     def branches(self) -> list[Node]:
-        """The branches of its union; none, if it is no union."""
+        """The branches of its union; empty if it is not a union."""
         return self.union[1] if self.union is not None else []
 
     @property
     def beside_null(self) -> Node:
-        """What it accepts beside null, where that is one schema and all that it says; else itself."""
-        left = [branch for branch in self.branches if not branch.is_null]
-        is_all = len(left) == 1 and self.union is not None and self.demands == frozenset({self.union[0]})
-        return left[0] if is_all and is_object(left[0].schema) else self
+        """What it accepts besides null, if that is a single schema and all that it says; else itself."""
+        others = [branch for branch in self.branches if not branch.is_null]
+        is_all = len(others) == 1 and self.union is not None and self.demands == frozenset({self.union[0]})
+        return others[0] if is_all and is_object(others[0].schema) else self
 
     # --- what follows ---
 
@@ -327,7 +328,7 @@ class Node:
 
     @property
     def referred(self) -> Node | None:
-        """The definition that it only refers to, as a node."""
+        """The node of the definition that it only refers to."""
         return None if self.reference is None else self.schemas[self.reference]
 
     @once
@@ -338,7 +339,7 @@ class Node:
 
     @once
     def kinds(self) -> frozenset[str]:
-        """The JSON types that it can accept at most, by what judges the value itself; an integer is a number."""
+        """An upper bound of the JSON types that it accepts, from the schemas that apply in place; an integer is a number."""
         if not is_object(self.schema):
             return frozenset() if self.refuses_all else ALL_KINDS
         spend()
@@ -361,7 +362,7 @@ class Node:
 
     @once
     def listed(self) -> list[Any] | None:
-        """The values that it admits at most, where it lists them as constants; references, parts and alternatives are followed."""
+        """The values that it is limited to, if constants list them; references, parts and alternatives are followed."""
         if not is_object(self.schema):
             return None
         spend()
@@ -378,7 +379,7 @@ class Node:
 
     @once
     def shape(self) -> ObjectShape:
-        """What it demands of an object. Unions inside it are left out."""
+        """What it demands of an object, without unions inside it."""
         shape = ObjectShape()
         if not is_object(self.schema):
             return shape
@@ -389,8 +390,8 @@ class Node:
         shape.required.update(says.get("required", ()))
         shape.exclude(self.excluded or {})
         for name, (sub, *_) in shape.properties.items():
-            refused = sub.says.get("not")
-            for one in refused.get("anyOf", [refused]) if is_object(refused) else ():
+            negation = sub.says.get("not")
+            for one in negation.get("anyOf", [negation]) if is_object(negation) else ():
                 shape.exclude(excluded_tags({"required": [name], "properties": {name: one}}) or {})
         closing = excluded_text(says.get("not"))
         shape.closed.update([closing] if closing is not None else [])
@@ -412,7 +413,7 @@ class Node:
 
     @once
     def is_of_objects(self) -> bool:
-        """Whether it accepts objects alone: by its type, or because two branches of a `oneOf` accept every other value."""
+        """Whether it accepts only objects: by its type, or because two branches of a `oneOf` accept all other values."""
         if self.kinds == OBJECTS or self.union is None or self.union[0] != "oneOf":
             return self.kinds == OBJECTS
         return sum(all(one.demands <= _OF_OBJECTS for one in branch.whole) for branch in self.union[1]) > 1
@@ -432,7 +433,7 @@ class Node:
 
     @once
     def fields(self) -> dict[str, list[Node]]:
-        """Each property with the schemas that judge it, own ones first, in source order."""
+        """Each property with the schemas that apply to it, own ones first, in source order."""
         fields: dict[str, list[Node]] = {}
         for part in self.whole:
             for name, schema in part.named("properties").items():
@@ -441,11 +442,11 @@ class Node:
 
     @once
     def required(self) -> frozenset[str]:
-        """The properties that an object must have."""
+        """The required properties."""
         return frozenset(name for part in self.whole for name in part.says.get("required", ()))
 
     def narrows(self, fields: Mapping[str, object]) -> bool:
-        """Whether it only narrows an object with these fields: it says nothing of other fields, and nothing of other values."""
+        """Whether it only narrows an object with these fields: it says nothing about other fields or other values."""
         if not is_object(self.schema):
             return True
         if not self.demands <= _NARROWING or self.schema.get("type", "object") != "object":
@@ -455,7 +456,7 @@ class Node:
 
     @property
     def lone_key(self) -> str | None:
-        """The one key that it lets an object have, and asks for."""
+        """The only key that it allows and requires of an object."""
         if self.demands != _OF_KEYED or self.says["type"] != "object" or self.says["additionalProperties"] is not False:
             return None
         names = list(self.says["properties"])
@@ -463,7 +464,9 @@ class Node:
 
 
 def keyed(branches: Sequence[Node]) -> dict[int, str]:
-    """The key of each branch that is an object with this key alone, where these keys tell all objects of a union apart; else none."""
+    """The key of each branch of an externally tagged union: an object with exactly this key. Empty if the keys do not discriminate the
+    objects.
+    """
     keys: dict[int, str] = {}
     for index, branch in enumerate(branches):
         if (key := branch.lone_key) is not None:
@@ -477,7 +480,7 @@ _UNLISTED: Final[list[Any] | None] = None
 _OF_OBJECTS: Final = BY_KIND["object"] | {"$ref", "allOf"}
 _OF_KEYED: Final = frozenset({"type", "properties", "required", "additionalProperties"})
 _OF_SHAPES: Final = frozenset({"type", "properties", "required", "not", "$ref", "allOf"})
-"""Keywords that a shape tells."""
+"""Keywords that a shape represents."""
 
 _NARROWING: Final = frozenset(
     {
@@ -485,4 +488,4 @@ _NARROWING: Final = frozenset(
         *("minProperties", "maxProperties", "allOf", "anyOf", "oneOf"),
     }
 )
-"""Keywords that may only narrow an object."""
+"""Keywords that can only narrow an object."""

@@ -1,4 +1,4 @@
-"""A validator of schemas in which patterns mean what ECMA-262 says and numbers are exact, for what acpgen judges itself."""
+"""A validator of schemas with patterns of ECMA-262 and exact numbers, for what acpgen itself validates."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 class Validator:
-    """Judges values by one schema of 2020-12 with its definitions. `options` are those of `jsonschema_rs`, whose errors it raises.
+    """Validates values by one 2020-12 schema with its definitions. `options` are those of `jsonschema_rs`, whose errors it raises.
 
-    `uncertain` are the definitions of which it accepts more than the schema says, since no engine has one of their patterns.
+    `uncertain` are the definitions that accept more than the schema says, because no engine supports one of their patterns.
     """
 
     def __init__(self, schema: Mapping[str, Any], **options: Any) -> None:
@@ -38,23 +38,23 @@ class Validator:
         return self._engine.is_valid(with_decimals(value))
 
     def errors(self, value: Any) -> Iterator[jsonschema_rs.ValidationError]:
-        """What the schema refuses in a value, in the words of the engine."""
+        """The errors of the engine for a value."""
         return iter(self._engine.iter_errors(with_decimals(value)))
 
     def place(self, error: jsonschema_rs.ValidationError) -> tuple[str | int, ...]:
-        """The place in the schema of what refuses."""
+        """The path in the schema of what refuses."""
         place = tuple(error.schema_path)
-        found: tuple[str | int, ...] = self._patterns.place(place) if "patternProperties" in place else place
-        return found
+        path: tuple[str | int, ...] = self._patterns.place(place) if "patternProperties" in place else place
+        return path
 
     def message(self, error: jsonschema_rs.ValidationError) -> str:
-        """What is wrong, with the pattern that the schema has."""
+        """The message of the engine, with the pattern as the schema has it."""
         head, mark, pattern = error.message.rpartition(_MISMATCH)
         return f'{head}{mark}{self._patterns.own(pattern[:-1])}"' if mark and pattern.endswith('"') else error.message
 
 
 def definitions_validator(definitions: Mapping[str, Any], references: Iterable[str] = ()) -> Validator:
-    """Compile definitions together, as a validator of objects that hold a value under the reference to its definition.
+    """Compile definitions into one validator. An instance is an object that holds a value under the reference to its definition.
 
     `references` are further places in the definitions.
     """

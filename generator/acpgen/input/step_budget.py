@@ -1,8 +1,8 @@
-"""Steps that the work on one protocol may take: what would go on for too long ends with a fault, at the same step on each machine.
+"""The step budget of the work on one protocol: excessive work ends with a fault, at the same step on each machine.
 
-A step is one look at a schema, at a value that is made from one, or at a page of text. The functions that every stage looks through count
-them, so that no stage is left out, and neither is one that is written tomorrow; outside of `bounded` nothing is counted. Within `account`
-all stages that work on one protocol share its steps: reading, every target, lint, and each side of a comparison.
+A step is one look at a schema, at a derived value or at a page of text. The functions that all stages use count steps, so that no stage
+is left out; outside `bounded` nothing is counted. Within `account`, all stages that work on one protocol share its steps: reading, every
+target, lint, and each side of a comparison.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from dataclasses import dataclass
 from typing import Final
 
 STEPS: Final = 2_000_000
-"""For a protocol of up to one MiB, and once more for each further MiB. The largest at hand takes a tenth."""
+"""The steps for a protocol of up to one MiB, and again for each further MiB. The largest real one takes a tenth."""
 
 _MIB: Final = 1 << 20
 
 
 @dataclass(slots=True)
 class Effort:
-    """The steps that are left, of how many, and the place that is worked on."""
+    """The remaining steps, the total, and the place that is worked on."""
 
     left: int
     steps: int
@@ -34,7 +34,7 @@ _ACCOUNT: Final[ContextVar[dict[tuple[str, int], Effort] | None]] = ContextVar("
 
 @contextmanager
 def account() -> Generator[None]:
-    """Count the steps of all work inside on one protocol together: a command, or one round of it."""
+    """Count all steps inside for the same protocol together: those of a command, or of one round of it."""
     token = _ACCOUNT.set({})
     try:
         yield
@@ -44,10 +44,10 @@ def account() -> Generator[None]:
 
 @contextmanager
 def bounded(at: str, size: int) -> Generator[None]:
-    """Count the steps of what is done inside, for a protocol of `size` characters in the file `at`.
+    """Count the steps inside, for a protocol of `size` characters in the file `at`.
 
-    Work inside of such work counts with it; so does earlier work on that protocol within an `account`. What takes too many steps, or
-    nests too deep, raises `Faults`.
+    Nested work counts towards the outer one, and so does earlier work on the same protocol within an `account`. Raises `Faults` if the
+    steps are used up or the nesting is too deep.
     """
     if _UNDER_WAY.get() is not None:
         yield
@@ -70,7 +70,7 @@ def bounded(at: str, size: int) -> Generator[None]:
 
 
 def spend(steps: int = 1) -> None:
-    """Count steps. Raises `Faults` when there are none left."""
+    """Count steps. Raises `Faults` if none are left."""
     effort = _UNDER_WAY.get()
     if effort is not None:
         effort.left -= steps
@@ -83,13 +83,13 @@ def spend(steps: int = 1) -> None:
 
 
 def working_on(at: str) -> None:
-    """Say which place the following steps are for."""
+    """Set the place that the following steps are for."""
     effort = _UNDER_WAY.get()
     if effort is not None:
         effort.at = at
 
 
 def spent() -> int:
-    """How many steps were taken so far."""
+    """The number of steps taken so far."""
     effort = _UNDER_WAY.get()
     return 0 if effort is None else effort.steps - effort.left

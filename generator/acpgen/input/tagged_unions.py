@@ -1,8 +1,8 @@
-"""How unions are recognised: by their marks, never by trying branches and falling through.
+"""Recognition of unions: by their tags, never by trying branches in turn.
 
-A *tagged* union has one property whose constants tell its branches apart: each branch owns one or several. Beside the tagged
-branches there may be one *fallback* (the tag is any string but the known ones) and one *default* (the tag may be omitted). Every
-other union is told apart *by shape*.
+A *tagged* union has a property whose constants discriminate its branches: each branch owns one or several. Beside the tagged branches
+there may be one *fallback* (the tag is any string but the known ones) and one *default* (the tag may be omitted). Every other union is
+discriminated *by shape*.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 Tag: TypeAlias = "str | int | float | bool"
 Tags: TypeAlias = Mapping[Hashable, Tag]
-"""Tags by what tells them apart as JSON."""
+"""Tags by their JSON equality key."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tagged:
-    """A recognised tagged union: positions of its branches, by role. `variants` has each tag with the branch that owns it.
+    """A tagged union: the positions of its branches by role. `variants` maps each tag to the branch that owns it.
 
-    The default branch is for objects without a tag. It may own tags, too.
+    The default branch is for objects without a tag; it may own tags, too.
     """
 
     tag: str
@@ -39,18 +39,18 @@ class Tagged:
 
     @property
     def first_tags(self) -> dict[int, Tag]:
-        """The tag that names a branch: the first of those that it owns."""
+        """The tag that names a branch: the first one that it owns."""
         return dict(reversed(self.variants))
 
     def among(self, places: Sequence[int]) -> Tagged:
-        """The same union where its branches are some of several: those at these places."""
+        """The same union with its branches at these places of a longer list."""
         variants = tuple((places[index], tag) for index, tag in self.variants)
         roles = (None if role is None else places[role] for role in (self.fallback, self.default))
         return Tagged(self.tag, variants, *roles)
 
 
 def constant(schema: object) -> Tag | None:
-    """The one value that a schema admits, where it says so by `const` or a single `enum` value."""
+    """The only value that a schema admits, if given by `const` or a single `enum` value."""
     if not is_object(schema):
         return None
     if "const" in schema and isinstance(schema["const"], str | int | float | bool):
@@ -62,12 +62,15 @@ def constant(schema: object) -> Tag | None:
 
 
 def constants(schema: object) -> list[Any] | None:
-    """The values that a schema admits, where it is a list of constants and nothing else."""
+    """The values that a schema admits, if it is a list of constants and nothing else."""
     if not is_object(schema):
         return None
-    said = {key for key in schema if asserts(key)}
-    lists = [*([[schema["const"]]] if "const" in said else []), *([schema["enum"]] if "enum" in said else [])]
-    if not lists or not said <= {"const", "enum", "type"}:
+    assertions = {key for key in schema if asserts(key)}
+    lists = [
+        *([[schema["const"]]] if "const" in assertions else []),
+        *([schema["enum"]] if "enum" in assertions else []),
+    ]
+    if not lists or not assertions <= {"const", "enum", "type"}:
         return None
     return [
         value
@@ -77,14 +80,14 @@ def constants(schema: object) -> list[Any] | None:
 
 
 def common(lists: Sequence[Sequence[Any]]) -> list[Any]:
-    """The values that are in all lists, each once."""
+    """The values that all lists share, each once."""
     spend(sum(map(len, lists)))
     first, *others = map(by_key, lists)
     return [value for key, value in first.items() if all(key in other for other in others)]
 
 
 def is_of_type(value: Any, schema: Schema) -> bool:
-    """Whether a value is of the types that a schema names."""
+    """Whether a value has one of the types that a schema names."""
     if "type" not in schema:
         return True
     names = schema["type"] if is_array(schema["type"]) else [schema["type"]]
@@ -97,14 +100,14 @@ def excluded_tags(negated: object) -> dict[str, dict[Hashable, Tag]] | None:
     if not is_object(negated):
         return None
     if set(negated) <= {"anyOf", "description"} and is_array(negated.get("anyOf")):
-        merged: dict[str, dict[Hashable, Tag]] = {}
+        union_of_branches: dict[str, dict[Hashable, Tag]] = {}
         for branch in negated["anyOf"]:
-            found = excluded_tags(branch)
-            if found is None:
+            constants_of_branch = excluded_tags(branch)
+            if constants_of_branch is None:
                 return None
-            for name, values in found.items():
-                merged.setdefault(name, {}).update(values)
-        return merged
+            for name, values in constants_of_branch.items():
+                union_of_branches.setdefault(name, {}).update(values)
+        return union_of_branches
     properties = negated.get("properties")
     required = negated.get("required")
     if not set(negated) <= {"type", "properties", "required"} or not is_object(properties):
@@ -112,14 +115,14 @@ def excluded_tags(negated: object) -> dict[str, dict[Hashable, Tag]] | None:
     if len(properties) != 1 or required != list(properties) or negated.get("type", "object") != "object":
         return None
     ((name, schema),) = properties.items()
-    listed = constants(schema)
-    if listed is None or not all(isinstance(value, str | int | float) for value in listed):
+    values_of_property = constants(schema)
+    if values_of_property is None or not all(isinstance(value, str | int | float) for value in values_of_property):
         return None
-    return {name: by_key(listed)}
+    return {name: by_key(values_of_property)}
 
 
 def excluded_text(negated: object) -> tuple[str, str | None] | None:
-    """The property that a `not` lets hold no text at all, or but the one given; `None` if the `not` says anything else."""
+    """The property that a `not` forbids to hold any string, or any but one, and that one; `None` if the `not` says anything else."""
     properties = negated.get("properties") if is_object(negated) else None
     if not is_object(negated) or not is_object(properties) or len(properties) != 1:
         return None
@@ -127,13 +130,13 @@ def excluded_text(negated: object) -> tuple[str, str | None] | None:
     rest = {key: value for key, value in negated.items() if key != "properties"}
     if rest not in ({"type": "object", "required": [name]}, {"required": [name]}) or not is_object(schema):
         return None
-    kept = constant(schema.get("not"))
-    whole = {"type": "string"} if kept is None else {"type": "string", "not": schema["not"]}
-    return (name, kept if isinstance(kept, str) else None) if schema == whole else None
+    allowed_value = constant(schema.get("not"))
+    whole = {"type": "string"} if allowed_value is None else {"type": "string", "not": schema["not"]}
+    return (name, allowed_value if isinstance(allowed_value, str) else None) if schema == whole else None
 
 
 def recognise(shapes: Sequence[ObjectShape]) -> Tagged | None:
-    """The tagged union that branches of these shapes make, or `None` where they are not discriminated by a tag."""
+    """The tagged union of branches with these shapes; `None` if no tag discriminates them."""
     if not shapes or not all(shape.is_object for shape in shapes):
         return None
     marks: dict[str, dict[int, Tags]] = {}
@@ -141,8 +144,8 @@ def recognise(shapes: Sequence[ObjectShape]) -> Tagged | None:
         for name in (name for name in shape.properties if name in shape.required):
             if tags := shape.tags(name):
                 marks.setdefault(name, {})[index] = tags
-    found = [one for name, own in marks.items() if (one := _by_tag(name, own, shapes)) is not None]
-    return max(found, key=lambda one: (len(one.first_tags), -len(one.variants)), default=None)
+    candidates = [one for name, own in marks.items() if (one := _by_tag(name, own, shapes)) is not None]
+    return max(candidates, key=lambda one: (len(one.first_tags), -len(one.variants)), default=None)
 
 
 def _by_tag(name: str, marks: Mapping[int, Tags], shapes: Sequence[ObjectShape]) -> Tagged | None:
@@ -164,18 +167,18 @@ def _by_tag(name: str, marks: Mapping[int, Tags], shapes: Sequence[ObjectShape])
             variants += [(index, tag) for tag in own.values()]
     if len(variants) > 1 and len({index for index, _ in variants}) == 1:
         return None  # an enumeration of one branch is no mark
-    return Tagged(name, tuple(variants), *(found[0] if found else None for found in (fallbacks, defaults)))
+    return Tagged(name, tuple(variants), *(positions[0] if positions else None for positions in (fallbacks, defaults)))
 
 
 def _is_fallback(name: str, tags: Tags, shape: ObjectShape) -> bool:
-    """Whether a branch is for objects whose tag is text, and none of the known ones."""
+    """Whether a branch takes objects whose tag is a string other than the known ones."""
     if name not in shape.required or not tags.keys() <= shape.excluded.get(name, {}).keys():
         return False
     return any(sub.kinds <= _TEXT for sub in shape.properties.get(name, ()))
 
 
 def _gives_way(name: str, tags: Tags, fallback: ObjectShape, default: ObjectShape) -> bool:
-    """Whether the fallback takes every object that the default branch takes and whose tag is text but no tag of the variants."""
+    """Whether the fallback takes every object of the default branch whose tag is a string but none of the known tags."""
     more = fallback.excluded[name].keys() - tags.keys()
     if name in default.closed:
         own = default.closed[name]
@@ -204,21 +207,21 @@ _TEXT: Final = frozenset({"string"})
 
 
 def types_of(schema: Schema) -> frozenset[str]:
-    """What `type` names, an integer as a number."""
+    """The values of `type`, with integer as number."""
     types = schema["type"] if is_array(schema["type"]) else [schema["type"]]
     return frozenset("number" if name == "integer" else name for name in types)
 
 
-def own_tag(found: Tagged, default: Node) -> str | None:
-    """The tag with which the default branch may be written out: the one that it lets be, or its title, if that is a word."""
+def own_tag(union: Tagged, default: Node) -> str | None:
+    """The tag under which the default branch can be written: the string that it allows, or its title if that is a word."""
     closed = default.shape.closed
-    if found.default in found.first_tags:
+    if union.default in union.first_tags:
         return None
-    if found.tag in closed or found.fallback is not None:
-        return closed.get(found.tag)
+    if union.tag in closed or union.fallback is not None:
+        return closed.get(union.tag)
     title = default.says.get("title")
     is_tag = isinstance(title, str) and re.fullmatch(r"[A-Za-z0-9_.-]+", title) is not None
-    return title if is_tag and title not in {tag for _, tag in found.variants} else None
+    return title if is_tag and title not in {tag for _, tag in union.variants} else None
 
 
 def lone_reference(schema: object) -> str | None:
@@ -235,7 +238,7 @@ def lone_reference(schema: object) -> str | None:
 
 
 def is_null(schema: object) -> bool:
-    """Whether a schema admits null, and null alone."""
+    """Whether a schema admits exactly null."""
     spend()
     if is_object(schema) and {key for key in schema if asserts(key)} == {"type"}:
         return schema["type"] in ("null", ["null"])
@@ -243,7 +246,7 @@ def is_null(schema: object) -> bool:
 
 
 def branches_of(schema: Schema) -> tuple[str, list[Any]] | None:
-    """The keyword and branches of the first union that stands directly in `schema`."""
+    """The keyword and branches of the first union directly in `schema`."""
     for keyword in ("oneOf", "anyOf"):
         if is_array(schema.get(keyword)) and schema[keyword]:
             return keyword, schema[keyword]

@@ -1,7 +1,7 @@
-"""Edits of JSON text that leave every other character as it is.
+"""Edits of JSON text that leave every other character unchanged.
 
-All edits of a text name places of the text as it was: `ordered` brings them into an order in which none moves the place of a later
-one. What is written takes the style of the text: its indentation, its separators, its line ends.
+All edits of a text refer to its original places: `ordered` sorts them so that none moves the place of a later one. New text follows the
+style of the old: its indentation, separators and line ends.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ Keys: TypeAlias = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """One change of a JSON value. `at` are the keys and indices that lead there; an item is added before the one with its index.
+    """One change of a JSON value. `at` are the keys and indices that lead to it; an item is inserted before the one with its index.
 
-    `after` is the key behind which a member is written: an empty text stands for the beginning, `None` for the end. JSON does not tell
-    these apart.
+    `after` is the key after which a member is written: an empty text is the beginning, `None` the end. It does not count for equality,
+    since JSON objects are unordered.
     """
 
     op: Literal["add", "remove", "replace"]
@@ -38,31 +38,33 @@ class Edit:
 
     @property
     def identity(self) -> str:
-        """Equal for equal edits alone; `1` and `true` are different values."""
+        """A text that is equal exactly for equal edits; `1` and `true` differ."""
         return dumps([self.op, self.at, self.value], sort_keys=True)
 
     def inside(self, other: Edit) -> bool:
-        """Whether this place lies below the other's."""
+        """Whether this place is below the other one."""
         return len(self.at) > len(other.at) and self.at[: len(other.at)] == other.at
 
 
 def ordered(edits: Iterable[Edit]) -> tuple[Edit, ...]:
-    """The edits so that each can be made after those before it: items from the last to the first, what lies inside first."""
-    given = list(edits)
-    return tuple(given[index] for index in sorted(range(len(given)), key=lambda index: _rank(given[index], index)))
+    """Sort edits so that each can be applied after those before it: items from last to first, inner ones first."""
+    originals = list(edits)
+    return tuple(
+        originals[index] for index in sorted(range(len(originals)), key=lambda index: _rank(originals[index], index))
+    )
 
 
 def patch(edits: Iterable[Edit]) -> list[JSON]:
     """The edits as a JSON Patch (RFC 6902)."""
     operations: list[JSON] = []
     for edit in ordered(edits):
-        told: dict[str, JSON] = {"op": edit.op, "path": plain_pointer(*edit.at)}
-        operations.append(told if edit.op == "remove" else {**told, "value": edit.value})
+        operation: dict[str, JSON] = {"op": edit.op, "path": plain_pointer(*edit.at)}
+        operations.append(operation if edit.op == "remove" else {**operation, "value": edit.value})
     return operations
 
 
 def edited(text: str, edits: Iterable[Edit]) -> str:
-    """The text with all edits made. The text is JSON. Raises `KeyError` where an edit names a place that is not there."""
+    """Apply edits to JSON text. Raises `KeyError` if the place of an edit does not exist."""
     style = _Style(text)
     for edit in ordered(edits):
         text = _apply(text, edit, style)
@@ -70,7 +72,7 @@ def edited(text: str, edits: Iterable[Edit]) -> str:
 
 
 def rewritten(text: str, value: JSON) -> str:
-    """The text of a value in the layout of an older text, which changes only where it says something else."""
+    """Write a value in the layout of an older text; unchanged parts keep their text."""
     style = _Style(text)
     for edit in _steps(loads(text), value, ()):
         text = _apply(text, edit, style)
@@ -78,7 +80,7 @@ def rewritten(text: str, value: JSON) -> str:
 
 
 def _steps(old: JSON, new: JSON, at: Keys) -> Iterator[Edit]:
-    """The edits that make one value of another, one after the other. The members of the whole text keep their order."""
+    """Yield the edits from one value to another, in order. The members of the root keep their order."""
     if (
         is_object(old)
         and is_object(new)
@@ -99,15 +101,15 @@ def _steps(old: JSON, new: JSON, at: Keys) -> Iterator[Edit]:
 
 
 def _item_steps(old: Sequence[JSON], new: Sequence[JSON], at: Keys) -> Iterator[Edit]:
-    """The edits of an array, from its end to its beginning."""
+    """Yield the edits of an array, from its end to its beginning."""
     import difflib
 
     matcher = difflib.SequenceMatcher(None, [*map(_one_line, old)], [*map(_one_line, new)], autojunk=False)
     for _, first, end, start, stop in reversed(matcher.get_opcodes()):
-        shared = min(end - first, stop - start)
-        yield from (Edit("add", (*at, end), item) for item in reversed(new[start + shared : stop]))
-        yield from (Edit("remove", (*at, index)) for index in reversed(range(first + shared, end)))
-        for index in range(shared):
+        common = min(end - first, stop - start)
+        yield from (Edit("add", (*at, end), item) for item in reversed(new[start + common : stop]))
+        yield from (Edit("remove", (*at, index)) for index in reversed(range(first + common, end)))
+        for index in range(common):
             yield from _steps(old[first + index], new[start + index], (*at, first + index))
 
 
@@ -116,7 +118,9 @@ def _one_line(value: JSON) -> str:
 
 
 def _rank(edit: Edit, index: int) -> tuple[object, ...]:
-    """Texts upwards, indices downwards, longer places before their beginnings; of one place, what is added last comes first."""
+    """The sort key of an edit: keys ascending, indices descending, longer places before their prefixes; of one place, the last added
+    comes first.
+    """
     steps = tuple((1, "", -key) if isinstance(key, int) else (0, key, 0) for key in edit.at)
     is_item_added = edit.op == "add" and isinstance(edit.at[-1], int) if edit.at else False
     return (*steps, (2, "", 0)), is_item_added, -index if is_item_added else index
@@ -134,8 +138,8 @@ def _apply(text: str, edit: Edit, style: _Style) -> str:
     place = members[str(last)]
     if edit.op != "remove":
         column = place.begins - _line_start(text, place.begins)
-        written = style.written(edit.value, _margin(text, place.offset), column)
-        return text[: place.begins] + written + text[positions.end(place.begins) :]
+        literal = style.written(edit.value, _margin(text, place.offset), column)
+        return text[: place.begins] + literal + text[positions.end(place.begins) :]
     names = list(members)
     index = names.index(str(last))
     if len(names) == 1:
@@ -158,8 +162,8 @@ def _added(positions: Positions, begins: int, members: Mapping[str, Place], edit
     margin = before.rpartition("\n")[2] if is_spread else _margin(text, begins)
     gap = f"{style.newline}{margin}" if is_spread else style.gap
     at = members[names[index]].offset if index < len(names) else positions.end(members[names[-1]].begins)
-    written = head + (style.written(edit.value, margin, len(margin + head)) if is_spread else style.line(edit.value))
-    piece = f"{written},{gap}" if index < len(names) else f",{gap}{written}"
+    entry = head + (style.written(edit.value, margin, len(margin + head)) if is_spread else style.line(edit.value))
+    piece = f"{entry},{gap}" if index < len(names) else f",{gap}{entry}"
     result = text[:at] + piece + text[at:]
     if is_spread or style.unit is None or len(_line(result, at)) <= max(style.width, len(_line(text, at))):
         return result
@@ -168,7 +172,7 @@ def _added(positions: Positions, begins: int, members: Mapping[str, Place], edit
 
 
 def _index(edit: Edit, names: list[str]) -> int:
-    """Before which of the members or items something is added."""
+    """The index before which a member or item is added."""
     last = edit.at[-1]
     if isinstance(last, int):
         if last > len(names):
@@ -180,7 +184,7 @@ def _index(edit: Edit, names: list[str]) -> int:
 
 
 def _first(text: str, begins: int, ends: int, head: str, value: JSON, style: _Style) -> str:
-    """The text with the first member or item of an object or array that is empty."""
+    """The text with the first member or item of an empty object or array."""
     opener, closer = text[begins], text[ends - 1]
     before = _margin(text, begins)
     column = begins - _line_start(text, begins) + 1 + len(head)
@@ -188,8 +192,8 @@ def _first(text: str, begins: int, ends: int, head: str, value: JSON, style: _St
     if style.unit is None or column + len(short) + 2 <= style.width:
         return f"{text[:begins]}{opener}{head}{short}{closer}{text[ends:]}"
     inner = before + style.unit
-    written = head + style.written(value, inner, len(inner) + len(head))
-    return f"{text[:begins]}{opener}{style.newline}{inner}{written}{style.newline}{before}{closer}{text[ends:]}"
+    entry = head + style.written(value, inner, len(inner) + len(head))
+    return f"{text[:begins]}{opener}{style.newline}{inner}{entry}{style.newline}{before}{closer}{text[ends:]}"
 
 
 def _line_start(text: str, at: int) -> int:
@@ -202,9 +206,9 @@ def _line(text: str, at: int) -> str:
 
 
 def _margin(text: str, at: int) -> str:
-    """The white space at the beginning of a line."""
-    found = _BLANK.match(text, _line_start(text, at))
-    return found.group() if found else ""
+    """The white space at the start of a line."""
+    match = _BLANK.match(text, _line_start(text, at))
+    return match.group() if match else ""
 
 
 _BLANK: Final = re.compile(r"[ \t]*")
@@ -215,8 +219,8 @@ _COMMA: Final = re.compile(r",([ \t]*)\S")
 
 
 class _Style:
-    """How a text is written. `unit` is one level of indentation, `None` for a text on one line; `width` is how long a line may be in
-    which an object or array stands as a whole, 0 if none does.
+    """The layout of a text. `unit` is one level of indentation, `None` for text on a single line; `width` is the maximum length of a
+    line that holds a whole object or array, 0 if there is none.
     """
 
     def __init__(self, text: str) -> None:
@@ -233,8 +237,8 @@ class _Style:
 
     @cached_property
     def _bare(self) -> list[str]:
-        """The lines with their texts blackened, so that brackets in them count for nothing."""
-        return _TEXTS.sub(lambda found: '"' + "_" * (len(found.group()) - 2) + '"', self.source).splitlines()
+        """The lines with the content of their strings masked, so that brackets in strings do not count."""
+        return _TEXTS.sub(lambda match: '"' + "_" * (len(match.group()) - 2) + '"', self.source).splitlines()
 
     @cached_property
     def width(self) -> int:
@@ -242,8 +246,8 @@ class _Style:
 
     @cached_property
     def gap(self) -> str:
-        found = next((found.group(1) for line in self._bare if (found := _COMMA.search(line))), None)
-        return found if found is not None else " " if self.colon.endswith(" ") else ""
+        match = next((match.group(1) for line in self._bare if (match := _COMMA.search(line))), None)
+        return match if match is not None else " " if self.colon.endswith(" ") else ""
 
     def text(self, value: JSON) -> str:
         return dumps(value, ensure_ascii=self.is_ascii)
@@ -253,7 +257,7 @@ class _Style:
         return dumps(value, ensure_ascii=self.is_ascii, separators=(f",{self.gap}", self.colon))
 
     def written(self, value: JSON, margin: str, column: int) -> str:
-        """A value whose line begins with `margin`, and which itself begins at a column."""
+        """A value in a line that begins with `margin`; the value begins at `column`."""
         short = self.line(value)
         is_short = not isinstance(value, dict | list) or not value
         if is_short or self.unit is None or column + len(short) + 1 <= self.width:
@@ -261,7 +265,7 @@ class _Style:
         return self.spread(value, margin)
 
     def spread(self, value: JSON, margin: str) -> str:
-        """An object or array with each member on lines of its own."""
+        """An object or array with each member on its own lines."""
         inner = margin + (self.unit or "")
         rows: list[str] = []
         if is_object(value):
@@ -276,9 +280,9 @@ class _Style:
 
 
 def lines_changed(old: str, new: str) -> Sequence[tuple[int, int, list[str]]]:
-    """What stands otherwise in a new text: the first and last line of the old one, counted from 1, and the lines in their place.
+    """The differences of two texts: the first and last line of the old one, from 1, and the new lines in their place.
 
-    Lines that are put between two come with the one before them, so that there always is a line that they stand for.
+    Lines that are inserted between two come with the line before, so that each difference replaces at least one line.
     """
     import difflib
 
@@ -288,12 +292,12 @@ def lines_changed(old: str, new: str) -> Sequence[tuple[int, int, list[str]]]:
     pairs = zip(reversed(before), reversed(after), strict=False)
     tail = min(rest, next((i for i, (one, other) in enumerate(pairs) if one != other), rest))
     matcher = difflib.SequenceMatcher(None, before[head : len(before) - tail], after[head : len(after) - tail])
-    found: list[tuple[int, int, list[str]]] = []
+    differences: list[tuple[int, int, list[str]]] = []
     for tag, *numbers in matcher.get_opcodes():
         first, end, start, stop = (number + head for number in numbers)
         if tag == "equal":
             continue
         if first == end:
             first, start, end, stop = (first - 1, start - 1, end, stop) if first else (0, 0, 1, stop + 1)
-        found.append((first + 1, end, after[start:stop]))
-    return found
+        differences.append((first + 1, end, after[start:stop]))
+    return differences

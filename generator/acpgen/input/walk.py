@@ -1,4 +1,4 @@
-"""Where schemas stand inside a schema, and which keywords judge it: what the table of keywords says, as sets."""
+"""Where subschemas stand in a schema, and which keywords assert: the table of keywords as sets."""
 
 from __future__ import annotations
 
@@ -17,19 +17,20 @@ K = TypeVar("K", bound=Hashable)
 SINGLE: Final = tuple(keyword.name for keyword in TABLE if keyword.holds == "schema")
 LISTS: Final = tuple(keyword.name for keyword in TABLE if keyword.holds == "list")
 MAPS: Final = tuple(keyword.name for keyword in TABLE if keyword.holds == "map")
-_HOLDS: Final = {keyword.name: keyword.holds for keyword in TABLE if keyword.holds in ("schema", "list", "map")}
+HOLDS: Final = {keyword.name: keyword.holds for keyword in TABLE if keyword.holds in ("schema", "list", "map")}
+"""The keywords that hold schemas: one, a list, or a map of them."""
 
 ANNOTATIONS: Final = frozenset(keyword.name for keyword in TABLE if keyword.role == "annotates" and not keyword.is_ours)
-"""Keywords that say something about a value and refuse none. Keywords that begin with `x-` are annotations too."""
+"""Keywords that describe a value and assert nothing. Keywords that begin with `x-` are annotations too."""
 
 BY_KIND: Final[Mapping[str, frozenset[str]]] = {
     kind: frozenset(keyword.name for keyword in TABLE if keyword.judges == kind)
     for kind in ("number", "string", "array", "object", "null", "boolean")
 }
-"""The assertions of 2020-12 that judge the values of one JSON type and pass over all others; an integer is a number."""
+"""The assertions of 2020-12 that apply to one JSON type only; an integer is a number."""
 
 ASSERTIONS: Final = frozenset(keyword.name for keyword in TABLE if keyword.role == "asserts")
-"""Every keyword by which a validator of 2020-12 can refuse a value."""
+"""Every keyword by which a 2020-12 validator can refuse a value."""
 
 
 def is_object(value: object) -> TypeGuard[dict[str, Any]]:
@@ -49,25 +50,25 @@ DEFINITIONS: Final = tuple(keyword.name for keyword in TABLE if keyword.role == 
 """Keywords that hold definitions."""
 
 KEYWORDS: Final = frozenset(keyword.name for keyword in TABLE if not keyword.is_ours)
-"""Keywords of JSON Schema, of every draft that is read."""
+"""Keywords of JSON Schema in all supported drafts."""
 
 
 _MAY_ASSERT: Final = frozenset(keyword.name for keyword in TABLE if keyword.role in ("asserts", "elsewhere"))
 
 
 def asserts(keyword: str) -> bool:
-    """Whether a keyword can refuse a value. What is no keyword cannot."""
+    """Whether a keyword can refuse a value; false for unknown keywords."""
     return keyword in _MAY_ASSERT
 
 
 @lru_cache(maxsize=256)
 def may_hold_schemas(key: str) -> bool:
-    """Whether a member of a schema, or of what is none, may hold schemas that no annotation and no keyword of definitions holds."""
+    """Whether a member of a schema, or of another object, may hold schemas: it is no annotation and holds no definitions."""
     return key not in ANNOTATIONS and not key.startswith("x-") and key not in DEFINITIONS
 
 
 def copied(value: J) -> J:
-    """A JSON value that shares no array and no object with `value`. Half again as fast as `copy.deepcopy`, which remembers what it met."""
+    """Copy a JSON value deeply. Half again as fast as `copy.deepcopy`, which tracks what it has copied."""
     if is_object(value):
         members: dict[str, Any] = {key: copied(each) if _holds(each) else each for key, each in value.items()}
         return cast("J", members)
@@ -82,10 +83,10 @@ def _holds(value: object) -> bool:
 
 
 def children(schema: Schema) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """The schemas directly below `schema`, each with its path of keys."""
+    """Yield the direct subschemas with their keys."""
     spend()
     for key, value in schema.items():
-        holds = _HOLDS.get(key)
+        holds = HOLDS.get(key)
         if holds is None:
             continue
         if is_array(value) and holds != "map":  # tuples of draft-07, too
@@ -99,9 +100,9 @@ def children(schema: Schema) -> Iterator[tuple[tuple[str, ...], Any]]:
 
 
 def inside(schema: object) -> Iterator[tuple[tuple[str, ...], Schema]]:
-    """A schema and those in it at any depth, each with the keys that lead to it, in the order of the text; booleans are left out.
+    """Yield a schema and its subschemas at any depth with their keys, in the order of the text; booleans are left out.
 
-    Who takes one may change it before taking the next.
+    The caller may change a schema before it takes the next one.
     """
     pending: list[tuple[tuple[str, ...], object]] = [((), schema)]
     while pending:
@@ -112,7 +113,7 @@ def inside(schema: object) -> Iterator[tuple[tuple[str, ...], Schema]]:
 
 
 def schemas_in(schema: object) -> Iterator[Schema]:
-    """A schema and those in it at any depth, in the order of the text, without the keys that lead there; booleans are left out."""
+    """Yield a schema and its subschemas at any depth, in the order of the text; booleans are left out."""
     pending = [schema]
     while pending:
         node = pending.pop()
@@ -121,7 +122,7 @@ def schemas_in(schema: object) -> Iterator[Schema]:
             yield node
             below: list[object] = []
             for key, value in node.items():
-                holds = _HOLDS.get(key)
+                holds = HOLDS.get(key)
                 if holds is not None and holds != "map" and is_array(value):  # tuples of draft-07, too
                     below += value
                 elif holds == "schema":
@@ -132,7 +133,7 @@ def schemas_in(schema: object) -> Iterator[Schema]:
 
 
 def unjudged(schema: Schema) -> Iterator[object]:
-    """The schemas directly below `schema` that judge no value: that of a text's content, and a condition on which nothing depends."""
+    """Yield the direct subschemas that never apply: `contentSchema`, and an `if` without `then` and `else`."""
     if "contentSchema" in schema:
         yield schema["contentSchema"]
     if "if" in schema and schema.keys().isdisjoint(("then", "else")):
@@ -140,13 +141,13 @@ def unjudged(schema: Schema) -> Iterator[object]:
 
 
 def demands(schema: Schema) -> Schema:
-    """A schema without what two definitions that are one may differ in: words, and the name that one of them asks for."""
+    """A schema without the keywords in which two equal definitions may differ: prose and the requested name."""
     spend()
     return {key: value for key, value in schema.items() if key not in PROSE and key != "x-name"}
 
 
 def is_definition(parts: Sequence[str]) -> bool:
-    """Whether keys lead from a document to a member of `$defs` or `definitions` that a keyword defines."""
+    """Whether keys lead from a document to a member of `$defs` or `definitions`, where these are keywords and not names."""
     around = "schema"
     for index, part in enumerate(parts):
         if around != "schema":
@@ -165,7 +166,7 @@ def is_definition(parts: Sequence[str]) -> bool:
 
 
 def refs(schema: object) -> Iterator[str]:
-    """What `$ref` says in a schema and in the schemas inside it."""
+    """The values of `$ref` in a schema and its subschemas."""
     return (node["$ref"] for node in schemas_in(schema) if isinstance(node.get("$ref"), str))
 
 
@@ -175,7 +176,7 @@ def references(schema: object) -> Iterator[str]:
 
 
 def refs_anywhere(value: object) -> Iterator[str]:
-    """What every text at a key `$ref` says, whether a keyword leads there or not."""
+    """Yield every string at a key `$ref`, whether a keyword leads there or not."""
     if is_object(value):
         if isinstance(value.get("$ref"), str):
             yield value["$ref"]
@@ -187,44 +188,44 @@ def refs_anywhere(value: object) -> Iterator[str]:
 
 
 def reachable(start: Iterable[K], below: Callable[[K], Iterable[K]]) -> dict[K, None]:
-    """What a start leads to, however far, and the start itself: each once."""
-    found: dict[K, None] = {}
+    """The nodes reachable from the start nodes, start included."""
+    visited: dict[K, None] = {}
     pending = list(start)
     while pending:
         each = pending.pop()
-        if each not in found:
-            found[each] = None
+        if each not in visited:
+            visited[each] = None
             pending.extend(below(each))
-    return found
+    return visited
 
 
 def strongly_connected(edges: Mapping[K, Iterable[K]]) -> Iterator[list[K]]:
-    """Groups of what leads to one another, what is led to first; all that is led to has edges (Tarjan's algorithm, without recursion)."""
-    seen: dict[K, int] = {}
+    """Yield the strongly connected components, targets before sources; every node has edges (Tarjan's algorithm, iterative)."""
+    indices: dict[K, int] = {}
     lowest: dict[K, int] = {}
     open_: dict[K, None] = {}
     for root in edges:
         path: list[tuple[K, Iterator[K]]] = []
-        entering: K | None = root if root not in seen else None
+        entering: K | None = root if root not in indices else None
         while entering is not None or path:
             if entering is not None:
-                seen[entering] = lowest[entering] = len(seen)
+                indices[entering] = lowest[entering] = len(indices)
                 open_[entering] = None
                 path.append((entering, iter(edges[entering])))
             here, rest = path[-1]
             entering = None
             for other in rest:
-                if other not in seen:
+                if other not in indices:
                     entering = other
                     break
                 if other in open_:
-                    lowest[here] = min(lowest[here], seen[other])
+                    lowest[here] = min(lowest[here], indices[other])
             else:
                 path.pop()
                 if path:
                     lowest[path[-1][0]] = min(lowest[path[-1][0]], lowest[here])
-                if lowest[here] == seen[here]:
-                    group = [each for each in open_ if seen[each] >= seen[here]]
+                if lowest[here] == indices[here]:
+                    group = [each for each in open_ if indices[each] >= indices[here]]
                     for each in group:
                         del open_[each]
                     yield group

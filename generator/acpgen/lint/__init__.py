@@ -1,7 +1,6 @@
-"""What `acpgen lint` looks for in schema files: the dialect, the meta-schema and the rules of the house.
+"""The checks of `acpgen lint` on schema files: the dialect, the meta-schema and the house rules.
 
-A rule is one function from a `Subject` to remarks.
-Its name with dashes is its public id, its docstring its documentation.
+A rule is one function from a `Subject` to remarks. Its name with dashes is its public id, its docstring its documentation.
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ RULES: Final[tuple[Rule, ...]] = (
 
 @dataclass(frozen=True, slots=True, order=True)
 class Finding:
-    """One thing that a rule found. `file` is written as people know it; `pointer` leads to the place inside it."""
+    """A violation of a rule. `file` is the path as displayed; `pointer` is the JSON Pointer into the file, as a URI fragment."""
 
     file: str
     line: int
@@ -70,8 +69,8 @@ class Finding:
 
 
 def require_rules(levels: Iterable[str], at: str) -> None:
-    """Raise `Faults` for every key of `[tool.acpgen.lint]` that is no rule."""
-    rule_ids = [rule_id(rule) for rule in RULES]
+    """Raise `Faults` for every key of `[tool.acpgen.lint]` that is not a rule."""
+    rule_ids = [name_rule(rule) for rule in RULES]
     faults = [
         UNKNOWN_NAME(at=f"{at}: tool.acpgen.lint", kind="rule", name=name, hint=did_you_mean(name, rule_ids))
         for name in levels
@@ -81,15 +80,15 @@ def require_rules(levels: Iterable[str], at: str) -> None:
         raise Faults(faults)
 
 
-def rule_id(rule: Rule) -> str:
+def name_rule(rule: Rule) -> str:
     """The public name of a rule: `description-missing`."""
     return rule.__name__.replace("_", "-")
 
 
 def lint(source: Source) -> tuple[Finding, ...]:
-    """Everything that the rules find in one protocol, in the order of files and lines.
+    """The findings of all rules in one protocol, ordered by file and line.
 
-    Raises `Faults` where a text is not JSON.
+    Raises `Faults` if a text is not JSON.
     """
     documents = parse_unchecked(source)
     subject = Subject(source, documents)
@@ -97,7 +96,7 @@ def lint(source: Source) -> tuple[Finding, ...]:
     rules = (dialect.schema_malformed,) if broken else RULES
     try:
         with bounded(documents.documents[0].path, documents.size):
-            return tuple(sorted({_finding(subject, rule, remark) for rule in rules for remark in rule(subject)}))
+            return tuple(sorted({_make_finding(subject, rule, remark) for rule in rules for remark in rule(subject)}))
     except Faults as caught:
         raise Faults(fault.move_to(source.at(fault.at)) for fault in caught.faults) from None
 
@@ -105,10 +104,10 @@ def lint(source: Source) -> tuple[Finding, ...]:
 def lint_paths(
     paths: Sequence[Path], projects: Collection[Path] = (), references: References = NO_REFERENCES
 ) -> tuple[Finding, ...]:
-    """What `lint` finds in the protocols at `paths`: folders that hold one, folders of such folders, or single files.
+    """The findings in the protocols at `paths`: folders of one protocol, folders of such folders, or single files.
 
     `projects` are the schema folders of projects. A file below one is read with the protocol that it belongs to, and only its own
-    findings are returned; what lies in one for the docs is no schema. `references` say what addresses mean. Raises `Faults`.
+    findings are returned; a project's files for the docs are not schemas. `references` maps URIs to files or drafts. Raises `Faults`.
     """
     faults: list[Fault] = []
     findings: set[Finding] = set()
@@ -126,57 +125,57 @@ def _lint_path(path: Path, projects: Collection[Path], references: References) -
     absolute = path.resolve()
     schema = next((folder for folder in projects if absolute.is_relative_to(folder.resolve())), None)
     if schema is not None and absolute == schema.resolve():
-        for protocol in protocols(schemas(read(path, references=references))):
+        for protocol in find_protocols(schemas(read(path, references=references))):
             yield from lint(protocol)
         return
     if schema is not None and path.is_file():
-        wanted = place(path)
-        for protocol in protocols(schemas(read(schema, references=references))):
-            own = next((file for file, _ in protocol.files if protocol.at(file) == wanted), None)
+        requested_file = place(path)
+        for protocol in find_protocols(schemas(read(schema, references=references))):
+            own = next((file for file, _ in protocol.files if protocol.at(file) == requested_file), None)
             if own is not None:
                 findings = lint(protocol)
-                yield from (finding for finding in findings if finding.file == wanted)
-                extended = protocol.taken[own].at if own in protocol.taken else wanted
-                there = {finding for finding in findings if finding.file == extended != wanted}
+                yield from (finding for finding in findings if finding.file == requested_file)
+                extended = protocol.taken[own].at if own in protocol.taken else requested_file
+                there = {finding for finding in findings if finding.file == extended != requested_file}
                 yield from there.difference(lint_paths([Path(extended)], projects, references) if there else ())
         return
-    for protocol in protocols(read(path, references=references)):
+    for protocol in find_protocols(read(path, references=references)):
         yield from lint(protocol)
 
 
-def protocols(source: Source) -> Iterator[Source]:
-    """The protocols in a folder: each folder with schema files is one, together with the folders inside it."""
+def find_protocols(source: Source) -> Iterator[Source]:
+    """Yield the protocols in a folder: each outermost folder with schema files is one, together with the folders inside it."""
     files = [(path, content) for path, content in source.files if path != dialect_file().name]
     folders = {posixpath.dirname(path) for path, _ in files}
     tops = [folder for folder in folders if not any(_is_inside(folder, other) for other in folders - {folder})]
     for top in sorted(tops):
         below = tuple((path[len(top) :].lstrip("/"), content) for path, content in files if _is_inside(path, top))
         root = posixpath.join(source.root, top) if top else source.root
-        taken = {path[len(top) :].lstrip("/"): each for path, each in source.taken.items() if _is_inside(path, top)}
-        yield replace(source, name=top or source.name, root=root, files=below, taken=taken)
+        origins = {path[len(top) :].lstrip("/"): each for path, each in source.taken.items() if _is_inside(path, top)}
+        yield replace(source, name=top or source.name, root=root, files=below, taken=origins)
 
 
 def _is_inside(path: str, folder: str) -> bool:
     return not folder or path.startswith(f"{folder}/")
 
 
-def _finding(subject: Subject, rule: Rule, remark: Remark) -> Finding:
+def _make_finding(subject: Subject, rule: Rule, remark: Remark) -> Finding:
     at = subject.source.at(remark.at)
     file, _, fragment = at.partition("#")
-    text_positions = positions(_text(subject, remark.at))
+    text_positions = positions(_read_text(subject, remark.at))
     offset, _ = text_positions.nearest(
         pointer_parts(fragment)
     )  # what the bundle made of several places stands near the first of them
     line, column = text_positions.line_and_column(offset)
-    return Finding(file, line, column, f"#{fragment}", rule_id(rule), remark.sentence)
+    return Finding(file, line, column, f"#{fragment}", name_rule(rule), remark.sentence)
 
 
-def _text(subject: Subject, at: str) -> str:
-    """The text that people wrote at a place."""
+def _read_text(subject: Subject, at: str) -> str:
+    """The source text for a location, as its author wrote it."""
     file, _, fragment = at.partition("#")
-    document, written = subject.found.find(file), subject.source.taken.get(file)
+    document, provenance = subject.found.find(file), subject.source.taken.get(file)
     assert document is not None, file
-    if written is None:
+    if provenance is None:
         return document.text
-    is_own, _ = written.origin(pointer_parts(fragment))
-    return (written.own if is_own else written.other).decode()
+    is_own, _ = provenance.origin(pointer_parts(fragment))
+    return (provenance.own if is_own else provenance.other).decode()

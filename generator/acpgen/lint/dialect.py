@@ -1,4 +1,4 @@
-"""Rules of the dialect itself: what the meta-schema in `schema/dialect.json` says about a file."""
+"""Rules of the dialect itself: violations of the meta-schema in `schema/dialect.json`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from acpgen.input.error_paths import Paths
 from acpgen.input.faults import UNKNOWN_SIDE
 from acpgen.input.load import FORMATS, check, refusal
 from acpgen.input.numbers import with_decimals
-from acpgen.lint.subject import Remark, Subject, remark_of
+from acpgen.lint.subject import Remark, Subject, make_remark
 from acpgen.pointers import pointer
 
 if TYPE_CHECKING:
@@ -26,27 +26,27 @@ Kind: TypeAlias = Literal["malformed", "unknown", "misplaced", "wrong"]
 _NOT_KEYWORDS: Final = (MISSPELT_KEYWORD, UNKNOWN_KEYWORD)
 
 _GRAVEST: Final[tuple[Kind, ...]] = get_args(Kind)
-"""Of several things to say about one place, the first of these kinds is said."""
+"""The kinds of faults in order of severity: of several faults at one location, only the first kind is reported."""
 
 
 def schema_malformed(subject: Subject) -> Iterable[Remark]:
     """A file breaks its draft of JSON Schema: a keyword has a value of the wrong form. No other rule is asked before it is mended."""
-    return _remarks(subject, "malformed")
+    return _select_remarks(subject, "malformed")
 
 
 def keyword_unknown(subject: Subject) -> Iterable[Remark]:
     """A keyword begins with `x-` and is not one of the dialect: it would be ignored in silence."""
-    return _remarks(subject, "unknown")
+    return _select_remarks(subject, "unknown")
 
 
 def keyword_misplaced(subject: Subject) -> Iterable[Remark]:
     """A keyword of the dialect stands where it means nothing, such as `x-method` on a field."""
-    return _remarks(subject, "misplaced")
+    return _select_remarks(subject, "misplaced")
 
 
 def keyword_wrong(subject: Subject) -> Iterable[Remark]:
     """A keyword of the dialect has a value that it does not know, or lacks a keyword that it goes together with."""
-    yield from _remarks(subject, "wrong")
+    yield from _select_remarks(subject, "wrong")
     sides = declared_sides(document.value for document in subject.documents)
     for node in subject.nodes:
         for fault in wrong_values(node.schema, node.at, sides):
@@ -59,7 +59,7 @@ def keyword_meaningless(subject: Subject) -> Iterable[Remark]:
     if subject.bundle is None:
         return
     notes = (each for each in subject.bundle.notes if not _is_extension(each))
-    yield from (remark_of(note) for note in notes)
+    yield from (make_remark(note) for note in notes)
     yield from (Remark(at, sentence) for at, sentence in subject.bundle.unread_remarks())
 
 
@@ -73,7 +73,7 @@ class _Verdict:
     remark: Remark
 
 
-def _remarks(subject: Subject, kind: Kind) -> Iterator[Remark]:
+def _select_remarks(subject: Subject, kind: Kind) -> Iterator[Remark]:
     return (judged.remark for judged in _judge(subject) if judged.kind == kind)
 
 
@@ -93,10 +93,10 @@ def _judge(subject: Subject) -> tuple[_Verdict, ...]:
         draft = draft_of(document.value, subject.found.reference_values)
         if draft is not MODERN:  # the meta-schema of the dialect is one of 2020-12
             for fault in check(document.value, document.path, subject.found.reference_values, patterns=True):
-                verdicts[fault.at] = _Verdict("malformed", remark_of(fault))
+                verdicts[fault.at] = _Verdict("malformed", make_remark(fault))
         paths = Paths(document.value)
         for error in validator.iter_errors(with_decimals(document.value)):
-            kind, sentence = _sort(error)
+            kind, sentence = _classify(error)
             if kind == "malformed" and draft is not MODERN:
                 continue
             at = document.path + pointer(*paths.of(error))
@@ -112,7 +112,7 @@ def _validator() -> jsonschema_rs.Draft202012Validator:
     return jsonschema_rs.Draft202012Validator(dict(meta_schema()), mask="it", validate_formats=True, formats=FORMATS)
 
 
-def _sort(error: jsonschema_rs.ValidationError) -> tuple[Kind, str]:
+def _classify(error: jsonschema_rs.ValidationError) -> tuple[Kind, str]:
     rule = [str(part) for part in error.schema_path]
     key = str(error.instance_path[-1]) if error.instance_path else ""
     forbidden = "patternProperties" in rule and key.startswith("x-")

@@ -1,4 +1,4 @@
-"""What `acpgen lint` found as a report that every format writes."""
+"""The findings of `acpgen lint` as a report for every output format."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from acpgen.diagnostics.model import Diagnostic, DiagnosticReport, RuleDescription, SourceLocation
 from acpgen.diagnostics.outline import counted, tally
-from acpgen.lint import RULES, rule_id
+from acpgen.lint import RULES, name_rule
 
 if TYPE_CHECKING:
     from acpgen.config import Level
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def lint_report(levels: Mapping[Finding, Level], title: str) -> DiagnosticReport:
-    """Findings with the levels of their rules as a report; those of rules that are off are counted."""
+    """A report of findings with the levels of their rules; findings of rules that are off are only counted."""
     diagnostics = tuple(_diagnostic(each, level) for each, level in sorted(levels.items()) if level != "off")
     off = sum(level == "off" for level in levels.values())
     severities = {each.severity for each in diagnostics}
@@ -69,5 +69,5 @@ def _diagnostic(finding: Finding, level: Level) -> Diagnostic:
 
 
 def _describe_rules(rules: Collection[str]) -> Sequence[RuleDescription]:
-    texts = ((rule_id(rule), " ".join((rule.__doc__ or "").split())) for rule in RULES)
+    texts = ((name_rule(rule), " ".join((rule.__doc__ or "").split())) for rule in RULES)
     return [RuleDescription(name, f"{text.split('. ')[0].rstrip('.')}.", text) for name, text in texts if name in rules]

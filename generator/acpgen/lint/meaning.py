@@ -1,4 +1,4 @@
-"""Rules about what the keywords of the dialect say: null, leniency, capabilities and methods."""
+"""Rules about the semantics of the dialect's keywords: null, leniency, capabilities and methods."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from acpgen.lint.subject import Remark, SourceNode, Subject
 from acpgen.meaning.methods import role_of
 
 STRICT_EVERYWHERE: Final = frozenset({"additionalDirectories"})
-"""Fields in which a bad value is an error wherever they stand: a dropped root would change what a session may touch."""
+"""Fields for which an invalid value is always an error: a dropped root would change what a session may access."""
 
 STRICT_IN_METHOD: Final = {"session/request_permission": frozenset({"title", "options", "subject"})}
-"""Fields of params in which a bad value is an error: people decide by them."""
+"""Fields of a method's params for which an invalid value is an error: users decide by them."""
 
 _PEERS: Final = ("agent", "client", "server")
 _KINDS: Final = {"request": "Request", "result": "Response", "notification": "Notification"}
@@ -28,21 +28,21 @@ def null_meaning_missing(subject: Subject) -> Iterable[Remark]:
     """An optional field admits null and does not say by `x-null` whether that clears the value or equals omission."""
     for node in subject.nodes:
         is_optional = node.role == "field" and not _is_required(node)
-        if is_optional and subject.admits_null(node) and not _null_is_told(subject, node):
+        if is_optional and subject.admits_null(node) and not _is_null_defined(subject, node):
             yield Remark(node.at, "This field accepts null. Define what null means: 'x-null': 'clears' or 'omitted'.")
 
 
 def null_meaning_misplaced(subject: Subject) -> Iterable[Remark]:
     """`x-null` stands on something that does not admit null and is no result of a method."""
     for node in subject.nodes:
-        is_result = role_of_node(node) == "result"
+        is_result = find_role(node) == "result"
         if "x-null" in node.schema and not is_result and not subject.admits_null(node):
             yield Remark(f"{node.at}/x-null", "Null is refused here. Remove 'x-null', or accept null.")
 
 
 def leniency_forbidden(subject: Subject) -> Iterable[Remark]:
     """A field is decoded leniently in which a bad value must be an error: extra roots, and what people decide a permission by."""
-    markers = {node.at for node in _capabilities(subject).values()}
+    markers = {node.at for node in _find_capabilities(subject).values()}
     for node in subject.nodes:
         if node.role != "field" or not node.owner or node.at in markers:
             continue
@@ -53,7 +53,7 @@ def leniency_forbidden(subject: Subject) -> Iterable[Remark]:
                 yield Remark(f"{node.at}/{keyword}", what)
 
 
-def _null_is_told(subject: Subject, node: SourceNode) -> bool:
+def _is_null_defined(subject: Subject, node: SourceNode) -> bool:
     target = subject.target(node)
     if "x-null" in node.schema or (target is not None and "x-null" in target.schema):
         return True
@@ -74,8 +74,8 @@ def _is_required(node: SourceNode) -> bool:
 
 def gate_dangling(subject: Subject) -> Iterable[Remark]:
     """The path of `x-capability` or `x-required-with` is not that of a capability in the `initialize` exchange."""
-    capabilities = _capabilities(subject)
-    for node, keyword, gate in _gates(subject):
+    capabilities = _find_capabilities(subject)
+    for node, keyword, gate in _find_gates(subject):
         if gate not in capabilities:
             hint = did_you_mean(gate, capabilities) or "The definitions of 'initialize' declare no capability."
             yield Remark(f"{node.at}/{keyword}", f"{shown(gate)} is not a capability that a peer can advertise. {hint}")
@@ -83,8 +83,8 @@ def gate_dangling(subject: Subject) -> Iterable[Remark]:
 
 def gate_misplaced(subject: Subject) -> Iterable[Remark]:
     """A gate stands on a definition that is not the params of a method, or on a field that is required in any case."""
-    for node, keyword, _ in _gates(subject):
-        if node.role == "definition" and ("x-method" not in node.schema or role_of_node(node) == "result"):
+    for node, keyword, _ in _find_gates(subject):
+        if node.role == "definition" and ("x-method" not in node.schema or find_role(node) == "result"):
             what = "A gate belongs on the params of a method, on a branch of a union or on a field, not on this definition. Move it."
             yield Remark(f"{node.at}/{keyword}", what)
         elif keyword == "x-required-with" and _is_required(node):
@@ -95,9 +95,11 @@ def gate_misplaced(subject: Subject) -> Iterable[Remark]:
 def gate_missing(subject: Subject) -> Iterable[Remark]:
     """A field has a gate in one definition, and a field of the same name has none in another."""
     gated = {
-        node.name: gate for node, keyword, gate in _gates(subject) if node.role == "field" and keyword == "x-capability"
+        node.name: gate
+        for node, keyword, gate in _find_gates(subject)
+        if node.role == "field" and keyword == "x-capability"
     }
-    payload = {node.at for node in _capabilities(subject).values()}
+    payload = {node.at for node in _find_capabilities(subject).values()}
     for node in subject.nodes:
         is_gated = "x-capability" in node.schema or "x-required-with" in node.schema
         if node.role == "field" and node.name in gated and node.at not in payload and not is_gated:
@@ -107,31 +109,31 @@ def gate_missing(subject: Subject) -> Iterable[Remark]:
 
 def capability_unused(subject: Subject) -> Iterable[Remark]:
     """Nothing in the schema depends on a capability, and it does not say so by `x-gates`."""
-    used = {gate for _, _, gate in _gates(subject)}
-    capabilities = _capabilities(subject)
+    used_gates = {gate for _, _, gate in _find_gates(subject)}
+    capabilities = _find_capabilities(subject)
     for path, node in capabilities.items():
         is_group = any(other.startswith(f"{path}.") for other in capabilities)
-        if not is_group and path not in used and "x-gates" not in node.schema:
+        if not is_group and path not in used_gates and "x-gates" not in node.schema:
             what = f"Nothing has the gate {shown(path)}. Add it where it belongs, or say 'x-gates': 'nothing' here."
             yield Remark(node.at, what)
 
 
 def capability_contradicted(subject: Subject) -> Iterable[Remark]:
     """A capability says by `x-gates` that nothing depends on it, and something does; or the keyword stands elsewhere."""
-    used = {gate: node.at for node, _, gate in _gates(subject)}
-    places = {node.at: path for path, node in _capabilities(subject).items()}
+    gate_places = {gate: node.at for node, _, gate in _find_gates(subject)}
+    places = {node.at: path for path, node in _find_capabilities(subject).items()}
     for node in subject.nodes:
         if "x-gates" not in node.schema:
             continue
         path = places.get(node.at)
         if path is None:
             yield Remark(f"{node.at}/x-gates", "'x-gates' is only for capabilities, and this is not one. Remove it.")
-        elif any(gate == path or gate.startswith(f"{path}.") for gate in used):
+        elif any(gate == path or gate.startswith(f"{path}.") for gate in gate_places):
             yield Remark(f"{node.at}/x-gates", f"Something depends on {shown(path)} after all. Remove 'x-gates'.")
 
 
-def _gates(subject: Subject) -> Iterator[tuple[SourceNode, str, str]]:
-    """Each gate in the schema: where it stands, as which keyword, and what it names."""
+def _find_gates(subject: Subject) -> Iterator[tuple[SourceNode, str, str]]:
+    """Yield each gate in the schema: its node, its keyword, and the capability that it names."""
     for node in subject.nodes:
         for keyword in ("x-capability", "x-required-with"):
             gate = node.schema.get(keyword)
@@ -140,36 +142,36 @@ def _gates(subject: Subject) -> Iterator[tuple[SourceNode, str, str]]:
 
 
 @lru_cache(maxsize=1)
-def _capabilities(subject: Subject) -> Mapping[str, SourceNode]:
+def _find_capabilities(subject: Subject) -> Mapping[str, SourceNode]:
     """Every capability that a peer can advertise, by the gate that names it (`agent:capabilities.session`)."""
     capabilities: dict[str, SourceNode] = {}
     for node in subject.definitions:
         if node.schema.get("x-method") == "initialize":
-            peer = _sender(subject, node)
-            for field in _fields(subject, node):
+            peer = _find_sender(subject, node)
+            for field in _find_fields(subject, node):
                 if field.name.lower().endswith("capabilities"):
-                    capabilities.update(_below(subject, field, f"{peer}:{field.name}"))
+                    capabilities.update(_find_capabilities_below(subject, field, f"{peer}:{field.name}"))
     return capabilities
 
 
-def _below(
+def _find_capabilities_below(
     subject: Subject, node: SourceNode, path: str, above: frozenset[str] = frozenset()
 ) -> Iterator[tuple[str, SourceNode]]:
-    for field in _fields(subject, node):
+    for field in _find_fields(subject, node):
         if field.name != "_meta" and field.at not in above:  # a capability inside itself says nothing new
             yield f"{path}.{field.name}", field
-            yield from _below(subject, field, f"{path}.{field.name}", above | {field.at})
+            yield from _find_capabilities_below(subject, field, f"{path}.{field.name}", above | {field.at})
 
 
-def _fields(subject: Subject, node: SourceNode) -> Iterator[SourceNode]:
-    """The fields of an object, through references and unions."""
-    seen: set[str] = set()
+def _find_fields(subject: Subject, node: SourceNode) -> Iterator[SourceNode]:
+    """Yield the fields of an object, including those reached through references, `allOf` and unions."""
+    visited: set[str] = set()
     queue = [node]
     while queue:
         inner = queue.pop()
-        if inner.at in seen:
+        if inner.at in visited:
             continue
-        seen.add(inner.at)
+        visited.add(inner.at)
         for child in subject.below(inner):
             if child.role == "field":
                 yield child
@@ -191,9 +193,9 @@ def method_mismatched(subject: Subject) -> Iterable[Remark]:
         if isinstance(method, str):
             groups.setdefault(method, []).append(node)
     for method, nodes in groups.items():
-        roles = [role_of_node(node) for node in nodes]
+        roles = [find_role(node) for node in nodes]
         for node, role in zip(nodes, roles, strict=True):
-            for what in _mismatches(method, node, role, nodes, roles):
+            for what in _find_mismatches(method, node, role, nodes, roles):
                 yield Remark(node.at, what)
 
 
@@ -204,26 +206,26 @@ def method_unlisted(subject: Subject) -> Iterable[Remark]:
         return
     roots = [node for node in subject.nodes if node.role == "document"]
     for node in subject.definitions:
-        role = role_of_node(node)
+        role = find_role(node)
         if "x-method" not in node.schema or role is None:
             continue
-        sender = _sender(subject, node)
+        sender = _find_sender(subject, node)
         name = f"{sender.capitalize()}{_KINDS[role]}"
-        listed = [envelopes[name]] if name in envelopes else []
+        candidates = [envelopes[name]] if name in envelopes else []
         if sender not in _find_peers(subject):
-            listed, name = [*roots, *envelopes.values()], "envelope of both peers"
-        if not any(node.at in _references(subject, envelope) for envelope in listed):
+            candidates, name = [*roots, *envelopes.values()], "envelope of both peers"
+        if not any(node.at in _find_references(subject, envelope) for envelope in candidates):
             yield Remark(node.at, f"The {name} does not list {node.name}. Add a branch that refers to it.")
 
 
-def role_of_node(node: SourceNode) -> str | None:
-    """What a definition with `x-method` is to its method: `request`, `notification` or `result`."""
+def find_role(node: SourceNode) -> str | None:
+    """The role of a definition with `x-method` in its method: `request`, `notification` or `result`; `None` if it has none."""
     if node.role != "definition" or "x-method" not in node.schema:
         return None
     return "result" if node.name.endswith("Result") else role_of(node.name)
 
 
-def _mismatches(
+def _find_mismatches(
     method: str, node: SourceNode, role: str | None, nodes: list[SourceNode], roles: list[str | None]
 ) -> Iterator[str]:
     if role is None:
@@ -246,33 +248,33 @@ def _mismatches(
         yield f"{first.name} and {node.name} are not both stable, though both belong to {method}. Mark both or none."
 
 
-def _sender(subject: Subject, node: SourceNode) -> str:
-    """The peer that sends a definition: the handler of the method sends the result, the other peer the params."""
+def _find_sender(subject: Subject, node: SourceNode) -> str:
+    """The sender of a definition: the side that handles the method sends the result, the other peer the params."""
     side = str(node.schema.get("x-side"))
-    if role_of_node(node) == "result" or side not in _find_peers(subject):
+    if find_role(node) == "result" or side not in _find_peers(subject):
         return side
     return next((peer for peer in _peers(subject) if peer != side), side)
 
 
 @lru_cache(maxsize=1)
 def _peers(subject: Subject) -> tuple[str, ...]:
-    """The two peers of the protocol. The envelopes and the methods name them."""
-    named = {str(node.schema.get("x-side")) for node in subject.definitions}
+    """The two peers of the protocol, as named by its methods and envelopes."""
+    mentioned_sides = {str(node.schema.get("x-side")) for node in subject.definitions}
     envelopes = {node.name for node in subject.definitions if node.schema.get("x-docs-ignore") is True}
     peers = _find_peers(subject)
-    named.update(peer for peer in peers if any(name.startswith(peer.capitalize()) for name in envelopes))
-    return tuple(peer for peer in peers if peer in named)
+    mentioned_sides.update(peer for peer in peers if any(name.startswith(peer.capitalize()) for name in envelopes))
+    return tuple(peer for peer in peers if peer in mentioned_sides)
 
 
 def _find_peers(subject: Subject) -> tuple[str, ...]:
-    """The peers that can be meant: those that the files declare, else those of ACP and MCP."""
+    """The possible peers: those that the files declare, else those of ACP and MCP."""
     declared = declared_sides(document.value for document in subject.documents)
     return _PEERS if declared == SIDES else declared
 
 
 @lru_cache(maxsize=64)
-def _references(subject: Subject, node: SourceNode) -> frozenset[str]:
-    """The places that a definition refers to directly, at any depth of its own text; other definitions are not entered."""
+def _find_references(subject: Subject, node: SourceNode) -> frozenset[str]:
+    """The places that a definition refers to directly, at any depth of its own schema; other definitions are not followed."""
     places: set[str] = set()
     queue = [node]
     while queue:

@@ -1,4 +1,4 @@
-"""Rules about how definitions hang together: references, names, unions."""
+"""Rules about the structure of definitions: references, names, unions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from acpgen.input.equality import by_key
 from acpgen.input.faults import DANGLING_REFERENCE, MALFORMED_KEYWORD, REFERENCE_NOT_GIVEN, UNKNOWN_SIDE
 from acpgen.input.schema_nodes import Node
 from acpgen.input.walk import DEFINITIONS, asserts
-from acpgen.lint.subject import Remark, SourceNode, Subject, remark_of
+from acpgen.lint.subject import Remark, SourceNode, Subject, make_remark
 from acpgen.naming.identifiers import ERROR_CODES, field_name, python_class
 from acpgen.pointers import pointer_parts
 
@@ -23,7 +23,7 @@ _OF_OTHER_RULES: Final = (
     SEVERAL_TARGETS,
     UNKNOWN_SIDE,
 )
-"""The faults that a rule of their own tells."""
+"""Faults that have a rule of their own."""
 
 
 def reference_dangling(subject: Subject) -> Iterable[Remark]:
@@ -36,12 +36,12 @@ def reference_dangling(subject: Subject) -> Iterable[Remark]:
 
 def reference_ambiguous(subject: Subject) -> Iterable[Remark]:
     """A reference can mean several places: a dynamic one with several targets, or an address or anchor that occurs twice."""
-    return (remark_of(fault) for fault in subject.faults if fault.kind == SEVERAL_TARGETS)
+    return (make_remark(fault) for fault in subject.faults if fault.kind == SEVERAL_TARGETS)
 
 
 def reference_looping(subject: Subject) -> Iterable[Remark]:
     """References lead only to one another, so that no type is ever reached."""
-    return (remark_of(fault) for fault in subject.faults if fault.kind == REFERENCE_LOOP)
+    return (make_remark(fault) for fault in subject.faults if fault.kind == REFERENCE_LOOP)
 
 
 def reference_unmarked(subject: Subject) -> Iterable[Remark]:
@@ -75,7 +75,7 @@ def name_colliding(subject: Subject) -> Iterable[Remark]:
     """Two definitions, types of fields or variants get one generated name, or two fields of one object one attribute."""
     for fault in subject.faults:
         if fault.kind == NAME_COLLISION:
-            yield remark_of(fault)
+            yield make_remark(fault)
     keys: dict[str, str] = {}
     for node in subject.nodes:
         path, _, fragment = node.at.partition("#")
@@ -91,16 +91,16 @@ def name_colliding(subject: Subject) -> Iterable[Remark]:
         other = classes.setdefault(python_class(name), name)
         if other != name:
             yield Remark(at, f"{name} and {other} are both named {python_class(name)}. Set 'x-name' on one of them.")
-        yield from _fields_colliding(definition)
+        yield from _find_colliding_fields(definition)
 
 
 def bundle_refused(subject: Subject) -> Iterable[Remark]:
     """The files cannot be brought together for a reason that no other rule names, such as a keyword that is not supported."""
-    return (remark_of(fault) for fault in subject.faults if not _is_told(fault))
+    return (make_remark(fault) for fault in subject.faults if not _is_reported(fault))
 
 
-def _is_told(fault: Fault) -> bool:
-    """Whether another rule says it."""
+def _is_reported(fault: Fault) -> bool:
+    """Whether another rule reports the fault."""
     if fault.kind == MALFORMED_KEYWORD:
         return str(fault.values["keyword"]).startswith("x-")
     return fault.kind in _OF_OTHER_RULES
@@ -111,7 +111,7 @@ def union_half_marked(subject: Subject) -> Iterable[Remark]:
     for union in subject.object_unions:
         tagged = union.tagged
         if tagged is None:
-            yield from _never_tagged(union.branches)
+            yield from _is_never_tagged(union.branches)
         elif tagged.default is not None and union.branches[tagged.default].shape.tags(tagged.tag):
             what = f"This branch gives '{tagged.tag}' a constant and does not require it. Add it to 'required'."
             yield Remark(union.branches[tagged.default].at, what)
@@ -127,11 +127,11 @@ def default_overlapping(subject: Subject) -> Iterable[Remark]:
         own = shape.tags(tagged.tag)
         if tagged.tag in shape.closed or any(one.is_null for one in shape.properties.get(tagged.tag, [])):
             continue
-        excluded = shape.excluded.get(tagged.tag, {})
+        excluded_tags = shape.excluded.get(tagged.tag, {})
         others = by_key(tag for index, tag in tagged.variants if index != tagged.default)
-        admitted = [tag for key, tag in others.items() if key not in excluded and (key in own or not own)]
-        if admitted:
-            tags = ", ".join(repr(tag) for tag in admitted)
+        admitted_tags = [tag for key, tag in others.items() if key not in excluded_tags and (key in own or not own)]
+        if admitted_tags:
+            tags = ", ".join(repr(tag) for tag in admitted_tags)
             what = f"This branch admits '{tagged.tag}' with the known {tags}. Exclude each known tag by 'not'."
             yield Remark(union.branches[tagged.default].at, what)
 
@@ -140,27 +140,29 @@ def _is_unstable(node: SourceNode) -> bool:
     return node.schema.get("x-unstable") is True
 
 
-def _never_tagged(branches: Sequence[Node]) -> Iterator[Remark]:
-    """Branches of a union that is not discriminated by a field, though two or more give it constants, one of them a lone one."""
+def _is_never_tagged(branches: Sequence[Node]) -> Iterator[Remark]:
+    """Yield remarks for a union without a discriminator in which at least two branches give a field constants, one of them a single
+    constant.
+    """
     for name in dict.fromkeys(name for branch in branches for name in branch.shape.properties):
         tags = [branch.shape.tags(name) for branch in branches]
         if sum(map(bool, tags)) < 2 or all(len(own) != 1 for own in tags):
             continue
-        seen: set[Hashable] = set()
+        earlier_tags: set[Hashable] = set()
         for branch, own in zip(branches, tags, strict=True):
             if not own:
                 what = f"Other branches give '{name}' a constant, this one does not, and it does not exclude theirs."
                 yield Remark(branch.at, f"{what} Mark it, or make it the one fallback.")
             elif name not in branch.shape.required:
                 yield Remark(branch.at, f"'{name}' has a constant here and is not required. Add it to 'required'.")
-            elif shared := [tag for key, tag in own.items() if key in seen]:
-                what = f"Another branch has the tag {shared[0]!r} too. Give each variant its own constant."
+            elif duplicates := [tag for key, tag in own.items() if key in earlier_tags]:
+                what = f"Another branch has the tag {duplicates[0]!r} too. Give each variant its own constant."
                 yield Remark(branch.at, what)
-            seen.update(own)
+            earlier_tags.update(own)
         return
 
 
-def _fields_colliding(definition: Node) -> Iterator[Remark]:
+def _find_colliding_fields(definition: Node) -> Iterator[Remark]:
     attributes: dict[str, str] = {}
     for field in definition.shape.properties:
         other = attributes.setdefault(field_name(field), field)

@@ -1,4 +1,4 @@
-"""What the rules of lint look at: the files of one protocol, every schema in them with its place and role, and their bundle."""
+"""The input of lint rules: the files of one protocol, every schema in them with its location and role, and their bundle."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ROLES: Mapping[str, Role] = {"$defs": "definition", "properties": "field", "any
 
 @dataclass(frozen=True)
 class SourceNode:
-    """One schema in a file: `parts` are the keys that lead to it, `owner` is the schema directly around it."""
+    """One schema in a file: `parts` are the keys that lead to it, `owner` is the directly enclosing schema."""
 
     file: str
     parts: tuple[str, ...]
@@ -36,22 +36,22 @@ class SourceNode:
 
     @cached_property
     def is_choice(self) -> bool:
-        """Whether the schema is a union with more than one branch beside null. Each of its branches asks."""
+        """Whether the schema is a union with more than one branch besides null. Cached, because each of its branches needs it."""
         union = branches_of(self.schema)
         return union is not None and sum(1 for branch in union[1] if not is_null(branch)) > 1
 
     @property
     def at(self) -> str:
-        """`file#/pointer`, as the bundle writes origins."""
+        """`file#/pointer`, the format of origins in the bundle."""
         return self.file + pointer(*self.parts)
 
     @property
     def name(self) -> str:
-        """The last key: the name of a definition or field."""
+        """The last key: the name of a definition or field; of a whole file, its path."""
         return self.parts[-1] if self.parts else self.file
 
     def around(self) -> Iterator[SourceNode]:
-        """The schema itself and those around it, from the inside out."""
+        """Yield the schema itself and its enclosing schemas, innermost first."""
         node: SourceNode | None = self
         while node is not None:
             yield node
@@ -60,21 +60,21 @@ class SourceNode:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What a rule has to say about one place (`file#/pointer`)."""
+    """The message of a rule about one location (`file#/pointer`)."""
 
     at: str
     sentence: str
 
 
-def remark_of(fault: Fault) -> Remark:
-    """A fault of the bundle as a remark."""
+def make_remark(fault: Fault) -> Remark:
+    """Convert a fault of the bundle to a remark."""
     what = fault.what()
     return Remark(fault.at, what[:1].upper() + what[1:])
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectUnion:
-    """A union of objects: its branches, null aside, and the tagged union that they make."""
+    """A union of objects: its branches without null, and the tagged union that they form; `None` if they form none."""
 
     branches: tuple[Node, ...]
     tagged: Tagged | None
@@ -82,7 +82,7 @@ class ObjectUnion:
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """One protocol version under examination. Its parts are made when a rule first asks for them."""
+    """One protocol version to lint. Its parts are computed on first use."""
 
     source: Source
     found: Documents
@@ -94,7 +94,7 @@ class Subject:
 
     @cached_property
     def nodes(self) -> tuple[SourceNode, ...]:
-        """Every schema of every file, in the order of the text, boolean schemas left out."""
+        """Every schema of every file, in the order of the text, without boolean schemas."""
         return tuple(
             node
             for document in self.documents
@@ -115,23 +115,23 @@ class Subject:
     @cached_property
     def _bundled(self) -> Bundle | tuple[Fault, ...]:
         try:
-            return bundled(self.found, is_apart=True)
+            return bundled(self.found)
         except Faults as caught:
             return caught.faults
 
     @property
     def bundle(self) -> Bundle | None:
-        """The files as one schema; `None` where they cannot be brought together, and `faults` says why."""
+        """The files as one schema; `None` if they cannot be bundled, for the reasons in `faults`."""
         return self._bundled if isinstance(self._bundled, Bundle) else None
 
     @property
     def faults(self) -> tuple[Fault, ...]:
-        """Why the files cannot be brought together; empty if they can."""
+        """The reasons why the files cannot be bundled; empty if they can."""
         return () if isinstance(self._bundled, Bundle) else self._bundled
 
     @cached_property
     def collected(self) -> Collected | None:
-        """The definitions as they were written, under local names; `None` where a reference or a name stands in the way."""
+        """The definitions as written in the files, under local names; `None` if a reference or a name makes that impossible."""
         try:
             return collect(self.found)
         except Faults:
@@ -139,15 +139,15 @@ class Subject:
 
     @cached_property
     def object_unions(self) -> tuple[ObjectUnion, ...]:
-        """Each union of objects in a definition, recognised once; what a `not` excludes and what an envelope lists are none."""
+        """Each union of objects in a definition; schemas under `not` and envelopes are left out."""
         if self.collected is None:
             return ()
         definitions = Schemas(self.collected.definitions, self.collected.origins)
-        unions = (_object_union(union) for one in definitions.values() for union in _unions(one))
+        unions = (_make_object_union(union) for one in definitions.values() for union in _find_unions(one))
         return tuple(union for union in unions if union is not None)
 
     def target(self, node: SourceNode) -> SourceNode | None:
-        """The schema that the `$ref` of `node` leads to; `None` where it leads nowhere or there is no `$ref`."""
+        """The target of the `$ref` of `node`; `None` if there is no `$ref` or it does not have exactly one target."""
         ref = node.schema.get("$ref")
         if not isinstance(ref, str):
             return None
@@ -165,14 +165,14 @@ class Subject:
         return addresses
 
     def below(self, node: SourceNode) -> Iterator[SourceNode]:
-        """The schemas directly inside `node`."""
+        """Yield the direct subschemas of `node`, without boolean schemas."""
         for path, child in children(node.schema):
             inner = self.by_place.get(node.file + pointer(*node.parts, *path)) if isinstance(child, dict) else None
             if inner is not None:
                 yield inner
 
     def admits_null(self, node: SourceNode, answers: dict[str, bool] | None = None) -> bool:
-        """Whether a schema accepts null, as far as types, constants, references and unions tell. `answers` are those that were reached."""
+        """Whether a schema accepts null, judging by types, constants, references and unions. `answers` caches results by location."""
         answers = {} if answers is None else answers
         if node.at not in answers:
             answers[node.at] = False  # references that lead only to one another; another rule says so
@@ -206,19 +206,19 @@ def _walk(node: SourceNode) -> Iterator[SourceNode]:
             yield from _walk(SourceNode(node.file, (*node.parts, *path), child, role, node))
 
 
-def _unions(node: Node) -> Iterator[Node]:
-    """The unions in a definition."""
+def _find_unions(node: Node) -> Iterator[Node]:
+    """Yield the unions in a definition."""
     if node.says.get("x-docs-ignore"):
         return
     if node.union is not None:
         yield node
     for keys, child in children(node.says):
         if is_object(child) and keys[0] != "not":
-            yield from _unions(node.make(child, *keys))
+            yield from _find_unions(node.make(child, *keys))
 
 
-def _object_union(union: Node) -> ObjectUnion | None:
-    """A union of objects, null aside; `None` where a branch may be something else."""
+def _make_object_union(union: Node) -> ObjectUnion | None:
+    """Make a union of objects, without null; `None` if a branch may be something else."""
     branches = tuple(branch for branch in union.branches if not branch.is_null)
     if not all(is_object(branch.schema) and branch.shape.is_object for branch in branches):
         return None

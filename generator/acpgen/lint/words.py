@@ -1,4 +1,4 @@
-"""Rules about what people read: descriptions and examples."""
+"""Rules about documentation: descriptions and examples."""
 
 from __future__ import annotations
 
@@ -20,7 +20,11 @@ def description_missing(subject: Subject) -> Iterable[Remark]:
     The tag of a variant, a reference for `_meta`, a field that a variant repeats and the one branch beside null need none.
     """
     for node in subject.nodes:
-        if node.role != "part" and not str(node.schema.get("description", "")).strip() and not _speaks_for_itself(node):
+        if (
+            node.role != "part"
+            and not str(node.schema.get("description", "")).strip()
+            and not _needs_no_description(node)
+        ):
             kind = "file" if node.role == "document" else node.role
             yield Remark(node.at, f"This {kind} has no description. Say what it is for, in a sentence or two.")
 
@@ -43,74 +47,75 @@ def method_example_missing(subject: Subject) -> Iterable[Remark]:
             yield Remark(node.at, f"{what} Add a complete, realistic one.")
 
 
-def _speaks_for_itself(node: SourceNode) -> bool:
+def _needs_no_description(node: SourceNode) -> bool:
     if any(part == "not" for part in node.parts):
         return True
     if node.role == "branch":
         assert node.owner is not None
         return is_null(node.schema) or not node.owner.is_choice
     if node.role == "field":
-        is_repeated = node.owner is not None and node.owner.role == "branch" and _declared_around(node)
+        is_repeated = node.owner is not None and node.owner.role == "branch" and _is_declared_around(node)
         return constant(node.schema) is not None or is_repeated or (node.name == "_meta" and "$ref" in node.schema)
     return False
 
 
-def _declared_around(node: SourceNode) -> bool:
-    """Whether an object around a branch has the field already, and the branch only narrows it."""
+def _is_declared_around(node: SourceNode) -> bool:
+    """Whether a schema around a branch already has the field, so that the branch only narrows it."""
     assert node.owner is not None
     return any(node.name in around.schema.get("properties", {}) for around in (*node.owner.around(),)[1:])
 
 
 @lru_cache(maxsize=1)
 def _judge(subject: Subject) -> tuple[tuple[bool, Remark], ...]:
-    """What is wrong with the examples; with each whether an example is refused, else a variant lacks one.
+    """Check the examples. Each remark comes with whether an example is invalid; otherwise a variant lacks one.
 
-    One compiled schema judges all: a field for each place with examples, whose value is the list of them.
+    One compiled schema validates everything: each list of examples is the value of one property per check.
     """
-    if subject.bundle is None:
+    if subject.collected is None:
         return ()
 
+    definitions, origins = subject.collected.definitions, subject.collected.origins
     places: dict[str, Schema] = {}
     instances: dict[str, Any] = {}
     remarks: list[tuple[bool, Remark]] = []
-    for name, definition in subject.bundle.definitions.items():
-        origin = subject.bundle.origins[name]
+    for name, definition in definitions.items():
+        origin = origins[name]
         for parts, schema in inside(definition):
             if not is_array(schema.get("examples")):
                 continue
             key = f"items {origin}{plain_pointer(*parts)}"
             instances[key] = schema["examples"]
             places[key] = {"items": {"$ref": reference_to(name, *parts)}}
-        branches = tuple(_branches(subject, name, definition))
+        branches = tuple(_find_branches(subject, origin, name, definition))
         if branches and not definition.get("examples"):
             remarks.append((False, Remark(origin, "This union has no examples. Add one of every variant.")))
         for at, branch in branches if definition.get("examples") else ():
             instances[f"contains {at}"] = definition["examples"]
             places[f"contains {at}"] = {"contains": branch}
-    whole = {"$defs": dict(subject.bundle.definitions), "properties": places}
+    whole = {"$defs": definitions, "properties": places}
     judge = Validator(whole, mask="it")
     paths = Paths(instances)
     for error in judge.errors(instances):
         key, *rest = paths.of(error)
-        asked, _, at = key.partition(" ")
-        if asked == "items":
-            remarks.append((True, _refused(at, rest, judge.message(error))))
+        check, _, at = key.partition(" ")
+        if check == "items":
+            remarks.append((True, _make_refusal(at, rest, judge.message(error))))
         else:
             sentence = "No example of this union shows this variant. Add one to the 'examples' of the union."
             remarks.append((False, Remark(at, sentence)))
     return tuple({remark.at: (is_example, remark) for is_example, remark in reversed(remarks)}.values())
 
 
-def _refused(at: str, rest: list[str], message: str) -> Remark:
+def _make_refusal(at: str, rest: list[str], message: str) -> Remark:
     where = f"at {plain_pointer(*rest[1:])}, " if rest[1:] else ""
     sentence = f"The schema refuses this example: {where}{message}. Correct one of the two."
     return Remark(f"{at}/examples/{rest[0]}", sentence)
 
 
-def _branches(subject: Subject, name: str, definition: Schema) -> Iterator[tuple[str, Schema]]:
-    """Place and schema of each branch of a union that stands in the files as a definition. Lists of constants are none."""
-    assert subject.bundle is not None
-    at = subject.bundle.origins[name]
+def _find_branches(subject: Subject, at: str, name: str, definition: Schema) -> Iterator[tuple[str, Schema]]:
+    """Yield the location and schema of each branch of a union that is a definition in the files, without null and without unions of
+    constants.
+    """
     union = branches_of(definition)
     if union is None or at not in subject.by_place or subject.by_place[at].role != "definition":
         return

@@ -1,4 +1,4 @@
-"""What a schema means.
+"""The meaning of a schema: from a bundle to the intermediate representation (IR).
 
-In: a bundle. Out: `ir.Protocol`, frozen data without anything specific to Python, and the same as JSON (`interchange`).
+Input: a bundle. Output: `ir.Protocol`, frozen data without anything specific to Python, and the same as JSON (`interchange`).
 """

@@ -1,4 +1,4 @@
-"""What a protocol asks beyond shapes, as plain rows: its methods by definition."""
+"""What a protocol requires beyond shapes, as plain rows: its methods by definition."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from acpgen.bundle.bundle import Bundle
 from acpgen.input.patterns import Patterns
 
 Row: TypeAlias = dict[str, Any]
-"""Arguments by name; those that have their default are left out."""
+"""Arguments by name; those equal to their default are omitted."""
 
 
 def protocol_row(protocol: ir.Protocol, bundle: Bundle) -> Row:
-    """What the schema does not say of a protocol, as it stands beside it under `x-protocol`: the definitions that engines take with other
-    patterns, and the schema's own patterns by those.
+    """What the schema does not state about a protocol, as stored beside it under `x-protocol`.
+
+    `judging` holds the definitions whose patterns were rewritten for regular expression engines; `patterns` maps rewritten patterns to
+    those of the schema.
     """
     patterns = Patterns(bundle.definitions.values())
     return {

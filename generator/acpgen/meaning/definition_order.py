@@ -1,4 +1,4 @@
-"""An order of definitions for languages that want what is used before what uses it."""
+"""An order of definitions for languages that require declaration before use."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from acpgen.input.walk import strongly_connected
 
 
 def references(definition: ir.Definition) -> tuple[str, ...]:
-    """The definitions that one refers to, each once, in the order in which they stand."""
+    """The names of the definitions that a definition refers to, without duplicates, in order of occurrence."""
     return tuple(dict.fromkeys(_references(definition)))
 
 
@@ -30,7 +30,7 @@ def _references(definition: ir.Definition) -> Iterator[str]:
 
 
 def referred(type_: ir.Type) -> Iterator[str]:
-    """The definitions that a type names, in its order; one as often as it is named."""
+    """The names of the definitions that a type refers to, in order, with duplicates."""
     match type_:
         case ir.Ref(name=name):
             yield name
@@ -47,9 +47,10 @@ def referred(type_: ir.Type) -> Iterator[str]:
 
 
 def ordered(protocol: ir.Protocol) -> tuple[tuple[ir.Definition, ...], ...]:
-    """All definitions in groups: each refers only to itself and to groups before it. A group of several is a circle.
+    """All definitions in groups, each of which refers only to itself and to earlier groups.
 
-    The order depends on the protocol alone, and is that of the schema where nothing else is needed.
+    A group of several definitions is a reference cycle. The order depends on the protocol alone, and is that of the schema where
+    possible.
     """
     names, definitions = tuple(protocol.definitions), protocol.definitions
     edges = {name: [other for other in references(definitions[name]) if other in definitions] for name in names}

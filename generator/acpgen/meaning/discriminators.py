@@ -1,4 +1,7 @@
-"""Which fields tell the branches of unions apart. Their constants are marks, and no lists that grow: none of them is kept as unknown."""
+"""The discriminator fields of unions.
+
+Their constants are tags, not enumerations that may grow, so unknown values of them are not preserved.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,8 @@ from acpgen.input.walk import inside
 
 
 def discriminators(schemas: Schemas) -> dict[str, set[str]]:
-    """The fields by which each record is told from the other branches of its unions, by the definition of the record."""
-    found: dict[str, set[str]] = {}
+    """The names of the discriminator fields of each record in its unions, by the definition of the record."""
+    names_by_record: dict[str, set[str]] = {}
     for top in schemas.values():
         for keys, schema in inside(top.schema):
             if branches_of(schema) is None:
@@ -24,14 +27,14 @@ def discriminators(schemas: Schemas) -> dict[str, set[str]]:
             branches = [branch for branch in node.branches if branch.kinds == OBJECTS]
             for branch, name in _marked(node, branches):
                 for record in _records(branch):
-                    found.setdefault(record, set()).add(name)
-    return found
+                    names_by_record.setdefault(record, set()).add(name)
+    return names_by_record
 
 
 def _marked(node: Node, branches: list[Node]) -> Iterator[tuple[Node, str]]:
-    """The branches with their tag; where no tag tells all of them apart, with each field whose constants differ between them.
+    """Yield the branches of a union with their tag; without a common tag, with each field whose constants differ between branches.
 
-    One branch may lack the field: that would be the default. Where only one branch may take a value (`oneOf`), any may.
+    One branch may lack the field: it would be the default. For an exclusive union (`oneOf`), any number of branches may.
     """
     if node.tagged is not None:
         yield from ((branch, node.tagged.tag) for branch in branches)
@@ -49,38 +52,41 @@ def _marked(node: Node, branches: list[Node]) -> Iterator[tuple[Node, str]]:
 
 
 def _records(branch: Node) -> Iterator[str]:
-    """The definitions that a branch is made of: the one it refers to, with its parts, and the branches of that where it is a union."""
-    pending, seen = [branch.without("not")], set[str]()
+    """Yield the definitions that a branch consists of: the one it refers to with its parts, and the branches of that one if it is a
+    union.
+    """
+    pending, visited = [branch.without("not")], set[str]()
     while pending:
         node = pending.pop().referred
-        if node is not None and node.owner not in seen:
-            seen.add(node.owner)
+        if node is not None and node.owner not in visited:
+            visited.add(node.owner)
             yield from dict.fromkeys(part.owner for part in node.whole)
             pending += [one.without("not") for one in node.branches]
 
 
 def tags_by_type(union: ir.TaggedUnion) -> dict[str, list[str | int | float | bool]]:
-    """The tags that each branch of a union owns, by the definition of the branch."""
-    found: dict[str, list[str | int | float | bool]] = {}
+    """The tags of each branch of a union, by the definition of the branch."""
+    tags_by_name: dict[str, list[str | int | float | bool]] = {}
     for variant in union.variants:
-        found.setdefault(variant.type, []).append(variant.tag)
-    return found
+        tags_by_name.setdefault(variant.type, []).append(variant.tag)
+    return tags_by_name
 
 
 def type_with_tag(name: str, member: str, tag: Any, definitions: Mapping[str, ir.Definition]) -> str:
-    """The definition that holds the objects with a tag, of those that a variant may lead to: one may be a union by the same member."""
-    seen: set[str] = set()
-    while isinstance(union := definitions.get(name), ir.TaggedUnion) and union.tag == member and name not in seen:
-        seen.add(name)
+    """The definition of the objects with a tag, among those a variant leads to; nested unions with the same tag member are followed."""
+    visited: set[str] = set()
+    while isinstance(union := definitions.get(name), ir.TaggedUnion) and union.tag == member and name not in visited:
+        visited.add(name)
         name = next((v.type for v in union.variants if key_of(v.tag) == key_of(tag)), name)
     return name
 
 
 @dataclass(frozen=True, slots=True)
 class SharedTag:
-    """A field by which records that are tried in order are told apart as far as it goes: the constants that each of them takes there.
+    """A field that discriminates, as far as possible, between records that are tried in order.
 
-    Branches that take no objects have none. `optional` are the positions of the records that need not have the field.
+    `tags` are the constants of each record for the field; branches that accept no objects have none. `optional` are the positions of the
+    records in which the field is not required.
     """
 
     field: str
@@ -89,45 +95,49 @@ class SharedTag:
 
 
 def shared_tag(union: ir.AnyOf, definitions: Mapping[str, ir.Definition]) -> SharedTag | None:
-    """The field that tells most of such records apart; `None` where there is none."""
-    named = {
+    """The field that distinguishes most of the records of a union; `None` if there is none."""
+    definitions_by_index = {
         index: definitions[one.name]
         for index, one in enumerate(union.types)
         if takes_objects(one, definitions) and isinstance(one, ir.Ref)
     }
-    listed = {index: _constants(one, definitions) for index, one in named.items() if isinstance(one, ir.Record)}
-    if len(listed) < sum(takes_objects(one, definitions) for one in union.types):
+    fields_by_index = {
+        index: _constants(one, definitions) for index, one in definitions_by_index.items() if isinstance(one, ir.Record)
+    }
+    if len(fields_by_index) < sum(takes_objects(one, definitions) for one in union.types):
         return None
-    found = [
+    candidates = [
         SharedTag(
             name,
-            tuple(listed[index][name][0] if index in listed else () for index in range(len(union.types))),
-            tuple(index for index, own in listed.items() if not own[name][1].required),
+            tuple(
+                fields_by_index[index][name][0] if index in fields_by_index else () for index in range(len(union.types))
+            ),
+            tuple(index for index, own in fields_by_index.items() if not own[name][1].required),
         )
-        for name in next(iter(listed.values()), ())
-        if all(name in own for own in listed.values())
+        for name in next(iter(fields_by_index.values()), ())
+        if all(name in own for own in fields_by_index.values())
     ]
-    best = max(found, key=lambda one: _groups(one.tags), default=None)
+    best = max(candidates, key=lambda one: _groups(one.tags), default=None)
     return None if best is None or _groups(best.tags) == 1 else best
 
 
 def _constants(
     record: ir.Record, definitions: Mapping[str, ir.Definition]
 ) -> dict[str, tuple[tuple[ir.JSON, ...], ir.Field]]:
-    """The fields of a record that are one of some constants."""
-    found: dict[str, tuple[tuple[ir.JSON, ...], ir.Field]] = {}
+    """The fields of a record whose values are limited to constants, by name, with these constants."""
+    constant_fields: dict[str, tuple[tuple[ir.JSON, ...], ir.Field]] = {}
     for field in record.fields:
         type_ = definitions[field.type.name] if isinstance(field.type, ir.Ref) else field.type
         is_closed = isinstance(type_, ir.Enum) and type_.openness == "closed"
         values = [value.value for value in type_.values] if isinstance(type_, ir.Enum) and is_closed else []
         values += type_.values if isinstance(type_, ir.Constant) else ()
         if values and None not in values and field.leniency == ir.Leniency():
-            found[field.name] = tuple(values), field
-    return found
+            constant_fields[field.name] = tuple(values), field
+    return constant_fields
 
 
 def _groups(tags: Sequence[tuple[ir.JSON, ...]]) -> int:
-    """How many sets of branches the constants choose."""
+    """The number of distinct sets of branches that the tags select."""
     owners: dict[Hashable, list[int]] = {}
     for index, own in enumerate(tags):
         for key in {key_of(tag) for tag in own}:
@@ -138,7 +148,7 @@ def _groups(tags: Sequence[tuple[ir.JSON, ...]]) -> int:
 def takes_objects(
     type_: ir.Type, definitions: Mapping[str, ir.Definition], through: frozenset[str] = frozenset()
 ) -> bool:
-    """Whether a type takes any object."""
+    """Whether a type accepts any objects."""
     match type_:
         case ir.Anything() | ir.Map():
             return True

@@ -1,4 +1,4 @@
-"""What can be wrong with the meaning of a protocol: its methods, sides and keywords, and what cannot be made of it."""
+"""Faults in the meaning of a protocol: its methods, sides and keywords, and constructs that are unsupported."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""The IR as JSON, for back ends in any language: written, read again, and the JSON Schema of what is written.
+"""The IR as JSON, for back ends in any language: writing, reading, and its JSON Schema.
 
-A value of `ir` is an object with the name of its class as `kind`, but for a `Method`, whose `kind` says that it is a request or a
-notification; members that equal their default are left out. The whole is a
-`Protocol` that says by `ir` in which version of the model it is written. Back ends should accept members and kinds that they do not
-know while the first number of the version stays.
+A value of `ir` is an object with the name of its class as `kind`, except for a `Method`, whose `kind` is `request` or `notification`;
+members equal to their default are omitted. The document is a `Protocol` whose member `ir` is the version of the model. Back ends should
+accept unknown members and kinds as long as the major version stays the same.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _SCALARS: Final = {str: "string", bool: "boolean", int: "integer", float: "numbe
 
 
 def dump(value: object) -> ir.JSON:
-    """A value of the IR as JSON; of a `Protocol`, with the version of the model."""
+    """A value of the IR as JSON; a `Protocol` includes the version of the model."""
     if is_dataclass(value) and not isinstance(value, type):
         result: dict[str, ir.JSON] = {"kind": type(value).__name__}
         if isinstance(value, ir.Protocol):
@@ -48,7 +47,7 @@ def dump(value: object) -> ir.JSON:
 
 
 def _is_default(field: Field[Any], item: object) -> bool:
-    """Whether a member may be left out. `True` is no `1`, though Python calls them equal."""
+    """Whether a member equals its default and is omitted. `True` and `1` differ here, though they are equal in Python."""
     if field.default_factory is not MISSING:
         return bool(item == field.default_factory())
     return field.default is not MISSING and type(item) is type(field.default) and bool(item == field.default)
@@ -57,20 +56,20 @@ def _is_default(field: Field[Any], item: object) -> bool:
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
-def load(written: ir.JSON) -> ir.Protocol:
-    """The protocol that `dump` has written. Raises `ValueError` where it is of another version, or something else."""
-    if not isinstance(written, dict) or written.get("kind") != "Protocol":
+def load(document: ir.JSON) -> ir.Protocol:
+    """Load a protocol from the output of `dump`. Raises `ValueError` for another major version or another kind of document."""
+    if not isinstance(document, dict) or document.get("kind") != "Protocol":
         raise ValueError("this is no protocol as the IR is written")
-    version = str(written.get("ir"))
+    version = str(document.get("ir"))
     if version.partition(".")[0] != ir.VERSION.partition(".")[0]:
         raise ValueError(f"this is version {version} of the IR; version {ir.VERSION} is read here")
-    found = _read(written, ir.Protocol)
-    assert isinstance(found, ir.Protocol)
-    return found
+    protocol = _read(document, ir.Protocol)
+    assert isinstance(protocol, ir.Protocol)
+    return protocol
 
 
 def _read(value: Any, hint: Any) -> Any:
-    """The value of a member whose type is `hint`."""
+    """Load the value of a member of type `hint`."""
     if isinstance(value, dict) and _means_class(hint):
         table = cast("dict[str, Any]", value)
         class_ = hint if hint in _CLASSES.values() else _CLASSES.get(str(table.get("kind")))
@@ -89,13 +88,13 @@ def _read(value: Any, hint: Any) -> Any:
     if get_origin(hint) is not None and isinstance(value, dict) and issubclass(get_origin(hint), Mapping):
         return {key: _read(item, get_args(hint)[1]) for key, item in cast("dict[str, Any]", value).items()}
     if isinstance(value, list) and get_origin(hint) in (Union, types.UnionType):
-        listed: Any = cast("Any", value)
-        return next((_read(listed, part) for part in get_args(hint) if get_origin(part) is tuple), listed)
+        items_: Any = cast("Any", value)
+        return next((_read(items_, part) for part in get_args(hint) if get_origin(part) is tuple), items_)
     return cast("Any", value)
 
 
 def _means_class(hint: Any) -> bool:
-    """Whether a type holds values of the IR, not just JSON."""
+    """Whether a type includes classes of the IR, not only JSON."""
     return hint in _CLASSES.values() or any(part in _CLASSES.values() for part in get_args(hint))
 
 
@@ -103,7 +102,7 @@ def _means_class(hint: Any) -> bool:
 
 
 def schema() -> dict[str, Any]:
-    """The JSON Schema 2020-12 of what `dump` writes of a protocol: a definition for each class, with its docstring."""
+    """The JSON Schema 2020-12 of a protocol as `dump` writes it: a definition for each class, with its docstring."""
     definitions = {name: _object(class_) for name, class_ in _CLASSES.items()}
     for name in _ALIASES:
         definitions[name] = _of_alias(getattr(ir, name))
@@ -153,7 +152,7 @@ def _of(hint: Any) -> dict[str, Any]:
 
 
 def _of_alias(hint: Any) -> dict[str, Any]:
-    """The same of a type whose name is no reference: its parts."""
+    """The schema of a type by its structure, without references to named aliases."""
     origin, inner = get_origin(hint), get_args(hint)
     if origin is Literal:
         return {"enum": list(inner)}
@@ -175,7 +174,7 @@ def _of_alias(hint: Any) -> dict[str, Any]:
 
 
 def _is_json(parts: tuple[Any, ...]) -> bool:
-    """Whether a union is that of all JSON values."""
+    """Whether the parts of a union are those of any JSON value."""
     return any(get_origin(part) is list for part in parts) and any(get_origin(part) is dict for part in parts)
 
 

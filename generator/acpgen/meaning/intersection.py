@@ -1,4 +1,4 @@
-"""Several schemas for one value, as one schema that accepts what all of them accept."""
+"""The intersection of several schemas as one schema, which accepts what all of them accept."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from acpgen.meaning.constants import values
 from acpgen.meaning.subsumption import TIGHTENED, implies
 
 MOST_BRANCHES: Final = 64
-"""Unions are not multiplied with each other to more branches."""
+"""The maximum number of branches of a product of unions."""
 
 
 def meet(nodes: list[Node]) -> Node | None:
-    """One schema that says the same as all of several; `None` where none can be written that makes a type.
+    """The intersection of several schemas; `None` if it cannot be written as a schema that has a type.
 
-    Scalars and arrays become one; a union becomes a union of its branches, each with all that is said beside it.
+    Scalars and arrays are merged; a union becomes a union of its branches, each combined with all sibling assertions.
     """
-    found = _Meeting()
-    return found.build(nodes[0]) if all(map(found.add, nodes)) else None
+    meeting = _Meeting()
+    return meeting.build(nodes[0]) if all(map(meeting.add, nodes)) else None
 
 
 class _Meeting:
-    """What was said so far: keywords that are one, and unions whose branches each need the rest."""
+    """The schemas added so far: merged keywords, and unions whose branches each need to be combined with the rest."""
 
     def __init__(self) -> None:
         self.leaf: Schema = {}
@@ -35,7 +35,7 @@ class _Meeting:
         self.referred: set[str] = set()
 
     def add(self, node: Node) -> bool:
-        """Take in one more schema. False if it says what cannot be made one."""
+        """Add a schema. False if it has an assertion that cannot be merged."""
         if node.refuses_all:
             self.leaf["enum"] = []
         rest = {key: value for key, value in node.says.items() if asserts(key)}
@@ -53,7 +53,7 @@ class _Meeting:
         return own and all(self.add(part) for part in node.each("allOf"))
 
     def _keyword(self, node: Node, keyword: str, value: Any) -> bool:
-        """Take in one keyword."""
+        """Merge one keyword. False if that is not possible."""
         if keyword in ("const", "enum"):
             keyword, value = "enum", values({keyword: value})
         if keyword not in self.leaf:
@@ -81,12 +81,12 @@ class _Meeting:
         return True
 
     def build(self, node: Node) -> Node | None:
-        """The one schema."""
+        """The merged schema; `None` if there is none."""
         if "enum" in self.leaf:
-            listed = [value for value in self.leaf["enum"] if is_of_type(value, self.leaf)]
-            if any(BY_KIND[kind_of(value)] & self.leaf.keys() for value in listed):
+            constants = [value for value in self.leaf["enum"] if is_of_type(value, self.leaf)]
+            if any(BY_KIND[kind_of(value)] & self.leaf.keys() for value in constants):
                 return None
-            self.leaf = {"enum": listed}
+            self.leaf = {"enum": constants}
         if self.leaf.get("type") == [] or self.leaf.get("enum") == []:
             return node.make(False)
         if not self.unions:
@@ -94,14 +94,14 @@ class _Meeting:
         if prod(len(branches) for _, branches in self.unions) > MOST_BRANCHES:
             return None
         (keyword, branches), *others = self.unions
-        beside = [*([self.leaf] if self.leaf else []), *({key: listed} for key, listed in others)]
+        beside = [*([self.leaf] if self.leaf else []), *({key: alternatives} for key, alternatives in others)]
         whole = [{"allOf": [branch, *beside]} if beside else branch for branch in branches]
-        left = [one for one in whole if node.make(one).kinds]
-        return node.make({keyword: left} if left else False)
+        satisfiable = [one for one in whole if node.make(one).kinds]
+        return node.make({keyword: satisfiable} if satisfiable else False)
 
 
 _UNWRITTEN: Final[int] = 10**MOST_DIGITS
-"""A schema cannot hold this number and what lies above it."""
+"""Numbers from here on cannot be written in a schema."""
 
 
 def _types(one: Any, other: Any) -> list[str]:
@@ -112,4 +112,4 @@ def _types(one: Any, other: Any) -> list[str]:
 
 
 _OTHERS: Final = frozenset({"type", "enum", "multipleOf", "items", "pattern", "uniqueItems"})
-"""What can be one, beside limits."""
+"""Keywords that can be merged, in addition to limits."""

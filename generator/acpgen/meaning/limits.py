@@ -1,4 +1,4 @@
-"""The limits of numbers, strings and arrays: the keyword of each, and whether a value is within them."""
+"""The limits of numbers, strings and arrays: their keywords, and whether a value is within them."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ OF_NUMBERS: Final[Mapping[str, str]] = {
 }
 OF_STRINGS: Final[Mapping[str, str]] = {"min_length": "minLength", "max_length": "maxLength", "pattern": "pattern"}
 OF_ARRAYS: Final[Mapping[str, str]] = {"min_items": "minItems", "max_items": "maxItems"}
-"""The keywords by the names that the IR has for them."""
+"""The keywords by their names in the IR."""
 
 
 def limits_of(type_: ir.Number | ir.String | ir.Array | ir.Tuple) -> dict[str, Any]:
-    """The limits that a type has, by keyword."""
+    """The limits of a type, by keyword."""
     names = OF_NUMBERS if isinstance(type_, ir.Number) else OF_STRINGS if isinstance(type_, ir.String) else OF_ARRAYS
     limits = {keyword: getattr(type_, name) for name, keyword in names.items()}
     return {keyword: limit for keyword, limit in limits.items() if limit is not None}
 
 
 def is_number_within(type_: ir.Number, value: int | float) -> bool:
-    """Whether a number is of a type."""
+    """Whether a number matches a type."""
     if isinstance(value, float) and not (isinstance(value, ExactNumber) or math.isfinite(value)):
         return False
     number, limits = exact(value), {keyword: exact(limit) for keyword, limit in limits_of(type_).items()}
@@ -46,5 +46,5 @@ def is_number_within(type_: ir.Number, value: int | float) -> bool:
 
 
 def is_length_within(type_: ir.String, text: str) -> bool:
-    """Whether a text is as long as a type asks; its pattern is not looked at."""
+    """Whether the length of a text is within the limits of a type; the pattern is ignored."""
     return (type_.min_length or 0) <= len(text) <= (len(text) if type_.max_length is None else type_.max_length)

@@ -1,4 +1,4 @@
-"""Bundle → IR: what the schema means. One function per shape; a shape that is not understood is said, never skipped."""
+"""Lowering of a bundle to the IR. One function per shape; a shape that is not supported is reported, never skipped."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ _ANYTHING: Final = ir.Anything()
 
 
 def lower(bundle: Bundle, *, keep_unknown: bool = False) -> ir.Protocol:
-    """Read the meaning of a bundle. `keep_unknown` makes every closed union and enumeration tolerated.
+    """Lower a bundle to the IR. `keep_unknown` makes each closed union and enumeration tolerate and preserve unknown values.
 
-    Raises `Faults`: leniency that is not known, definitions that mark no method, and a schema without type and method.
+    Raises `Faults` for unknown leniency keywords, definitions that mark no method, and a schema without any type and method.
     """
     schemas = bundle.nodes()
     definitions = _definitions(schemas, bundle.framing, keep_unknown, frozenset())
@@ -66,7 +66,7 @@ def lower(bundle: Bundle, *, keep_unknown: bool = False) -> ir.Protocol:
 def _definitions(
     schemas: Schemas, framing: frozenset[str], keep_unknown: bool, inexact: frozenset[str]
 ) -> dict[str, ir.Definition]:
-    """What every definition means. `inexact` are those already known to accept more than their schemas do."""
+    """Lower all definitions. `inexact` are those already known to accept more than their schemas do."""
     work = _Lowering(schemas, keep_unknown=keep_unknown, notes=Notes(inexact))
     definitions = {name: work.definition(name, node) for name, node in schemas.items() if name not in framing}
     definitions.update(work.synthesised)
@@ -106,7 +106,7 @@ class _Lowering:
             return self._tagged(name, node, node.tagged)
         if is_record(node):
             return self._record(name, node)
-        type_ = self._with_record(name, node) or type_of(self.notes, node, named=True)
+        type_ = self._with_record(name, node) or type_of(self.notes, node, is_definition=True)
         return ir.Alias(name=name, type=type_, **self._common(node))
 
     def _common(self, node: Node) -> dict[str, Any]:
@@ -140,27 +140,27 @@ class _Lowering:
 
     # --- tagged unions ---
 
-    def _tagged(self, name: str, node: Node, found: Tagged) -> ir.TaggedUnion:
+    def _tagged(self, name: str, node: Node, tagged: Tagged) -> ir.TaggedUnion:
         assert node.union is not None
         keyword, branches = node.union
-        variants = tuple(self._variant(index, branches[index], tag, found) for index, tag in found.variants)
+        variants = tuple(self._variant(index, branches[index], tag, tagged) for index, tag in tagged.variants)
         roles: dict[str, Any] = {}
-        if found.fallback is not None:
-            roles |= self._fallback(branches[found.fallback])
-        if found.default is not None:
-            roles |= self._default(name, node, keyword, branches[found.default], found)
-        openness = self._openness(node, is_open=found.fallback is not None)
+        if tagged.fallback is not None:
+            roles |= self._fallback(branches[tagged.fallback])
+        if tagged.default is not None:
+            roles |= self._default(name, node, keyword, branches[tagged.default], tagged)
+        openness = self._openness(node, is_open=tagged.fallback is not None)
         if openness == "tolerated":
             if roles.get("default_admits_unknown"):
                 openness = "closed"  # the default branch reads unknown tags already
             else:
-                roles["fallback"] = self._synthesise(name, node.place, branches, found)
+                roles["fallback"] = self._synthesise(name, node.place, branches, tagged)
         return ir.TaggedUnion(
-            name=name, tag=found.tag, variants=variants, openness=openness, **roles, **self._common(node)
+            name=name, tag=tagged.tag, variants=variants, openness=openness, **roles, **self._common(node)
         )
 
-    def _variant(self, index: int, branch: Node, tag: Any, found: Tagged) -> ir.Variant:
-        self._note_exclusion(branch, found, index)
+    def _variant(self, index: int, branch: Node, tag: Any, tagged: Tagged) -> ir.Variant:
+        self._note_exclusion(branch, tagged, index)
         owned = self._record_of(branch)
         return ir.Variant(
             tag=tag,
@@ -174,22 +174,26 @@ class _Lowering:
         )
 
     def _record_of(self, branch: Node) -> Node:
-        """The definition that a branch refers to, whatever its `not` keeps out."""
+        """The definition that a branch refers to, ignoring its `not`."""
         referred = branch.without("not").referred
         assert referred is not None, f"the branch at {branch.at} was not named"
         return referred
 
-    def _note_exclusion(self, branch: Node, found: Tagged, own: int | None = None) -> None:
-        """Note the `not` of a branch, unless it only keeps out tags that belong to other branches."""
-        excluded = branch.excluded
-        if excluded == {}:
+    def _note_exclusion(self, branch: Node, tagged: Tagged, own: int | None = None) -> None:
+        """Record the `not` of a branch as unenforced, unless it only excludes tags of other branches."""
+        exclusions = branch.excluded
+        if exclusions == {}:
             return
-        others = by_key(tag for index, tag in found.variants if index != own)
-        if excluded is None or set(excluded) - {found.tag} or excluded.get(found.tag, {}).keys() - others.keys():
+        others = by_key(tag for index, tag in tagged.variants if index != own)
+        if (
+            exclusions is None
+            or set(exclusions) - {tagged.tag}
+            or exclusions.get(tagged.tag, {}).keys() - others.keys()
+        ):
             self.notes.unenforced.append(f"{branch.at}/not")
 
     def _fallback(self, branch: Node) -> dict[str, Any]:
-        """The fallback's record, and the records of its shapes where it has several."""
+        """The fallback's record, and the records of its shapes if it has several."""
         if branch.reference is not None:
             return {"fallback": branch.reference}
         assert branch.union is not None
@@ -203,58 +207,59 @@ class _Lowering:
             "fallback_exclusive": is_exclusive,
         }
 
-    def _default(self, name: str, node: Node, keyword: str, branch: Node, found: Tagged) -> dict[str, Any]:
-        """The branch without a tag: what it is called, and what it takes beside objects without one."""
+    def _default(self, name: str, node: Node, keyword: str, branch: Node, tagged: Tagged) -> dict[str, Any]:
+        """The branch without a tag: the name of its record, and what it accepts in addition to objects without a tag."""
         referred = self._record_of(branch)
-        if found.default in found.first_tags:  # it refuses every other tag itself
+        if tagged.default in tagged.first_tags:  # it refuses every other tag itself
             return {"default": referred.owner}
-        shape, known = branch.shape, by_key(tag for _, tag in found.variants)
-        excluded = {**(branch.excluded or {}), **(referred.excluded or {})}
-        is_closed = found.tag in shape.closed
+        shape, known_tags = branch.shape, by_key(tag for _, tag in tagged.variants)
+        exclusions = {**(branch.excluded or {}), **(referred.excluded or {})}
+        is_closed = tagged.tag in shape.closed
         admits_known = not (
-            known.keys() <= excluded.get(found.tag, {}).keys()
+            known_tags.keys() <= exclusions.get(tagged.tag, {}).keys()
             or is_closed
-            or any(sub.is_null for sub in shape.properties.get(found.tag, []))
+            or any(sub.is_null for sub in shape.properties.get(tagged.tag, []))
         )
         closing = excluded_text(branch.says.get("not"))
-        if closing is None or closing[0] != found.tag:  # the union itself refuses unknown tags, or keeps them apart
-            self._note_exclusion(branch, found)
+        if closing is None or closing[0] != tagged.tag:  # the union itself refuses unknown tags, or keeps them apart
+            self._note_exclusion(branch, tagged)
         if admits_known and keyword == "oneOf":
             self.notes.unenforced.append(f"{node.at}/oneOf")
-        own = own_tag(found, branch)
+        own = own_tag(tagged, branch)
         roles = {"default": referred.owner, "default_admits_known": admits_known, "default_tag": own}
-        if found.fallback is not None or is_closed:
+        if tagged.fallback is not None or is_closed:
             return roles
-        stray = self._strays(name, node.place, referred, found, own)
+        stray = self._strays(name, node.place, referred, tagged, own)
         return {**roles, "fallback": stray, "default_admits_unknown": stray is None}
 
-    def _strays(self, name: str, at: str, default: Node, found: Tagged, own: str | None) -> str | None:
-        """The record that keeps what the default branch takes with a tag that is not known; `None` where that cannot be told.
+    def _strays(self, name: str, at: str, default: Node, tagged: Tagged, own: str | None) -> str | None:
+        """The record of objects with an unknown tag that the default branch accepts; `None` if that cannot be determined.
 
-        It cannot where the branch is no record, or judges the tag itself.
+        That is the case if the branch is not a record, or constrains the tag itself.
         """
         if not is_record(default):
             return None
-        noted = len(self.notes.unenforced)
+        unenforced_count = len(self.notes.unenforced)
         record = self._record(default.owner, default)
-        if record.extra == ir.Nothing() or any(field.name == found.tag for field in record.fields):
-            del self.notes.unenforced[noted:]  # said of the default branch already
+        if record.extra == ir.Nothing() or any(field.name == tagged.tag for field in record.fields):
+            del self.notes.unenforced[unenforced_count:]  # said of the default branch already
             return None
         if record.extra != ir.Anything():
             self.notes.unenforced.append(f"{default.at}/additionalProperties")  # it judges the tag
-        known = [*(tag for _, tag in found.variants if isinstance(tag, str)), *([own] if own is not None else [])]
-        return self._unknown(name, at, default.owner, record.fields, found.tag, known, record.extra)
+        known_tags = [*(tag for _, tag in tagged.variants if isinstance(tag, str)), *([own] if own is not None else [])]
+        return self._unknown(name, at, default.owner, record.fields, tagged.tag, known_tags, record.extra)
 
-    def _synthesise(self, name: str, at: str, branches: list[Node], found: Tagged) -> str:
-        """The record that keeps unknown tags of a tolerated union: the tag and what all variants share."""
-        shared, needed = common_fields(sharing(found, branches), found.tag)
-        first = self._record_of(branches[found.variants[0][0]])
+    def _synthesise(self, name: str, at: str, branches: list[Node], tagged: Tagged) -> str:
+        """Make the record of unknown tags of a tolerated union: the tag, and the fields common to all variants."""
+        common, required_names = common_fields(sharing(tagged, branches), tagged.tag)
+        first = self._record_of(branches[tagged.variants[0][0]])
         declared = first.fields
-        homes = {key: declared[key][0] if key in declared else first for key in shared}
+        homes = {key: declared[key][0] if key in declared else first for key in common}
         fields = [
-            self._field(key, replace(homes[key], schema=sub.schema), key in needed) for key, sub in shared.items()
+            self._field(key, replace(homes[key], schema=sub.schema), key in required_names)
+            for key, sub in common.items()
         ]
-        return self._unknown(name, at, first.owner, tuple(fields), found.tag, [tag for _, tag in found.variants])
+        return self._unknown(name, at, first.owner, tuple(fields), tagged.tag, [tag for _, tag in tagged.variants])
 
     def _unknown(
         self,
@@ -263,7 +268,7 @@ class _Lowering:
         owner: str,
         fields: tuple[ir.Field, ...],
         tag: str,
-        known: list[Any],
+        known_tags: list[Any],
         rest: ir.Type = _ANYTHING,
     ) -> str:
         """Make the record of an unknown variant, and return its name."""
@@ -273,7 +278,7 @@ class _Lowering:
             name=name,
             fields=(first, *fields),
             extra=rest,
-            excluded=((tag, tuple(known)),),
+            excluded=((tag, tuple(known_tags)),),
             doc=f"A variant of {union} that this version does not know, kept as it came.",
             at=at,
         )
@@ -282,7 +287,7 @@ class _Lowering:
     # --- records ---
 
     def _with_record(self, name: str, node: Node) -> ir.Type | None:
-        """The type of a schema that names fields and accepts other values than objects, too; its record is named after it."""
+        """The type of a schema that has fields but also accepts other values than objects; its record is named after it."""
         own = f"{name}Object"
         if not _has_record(node):
             return None
@@ -293,17 +298,17 @@ class _Lowering:
         return ir.AnyOf((ir.Ref(own), *others))
 
     def _record(self, name: str, node: Node) -> ir.Record:
-        declared, needed, rest = node.fields, node.required, extra(self.notes, node)
-        fields = [self._member(key, schemas, key in needed) for key, schemas in declared.items()]
+        declared, required_names, rest = node.fields, node.required, extra(self.notes, node)
+        fields = [self._member(key, schemas, key in required_names) for key, schemas in declared.items()]
         fields = [
             self._closed(field, node) if field.name in self.discriminators.get(name, ()) else field for field in fields
         ]
-        undeclared = sorted(needed - set(declared))
+        undeclared = sorted(required_names - set(declared))
         fields.extend(ir.Field(name=key, type=rest, required=True, owner=name, at=node.place) for key in undeclared)
-        excluded = node.excluded
+        exclusions = node.excluded
         is_plain = not node.says.get("patternProperties") and set(declared) <= set(node.says.get("properties", ()))
         above = base(node)
-        handled = {*(["additionalProperties"] if is_plain else []), *(["not"] if excluded is not None else [])}
+        handled = {*(["additionalProperties"] if is_plain else []), *(["not"] if exclusions is not None else [])}
         self._note_parts(node, handled, above)
         return ir.Record(
             name=name,
@@ -311,29 +316,33 @@ class _Lowering:
             extra=rest,
             base=above,
             excluded=tuple(
-                (key, tuple(sorted(values.values(), key=str))) for key, values in sorted((excluded or {}).items())
+                (key, tuple(sorted(values.values(), key=str))) for key, values in sorted((exclusions or {}).items())
             ),
             **self._common(node),
         )
 
     def _note_parts(self, node: Node, handled: set[str], above: str | None) -> None:
-        """Note what a record and its parts demand beyond the types of their fields. What its base excludes, it excludes."""
+        """Record as unenforced what a record and its parts demand beyond the types of its fields. Exclusions of its base are its own,
+        too.
+        """
         for part in node.whole:
             is_kept = part is not node and part.owner == above and "not" in part.says and part.excluded is not None
             also = handled if part is node else {"not"} if is_kept and part is part.schemas[part.owner] else set[str]()
             self.notes.leave(part, {"properties", "required", "type", "allOf", "$ref", *also}, OBJECTS)
 
     def _member(self, key: str, nodes: list[Node], is_required: bool) -> ir.Field:
-        """One field, judged by the narrowest of the schemas that several parts have for it; the others are noted."""
-        chosen = narrowest(nodes)
-        node, first = nodes[chosen], nodes[0]
-        left = [other.at for other in nodes if not implies(node, other)]
-        met = meet([node, *(other for other in nodes if other is not node)]) if left else None
+        """Make one field from the schemas that several parts have for it: from the narrowest, or their intersection. Others are recorded
+        as unenforced.
+        """
+        narrowest_index = narrowest(nodes)
+        node, first = nodes[narrowest_index], nodes[0]
+        not_implied = [other.at for other in nodes if not implies(node, other)]
+        met = meet([node, *(other for other in nodes if other is not node)]) if not_implied else None
         if met is None:
-            self.notes.unenforced.extend(left)
+            self.notes.unenforced.extend(not_implied)
         else:
             node = met if not is_object(met.schema) else node.make({**_words(node), **met.schema})
-        if chosen and is_object(first.schema) and is_object(node.schema):
+        if narrowest_index and is_object(first.schema) and is_object(node.schema):
             node = node.make({**_words(first), **node.says})
         return self._field(key, replace(node, owner=first.owner), is_required)
 
@@ -358,7 +367,7 @@ class _Lowering:
         )
 
     def _closed(self, field: ir.Field, node: Node) -> ir.Field:
-        """A field that tells branches apart, which has its constants even where their enumeration keeps others elsewhere."""
+        """A discriminator field with its constants, even if their enumeration tolerates unknown values elsewhere."""
         listing = self.schemas[field.type.name] if isinstance(field.type, ir.Ref) else None
         if listing is None or listing.at in self.marks or self._openness(listing, is_open=False) == "closed":
             return field
@@ -366,15 +375,15 @@ class _Lowering:
         return replace(field, type=ir.Constant(tuple(tags.values()))) if tags else field
 
     def _leniency(self, node: Node) -> ir.Leniency:
-        known: dict[str, bool] = {}
+        options: dict[str, bool] = {}
         for keyword, value in node.says.items():
             if not keyword.startswith("x-deserialize-"):
                 continue
             if keyword not in LENIENCY:
                 self.notes.faults.append(UNKNOWN_LENIENCY(at=node.at, keyword=keyword))
             else:
-                known[LENIENCY[keyword]] = value is True
-        return ir.Leniency(**known)
+                options[LENIENCY[keyword]] = value is True
+        return ir.Leniency(**options)
 
 
 def _is_integer(value: object) -> bool:
@@ -382,14 +391,14 @@ def _is_integer(value: object) -> bool:
 
 
 def _words(node: Node) -> dict[str, Any]:
-    """What a schema says beside what it asserts."""
+    """The keywords of a schema that assert nothing."""
     return {name: value for name, value in node.says.items() if not asserts(name)}
 
 
-def _is_named(node: Node, found: Tagged) -> bool:
-    """Whether each branch of a tagged union that needs a record of its own refers to one, or to what names one for its objects."""
+def _is_named(node: Node, tagged: Tagged) -> bool:
+    """Whether each branch of a tagged union that needs a record refers to one, or to a definition with a record for its objects."""
     branches = node.branches
-    indices = [*(index for index, _ in found.variants), *([found.default] if found.default is not None else [])]
+    indices = [*(index for index, _ in tagged.variants), *([tagged.default] if tagged.default is not None else [])]
     return all(
         referred is not None and (branches[index].kinds == OBJECTS or _has_record(referred))
         for index in indices
@@ -398,32 +407,32 @@ def _is_named(node: Node, found: Tagged) -> bool:
 
 
 def _has_record(node: Node) -> bool:
-    """Whether a definition that accepts other values than objects, too, has a record for its objects."""
+    """Whether a definition that also accepts other values than objects has a record for its objects."""
     return names_fields(node) and f"{node.owner}Object" not in node.schemas
 
 
 def _inherited(node: Node, keyword: str) -> Any:
-    """What the definition that a field refers to says, for what the field leaves unsaid."""
+    """The value of a keyword in the definition that a field refers to, for a field that lacks it."""
     rest = [branch for branch in node.branches if not branch.is_null]
     referred = node.referred or (rest[0].referred if len(rest) == 1 else None)
     return None if referred is None else referred.says.get(keyword)
 
 
 def _first_sentence(text: Any) -> str:
-    """What a description says first: enough for a field that only refers to the definition it describes."""
+    """The first sentence of a description: enough for a field that only refers to the definition it describes."""
     first = re.match(r".*?[.!?](?=\s|$)", text, re.DOTALL) if isinstance(text, str) else None
     return first[0] if first else text or ""
 
 
 def _settled(node: Node) -> Node:
-    """A list of constants with all that is said beside it, as constants alone; other schemas as they are."""
+    """A schema with `enum` and other assertions as the constants that satisfy them; other schemas unchanged."""
     is_list = "enum" in node.says and "const" not in node.says and not node.demands <= {"enum", "type"}
     met = meet([node]) if is_list else None
     return node.make({**_words(node), **met.says}) if met is not None and met.says else node
 
 
 def _enum_values(node: Node) -> tuple[list[ir.EnumValue], ir.Type | None] | None:
-    """The constants of an enumeration and, for an open one, the type of other values; `None` if it is something else."""
+    """The constants of an enumeration and, for an open one, the type of other values; `None` if it is not an enumeration."""
     if is_array(node.says.get("enum")) and "const" not in node.says:
         values = [(index, value) for index, value in enumerate(node.says["enum"]) if is_of_type(value, node.says)]
         if not values or any(isinstance(value, dict | list | None) for _, value in values):
@@ -431,26 +440,26 @@ def _enum_values(node: Node) -> tuple[list[ir.EnumValue], ir.Type | None] | None
         return [
             ir.EnumValue(value=value, at=node.make(value, "enum", str(index)).place) for index, value in values
         ], None
-    found: list[ir.EnumValue] = []
+    enum_values: list[ir.EnumValue] = []
     base_: ir.Type | None = None
     for branch in node.branches:
         if not is_object(branch.schema) or not is_of_type(example(branch.says), node.says):
             return None
         if (value := _listed(branch)) is not None:
-            found.append(value)
+            enum_values.append(value)
         elif base_ is None and branch.demands == frozenset({"type"}) and branch.says["type"] in ("string", "integer"):
             is_text = branch.says["type"] == "string"
             base_ = ir.String() if is_text else ir.Number(integer=True, format=branch.says.get("format"))
         else:
             return None
     kind = {"type": "integer" if isinstance(base_, ir.Number) else "string"}
-    if base_ is not None and not all(is_of_type(value.value, kind) for value in found):
+    if base_ is not None and not all(is_of_type(value.value, kind) for value in enum_values):
         return None  # constants and a type that has none of them: a union like any other
-    return (found, base_) if found else None
+    return (enum_values, base_) if enum_values else None
 
 
 def _listed(branch: Node) -> ir.EnumValue | None:
-    """The constant that a branch of an enumeration is; `None` if it is something else."""
+    """The constant of a branch of an enumeration; `None` if the branch is something else."""
     value = branch.constant
     if value is None or not branch.demands <= {"const", "enum", "type"} or not is_of_type(value, branch.says):
         return None
@@ -466,7 +475,7 @@ def _listed(branch: Node) -> ir.EnumValue | None:
 
 
 def _with_lost_exclusions(definitions: dict[str, ir.Definition]) -> dict[str, ir.Definition]:
-    """The definitions, with a note on each record whose excluded constants its class cannot keep out."""
+    """The definitions, where records have an unenforced place for exclusions that their class cannot enforce."""
     fallbacks = {
         one.fallback: one.tag
         for one in definitions.values()
@@ -474,9 +483,9 @@ def _with_lost_exclusions(definitions: dict[str, ir.Definition]) -> dict[str, ir
     }
 
     def loses(record: ir.Record) -> str | None:
-        excluded = {key for key, _ in record.excluded}
-        is_kept = record.base is None and (record.name not in fallbacks or excluded <= {fallbacks[record.name]})
-        if excluded and not is_kept:
+        excluded_names = {key for key, _ in record.excluded}
+        is_kept = record.base is None and (record.name not in fallbacks or excluded_names <= {fallbacks[record.name]})
+        if excluded_names and not is_kept:
             return f"{record.at}/not"
         base = definitions[record.base] if record.base is not None else None
         return loses(base) if isinstance(base, ir.Record) else None
@@ -489,10 +498,10 @@ def _with_lost_exclusions(definitions: dict[str, ir.Definition]) -> dict[str, ir
 
 
 def _inexact(definitions: Mapping[str, ir.Definition]) -> frozenset[str]:
-    """The definitions that accept more than their schemas do, or lead to one that does."""
+    """The definitions that accept more than their schemas do, or refer, directly or indirectly, to one that does."""
     users: dict[str, list[str]] = {}
     for name, one in definitions.items():
         for other in references(one):
             users.setdefault(other, []).append(name)
-    noted = (name for name, one in definitions.items() if one.unenforced)
-    return frozenset(reachable(noted, lambda name: users.get(name, ())))
+    inexact_names = (name for name, one in definitions.items() if one.unenforced)
+    return frozenset(reachable(inexact_names, lambda name: users.get(name, ())))

@@ -7,7 +7,7 @@ from acpgen.input.schema_nodes import OBJECTS, Node
 
 
 def is_record(node: Node) -> bool:
-    """Whether a schema is of objects alone and names fields, or says nothing else."""
+    """Whether a schema accepts only objects and declares fields, or asserts nothing else."""
     if node.kinds != OBJECTS or "const" in node.says or "enum" in node.says:
         return False
     if node.union is not None:
@@ -19,12 +19,12 @@ def is_record(node: Node) -> bool:
 
 
 def body(node: Node) -> str | None:
-    """The record whose content a variant adds to its tag; the first, where there are several."""
+    """The name of the record whose fields a variant adds to its tag; the first one if there are several."""
     return next((part.reference for part in node.parts if part.reference is not None), None)
 
 
 def base(node: Node) -> str | None:
-    """The body that a record may be a subclass of: that is a record, and none of its fields changes."""
+    """The body that a record may extend: a record none of whose fields is changed; `None` if there is none."""
     name = body(node)
     if name is None or not is_record(node.schemas[name]):
         return None
@@ -39,7 +39,7 @@ def _written(nodes: list[Node]) -> list[object]:
 
 
 def names_fields(node: Node) -> bool:
-    """Whether a schema names fields and accepts other values than objects, too, and beside that only narrows the objects."""
+    """Whether a schema declares fields, also accepts other values than objects, and otherwise only narrows the objects."""
     if "object" not in node.kinds or any(keyword in node.says for keyword in ("$ref", "const", "enum")):
         return False
     fields = node.fields

@@ -1,4 +1,4 @@
-"""What is told of the methods that were found: by which profile, how many, and what stays without a type."""
+"""A summary of the methods of a protocol: the profile used, their number, and those without a type."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ENVELOPES: Final = {
 
 
 def describe_methods(label: str, protocol: ir.Protocol, bundle: Bundle) -> Iterator[str]:
-    """Lines for people about the methods of a protocol; none where a schema has no methods and nobody asked for any."""
+    """Yield lines of text about the methods of a protocol; none for a schema without methods, unless a profile demands some."""
     methods, profile = protocol.methods, bundle.profile
     requests = [method for method in methods if method.kind == "request"]
     untyped = [method.name for method in requests if method.result is None]
@@ -26,15 +26,15 @@ def describe_methods(label: str, protocol: ir.Protocol, bundle: Bundle) -> Itera
         if profile.document is not None:
             yield f"{label}: no methods: this is {KINDS[profile.document]} that lists none."
         return
-    held = sum(method.params is not None for method in methods)
+    params_count = sum(method.params is not None for method in methods)
     kinds = f"{counted(len(requests), 'request')}, {counted(len(methods) - len(requests), 'notification')}"
-    typed = f"params of {held}, results of {len(requests) - len(untyped)}"
+    coverage = f"params of {params_count}, results of {len(requests) - len(untyped)}"
     if profile.how == "guessed":
-        yield f"{label}: methods were guessed: {len(methods)} found by a property 'method' with a constant ({kinds}), {typed} by name."
+        yield f"{label}: methods were guessed: {len(methods)} found by a property 'method' with a constant ({kinds}), {coverage} by name."
     elif profile.how != "marked":  # what the schema says itself needs no telling
         why = "as named" if profile.how == "named" else "which was detected"
         about = f"by the profile '{profile.name}' ({profile.title}, {why})"
-        yield f"{label}: {counted(len(methods), 'method')} {about}: {kinds}, {typed}. {_ENVELOPES[profile.envelope]}".rstrip()
+        yield f"{label}: {counted(len(methods), 'method')} {about}: {kinds}, {coverage}. {_ENVELOPES[profile.envelope]}".rstrip()
     if untyped:
         yield f"{label}: no type for the result of {', '.join(untyped)}."
     gaps = bundle.gaps
@@ -61,5 +61,5 @@ def describe_methods(label: str, protocol: ir.Protocol, bundle: Bundle) -> Itera
 
 
 def _says_side(method: str, bundle: Bundle) -> bool:
-    """Whether some definition of a method names the peer that handles it."""
+    """Whether some definition of a method states the side that handles it."""
     return any("x-side" in schema for schema in bundle.definitions.values() if schema.get("x-method") == method)

@@ -1,7 +1,6 @@
-"""The method table: which definitions are the params and results of which method, and who handles it.
+"""The method table: which definitions are the params and the result of which method, and which side handles it.
 
-`bundle` finds the methods of most schemas, as a profile says. Of those that mark params and results with `x-method` and `x-side`, the
-marks are read here.
+`bundle` finds the methods of most schemas by a profile. Schemas that mark params and results by `x-method` and `x-side` are read here.
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ _ROLES: Final = {"Request": "request", "Response": "result", "Result": "result",
 
 
 def find_methods(schemas: Schemas, bundle: Bundle) -> tuple[tuple[ir.Method, ...], tuple[ir.Side, ...]]:
-    """The methods in the order of the schema, and the sides of the protocol. Raises `Faults` of definitions whose `x-method` binds them
-    to nothing.
+    """The methods in the order of the schema, and the sides of the protocol. Raises `Faults` for definitions whose `x-method` binds
+    nothing.
     """
     if not bundle.profile.marked:
         return bundle.methods, _sides(bundle.methods, bundle) if bundle.methods else ()
@@ -34,7 +33,7 @@ def find_methods(schemas: Schemas, bundle: Bundle) -> tuple[tuple[ir.Method, ...
 
 
 def _sides(methods: Collection[ir.Method], bundle: Bundle) -> tuple[ir.Side, ...]:
-    """The sides: those that are declared, else those that handle methods and who calls them."""
+    """The sides: those declared, otherwise those that handle methods and their callers."""
     if bundle.profile.at or not bundle.profile.marked:
         return bundle.profile.sides
     if any(DECLARING in source for source in bundle.sources.values()):
@@ -44,17 +43,17 @@ def _sides(methods: Collection[ir.Method], bundle: Bundle) -> tuple[ir.Side, ...
         handling.add("client")
     elif "client" in handling:
         handling.add("server")
-    known = tuple(side for side in sorted({*SIDES, *handling}) if side in handling - {"both", "protocol"})
-    return known or (("client", "server") if methods else ())
+    known_sides = tuple(side for side in sorted({*SIDES, *handling}) if side in handling - {"both", "protocol"})
+    return known_sides or (("client", "server") if methods else ())
 
 
 def role_of(name: str) -> str | None:
-    """What a marked definition is to its method, told from the end of its name as ACP does it."""
+    """The role of a marked definition in its method, from the suffix of its name as in ACP."""
     return next((role for suffix, role in _ROLES.items() if name.endswith(suffix)), None)
 
 
 def _marked(definitions: Mapping[str, Node]) -> list[ir.Method]:
-    """Methods of definitions that carry `x-method`. Raises `Faults` of those that cannot be bound to their method."""
+    """The methods of definitions with `x-method`. Raises `Faults` for those that cannot be bound to their method."""
     groups: dict[str, dict[str, str]] = {}
     faults: list[Fault] = []
     for name, node in definitions.items():
@@ -82,7 +81,7 @@ def _marked(definitions: Mapping[str, Node]) -> list[ir.Method]:
 
 
 def _other_side(definitions: Mapping[str, Node], method: str, roles: Mapping[str, str]) -> Iterator[Fault]:
-    """What is wrong where the params and the result of a request say that different peers handle it."""
+    """Yield a fault if the params and the result of a request name different sides as handler."""
     if "request" in roles and "result" in roles:
         params, result = definitions[roles["request"]], definitions[roles["result"]]
         side, other = result.says.get("x-side"), params.says.get("x-side")
@@ -109,7 +108,10 @@ def _method(definitions: Mapping[str, Node], name: str, kind: Any, params: str |
 
 
 def _purpose(description: str, name: str) -> str:
-    """What a method does: the description of its params without the words that only say whose params they are."""
-    opening = re.match(rf"Parameters of `{re.escape(name)}`(?: as a (?:request|notification))?[:.]\s+", description)
-    rest = description[opening.end() :] if opening else ""
+    """The purpose of a method: the description of its params without the opening words that only name the method."""
+    opening = _OPENING.match(description)
+    rest = description[opening.end() :] if opening and opening["method"] == name else ""
     return rest[0].upper() + rest[1:] if rest else description
+
+
+_OPENING: Final = re.compile(r"Parameters of `(?P<method>[^`]*)`(?: as a (?:request|notification))?[:.]\s+")

@@ -1,6 +1,6 @@
-"""Sample texts that look like what a schema asks for: by format, by what it shows of fields of a name, by the name of a field.
+"""Sample texts that suit a schema: by format, by examples of fields of the same name, by the field's name.
 
-They are plain and short, and the same on every machine. Whether one fits is for its user to say: limits and patterns are not looked at.
+They are short and the same on every machine. The caller checks whether one is valid: limits and patterns are ignored here.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ OF_FORMAT: Final[Mapping[str, tuple[str, ...]]] = {
     "absolute-path": ("/text", "/"),
     "byte": ("dGV4dA==", ""),
 }
-"""Texts of each format, what a reader expects first and the shortest last. Formats annotate, but there are readers that assert them."""
+"""Texts of each format, the most typical first and the shortest last. Formats annotate, but some validators assert them."""
 
 _GROWING: Final = {
     "uri": "a:{}",
@@ -53,10 +53,10 @@ _GROWING: Final = {
     "regex": "{}",
     "absolute-path": "/{}",
 }
-"""How a text of a format becomes longer."""
+"""Templates for longer texts of a format."""
 
 _LONGEST: Final = {"email": 70, "idn-email": 70, "hostname": 63, "idn-hostname": 63}
-"""Characters, where a format limits them."""
+"""The maximum number of characters, for formats that limit it."""
 
 _OF_NAME: Final = {
     **dict.fromkeys(("cwd", "dir", "directory", "folder", "root", "workspace"), "/project"),
@@ -72,14 +72,14 @@ _OF_NAME: Final = {
     "locale": "en",
     "language": "en",
 }
-"""By the last word of a name: what fields of such names hold in protocols of all kinds."""
+"""Typical texts by the last word of a field's name."""
 
 _WORDS: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _LONGEST_SHOWN: Final = 40
 
 
 def of_format(format_: str | None, low: int = 0, high: int | None = None) -> Iterator[str]:
-    """Texts of a format with so many characters; none of a format that is not known."""
+    """Yield texts of a format whose length is within limits; none for an unknown format."""
     room = low + 100 if high is None else high
     for text in OF_FORMAT.get(format_ or "", ()):
         if low <= len(text) <= room:
@@ -93,7 +93,7 @@ def of_format(format_: str | None, low: int = 0, high: int | None = None) -> Ite
 
 
 def of_name(name: str) -> str | None:
-    """A text for a field of that name: `session-1` for `sessionId`; `None` where names say nothing."""
+    """A text for a field with this name: `session-1` for `sessionId`; `None` if the name suggests nothing."""
     words = [word.lower() for word in _WORDS.findall(name)]
     if not words:
         return None
@@ -105,13 +105,13 @@ def of_name(name: str) -> str | None:
 
 
 def shown(definitions: Mapping[str, Any]) -> Mapping[str, str]:
-    """What a schema itself shows of fields, by their names: the first short text among `examples` and defaults."""
-    found: dict[str, str] = {}
+    """Examples in the schema by the name of the field: the first short text among `examples` and defaults."""
+    text_by_name: dict[str, str] = {}
     for properties in _objects_of_fields(definitions):
         for name, schema in properties.items():
             for text in _examples(schema, definitions):
-                found.setdefault(name, text)
-    return found
+                text_by_name.setdefault(name, text)
+    return text_by_name
 
 
 def _objects_of_fields(definitions: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

@@ -1,6 +1,6 @@
-"""Values of definitions, made from what the schema means: as small as may be, or with everything that has a place in them.
+"""Sample values of definitions, made from the IR: as small as possible, or with all optional members.
 
-Whether a value is valid is for the judge to say: branches discriminated by shape may exclude one another.
+The caller checks whether a value is valid: branches discriminated by shape may exclude one another.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from acpgen.meaning.limits import is_length_within, is_number_within, limits_of
 Path: TypeAlias = "tuple[str | int, ...]"
 
 WRONG: Final[tuple[Any, ...]] = (7, "text", {}, [], True, 1.5, -1)
-"""One value of each JSON type but null, and some numbers; those that a type takes are no damage to it."""
+"""One value of each JSON type but null, and some numbers. For a type that accepts one of them, that one is not invalid."""
 
 NO_OBJECTS: Final = tuple(value for value in WRONG if value != {})
-"""Those that no record takes. An empty object is one whose fields are missing, which the record's own rows show."""
+"""Those that no record accepts. An empty object is one whose required fields are missing, which separate samples cover."""
 
 EXTENSION: Final = "_example.com"
-"""A tag that nobody knows and that says so."""
+"""An unknown tag that is marked as an extension."""
 
 FUTURE: Final = "future_value"
-"""A tag that nobody knows yet."""
+"""An unknown tag of a future version."""
 
 UNKNOWN_FIELD: Final = "futureField"
 UNKNOWN_VALUE: Final[Any] = {"a": [1.5, None, "é"]}
@@ -39,22 +39,22 @@ _NUMBERS: Final = (0, 1, 0.5, -1, 2)
 
 
 LARGEST: Final = 5_000
-"""Values in a value beyond which none is made: where a record needs two of another one, and so on, they double at each level."""
+"""The maximum number of values in a value: records that need two of another record, and so on, double it at each level."""
 
 MOST: Final = 20_000
-"""Types that are tried for one value: where each branch of a union leads on to another union, they double at each level."""
+"""The maximum number of types tried for one value: unions whose branches lead to other unions double it at each level."""
 
 
 MOST_DAMAGED: Final = 100_000
-"""Values that all damaged ones of a type hold together: those of tuples of tuples double at each level too."""
+"""The maximum number of values in all damaged values of a type: tuples of tuples double it at each level."""
 
 
 class Unmakeable(ValueError):
-    """There is no value of a type that this module can think of; the text says which type."""
+    """No value of a type can be made; the text names the type."""
 
 
 class Values:
-    """Makes values of some definitions: `small` ones, `full` ones, and `damaged` ones of a type."""
+    """Makes values of definitions: `small` and `full` ones, and `damaged` values of a type."""
 
     def __init__(self, definitions: Mapping[str, ir.Definition]) -> None:
         self.definitions: Final = definitions
@@ -68,7 +68,7 @@ class Values:
     # --- small ---
 
     def small(self, name: str) -> Any:
-        """A value of a definition without any field that is not required. Raises `Unmakeable`."""
+        """A value of a definition without optional fields. Raises `Unmakeable`."""
         if name not in self._small:
             if name in self._under_way:
                 raise Unmakeable(f"{name} holds itself")
@@ -76,12 +76,12 @@ class Values:
                 raise Unmakeable(f"{name} is needed more than {DEEPEST} levels deep")
             self._under_way.add(name)
             try:
-                made = self._make(self.definitions[name])
+                result = self._make(self.definitions[name])
             finally:
                 self._under_way.discard(name)
-            self._small[name] = made
-            self._sizes[id(made)] = self._size(made)
-            self._heights[id(made)] = self._height(made)
+            self._small[name] = result
+            self._sizes[id(result)] = self._size(result)
+            self._heights[id(result)] = self._height(result)
         if self._sizes[id(self._small[name])] > LARGEST:
             raise Unmakeable(f"the smallest {name} that is made holds more than {LARGEST} values")
         if self._heights[id(self._small[name])] > DEEPEST:
@@ -89,17 +89,17 @@ class Values:
         return self._small[name]
 
     def _size(self, value: Any) -> int:
-        """How many values a value holds, those that stand in it twice counted twice."""
-        known = self._sizes.get(id(value))
-        if known is not None:
-            return known
+        """The number of values in a value; shared ones count at each occurrence."""
+        cached_size = self._sizes.get(id(value))
+        if cached_size is not None:
+            return cached_size
         spend()
         return 1 + sum(map(self._size, _inside(value)))
 
     def _height(self, value: Any) -> int:
-        """How deep a value is nested."""
-        known = self._heights.get(id(value))
-        return known if known is not None else 1 + max(map(self._height, _inside(value)), default=0)
+        """The nesting depth of a value."""
+        cached_height = self._heights.get(id(value))
+        return cached_height if cached_height is not None else 1 + max(map(self._height, _inside(value)), default=0)
 
     def _make(self, definition: ir.Definition) -> Any:
         match definition:
@@ -117,11 +117,11 @@ class Values:
                 assert_never(definition)
 
     def of_field(self, record: ir.Record, field: ir.Field, *, filled: bool = False) -> Any:
-        """A value of a field; of one that must not hold known tags, an unknown one. Raises `Unmakeable`."""
+        """A value of a field; an unknown tag if known ones are excluded. Raises `Unmakeable`."""
         return EXTENSION if field.name in dict(record.excluded) else self.of(field.type, filled=filled)
 
     def of(self, type_: ir.Type, *, filled: bool = False) -> Any:
-        """A value of a type; `filled` arrays and maps hold one item, and null gives way to anything else. Raises `Unmakeable`."""
+        """A value of a type; `filled` arrays and maps have one item, and null is used only without an alternative. Raises `Unmakeable`."""
         self._tried = self._tried + 1 if self._depth else 0
         if self._tried > MOST:
             raise Unmakeable(f"more than {MOST} types were tried")
@@ -171,8 +171,8 @@ class Values:
             case ir.Map():
                 return {"key": self.of(type_.values, filled=filled)} if filled else {}
             case ir.Ref():
-                found = self._alias(type_)
-                return self.of(found, filled=True) if filled and found is not type_ else self.small(type_.name)
+                target = self._alias(type_)
+                return self.of(target, filled=True) if filled and target is not type_ else self.small(type_.name)
             case ir.AnyOf():
                 return self._first((one for one in type_.types if one != ir.Null()), filled=filled)
             case _:
@@ -188,7 +188,7 @@ class Values:
         raise Unmakeable(reason)
 
     def _alias(self, type_: ir.Type) -> ir.Type:
-        """What a reference to a list or a map stands for; other types as they are."""
+        """The array or map type that a reference is an alias of; other types unchanged."""
         if isinstance(type_, ir.Ref):
             definition = self.definitions[type_.name]
             if isinstance(definition, ir.Alias) and isinstance(definition.type, ir.Array | ir.Map):
@@ -198,20 +198,20 @@ class Values:
     # --- full ---
 
     def full(self, name: str, *, without: frozenset[str] = frozenset()) -> Any:
-        """A value of a definition with all of its fields but those `without`, each as small as may be. Raises `Unmakeable`."""
-        made = self._full(self.definitions[name], without)
-        if self._size(made) > LARGEST:
+        """A value of a definition with all of its fields except those in `without`, each as small as possible. Raises `Unmakeable`."""
+        value = self._full(self.definitions[name], without)
+        if self._size(value) > LARGEST:
             raise Unmakeable(f"the fullest {name} that is made holds more than {LARGEST} values")
-        return made
+        return value
 
     def _full(self, definition: ir.Definition, without: frozenset[str]) -> Any:
         match definition:
             case ir.Record():
-                found: dict[str, Any] = {}
+                members: dict[str, Any] = {}
                 for field in definition.fields:
                     if field.required or field.name not in without:
-                        found[field.name] = self.of_field(definition, field, filled=True)
-                return found
+                        members[field.name] = self.of_field(definition, field, filled=True)
+                return members
             case ir.TaggedUnion():
                 return self.full(definition.variants[0].type, without=without)
             case ir.Enum():
@@ -224,15 +224,16 @@ class Values:
     # --- damage ---
 
     def damaged(self, type_: ir.Type, inside: frozenset[str] = frozenset()) -> Iterator[tuple[Path, Any]]:
-        """Values that a type may refuse, each with the path of what is wrong in it; the judge says whether and why it does.
+        """Yield values that a type may reject, each with the path of the presumed error; validation decides whether and why it is
+        invalid.
 
-        `inside` are the aliases that lead here: one that holds itself is damaged on the outside alone.
+        `inside` are the aliases on the path to this type: a recursive alias is damaged only at its outermost level.
         """
-        left = MOST_DAMAGED
+        budget = MOST_DAMAGED
         for path, value in self._damaged(type_, inside):
             yield path, value
-            left -= self._size(value)
-            if left < 0:
+            budget -= self._size(value)
+            if budget < 0:
                 return
 
     def _damaged(self, type_: ir.Type, inside: frozenset[str]) -> Iterator[tuple[Path, Any]]:
@@ -304,7 +305,7 @@ class Values:
         yield (), [*good, good[0]]
 
     def _both(self, types: list[ir.Type]) -> Iterator[tuple[Path, Any]]:
-        """What two branches discriminated by shape take both; refused where only one may."""
+        """Yield objects that match two branches discriminated by shape at once; exclusive unions reject them."""
         for first, second in pairwise(types):
             try:
                 one, other = self.of(first), self.of(second)
@@ -315,7 +316,7 @@ class Values:
 
 
 def _require_room(items: int) -> None:
-    """Raise `Unmakeable` for an array of more items than a value may hold."""
+    """Raise `Unmakeable` for an array with more items than a value may hold."""
     if items > LARGEST:
         raise Unmakeable(f"more than {LARGEST} items are asked for")
 
@@ -325,7 +326,7 @@ def _inside(value: Any) -> Iterable[Any]:
 
 
 def array_of(type_: ir.Type, definitions: Mapping[str, ir.Definition]) -> ir.Array | None:
-    """The array that a type is, null aside; `None` where it is something else."""
+    """The array type that a type is, null aside; `None` if it is something else."""
     match type_:
         case ir.Array():
             return type_
@@ -340,7 +341,7 @@ def array_of(type_: ir.Type, definitions: Mapping[str, ir.Definition]) -> ir.Arr
 
 
 def read_instead(field: ir.Field, definitions: Mapping[str, ir.Definition]) -> str:
-    """How lenient decoding reads a value that does not fit; empty where nothing can take its place."""
+    """How lenient decoding treats an invalid value of a field; empty if there is no replacement."""
     if not field.required:
         return "as if the field were omitted"
     array = array_of(field.type, definitions)

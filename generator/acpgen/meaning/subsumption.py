@@ -1,4 +1,4 @@
-"""Several schemas for one value: which says most, and what follows from it."""
+"""Subsumption between several schemas for one value: which is the narrowest, and what it implies."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ TIGHTENED: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
     **dict.fromkeys(("minimum", "exclusiveMinimum", "minLength", "minItems"), max),
     **dict.fromkeys(("maximum", "exclusiveMaximum", "maxLength", "maxItems"), min),
 }
-"""Limits, each with which of two is tighter."""
+"""Limit keywords, each with the function that selects the tighter of two limits."""
 
 _OF_LEAVES: Final = frozenset({*TIGHTENED, "type", "multipleOf", "pattern", "items", "uniqueItems", "x-integer"})
-"""Keywords that make a type without the help of other schemas for the same value."""
+"""Keywords that have a type in the IR without other schemas for the same value."""
 
 _TELLING: Final = frozenset(
     {
@@ -29,11 +29,11 @@ _TELLING: Final = frozenset(
         *("items", "prefixItems", "allOf", "anyOf", "oneOf"),
     }
 )
-"""Keywords of a branch that make a type of it."""
+"""Keywords of a branch that determine its type."""
 
 
 def narrowest(nodes: list[Node]) -> int:
-    """The position of the schema that says most: all that the others say, then the fewest types, then the most about them."""
+    """The index of the narrowest schema: one that implies all others, else the one with the fewest JSON types, then the most specific."""
     if len(nodes) == 1:
         return 0
 
@@ -48,18 +48,21 @@ def _width(node: Node) -> tuple[int, int]:
         return (0, 0) if node.refuses_all else (len(ALL_KINDS), 9)
     if node.constant is not None:
         return (0, 1)
-    accepted = len(node.kinds)
+    kind_count = len(node.kinds)
     if node.reference is not None or "enum" in node.demands:
-        return accepted, 0
+        return kind_count, 0
     if any(not _TELLING.isdisjoint(branch.says) for branch in node.branches):
-        return accepted, 1
+        return kind_count, 1
     if node.demands - {"type", "not", "if", "then", "else", "anyOf", "oneOf"}:
-        return accepted, 2
-    return accepted, 3 if node.demands == frozenset({"type"}) else 4
+        return kind_count, 2
+    return kind_count, 3 if node.demands == frozenset({"type"}) else 4
 
 
 def implies(narrow: Node, wide: Node, memo: dict[tuple[int, str], bool] | None = None) -> bool:
-    """Whether a value of the type made of `narrow` is surely one that `wide` accepts. `memo` remembers definitions between its calls."""
+    """Whether each value of the type made from `narrow` is certainly valid against `wide`.
+
+    `memo` caches results for definitions during the recursion.
+    """
     spend()
     memo = {} if memo is None else memo
     if narrow.schema is wide.schema or narrow.refuses_all or says_nothing(wide.schema):
@@ -93,12 +96,12 @@ def implies(narrow: Node, wide: Node, memo: dict[tuple[int, str], bool] | None =
             key in narrow.says and TIGHTENED[key](narrow.says[key], wide.says[key]) == narrow.says[key]
             for key in limits
         )
-    listed = values(narrow.says)
-    return listed is not None and "x-integer" not in wide.demands and all(admits(wide, value) for value in listed)
+    constants = values(narrow.says)
+    return constants is not None and "x-integer" not in wide.demands and all(admits(wide, value) for value in constants)
 
 
 def is_within(node: Node, owner: Node, memo: dict[str, bool] | None = None) -> bool:
-    """Whether a schema accepts nothing but values of the types that `owner` names. `memo` remembers definitions between its calls."""
+    """Whether a schema accepts only values of the types in `owner`. `memo` caches results for definitions during the recursion."""
     memo = {} if memo is None else memo
     if "type" not in owner.says:
         return True
@@ -109,9 +112,9 @@ def is_within(node: Node, owner: Node, memo: dict[str, bool] | None = None) -> b
             memo[node.reference] = False  # until it is known
             memo[node.reference] = is_within(node.schemas[node.reference], owner, memo)
         return memo[node.reference]
-    listed = values(node.says)
-    if listed is not None:
-        return all(is_of_type(value, owner.says) for value in listed)
+    constants = values(node.says)
+    if constants is not None:
+        return all(is_of_type(value, owner.says) for value in constants)
     if node.types and all(
         name in owner.types or (name == "integer" and "number" in owner.types) for name in node.types
     ):
@@ -122,19 +125,19 @@ def is_within(node: Node, owner: Node, memo: dict[str, bool] | None = None) -> b
 
 
 def admits(node: Node, value: Any, memo: dict[str, bool] | None = None) -> bool:
-    """Whether a schema surely accepts a constant, by constants and types alone. `memo` remembers definitions between its calls."""
+    """Whether a schema certainly accepts a constant, considering only constants and types. `memo` caches results for definitions."""
     memo = {} if memo is None else memo
     if not is_object(node.schema):
         return node.schema is True
     if not node.demands <= _OF_CONSTANTS or not is_of_type(value, node.says):
         return False
-    listed = values(node.says)
+    constants = values(node.says)
     name = node.target
     if name is not None and name not in memo:
         memo[name] = False  # until it is known
         memo[name] = admits(node.schemas[name], value, memo)
     return (
-        (listed is None or any(same(value, one) for one in listed))
+        (constants is None or any(same(value, one) for one in constants))
         and all(admits(part, value, memo) for part in node.each("allOf"))
         and (name is None or memo[name])
         and ("anyOf" not in node.demands or any(admits(branch, value, memo) for branch in node.each("anyOf")))
@@ -145,23 +148,23 @@ _OF_CONSTANTS: Final = frozenset({"type", "const", "enum", "$ref", "anyOf", "all
 
 
 def are_apart(nodes: list[Node]) -> bool:
-    """Whether no value can be of two of these schemas, judged by JSON types and constants alone."""
+    """Whether no value matches two of these schemas, considering only JSON types, constants, and the fields of objects."""
     objects = [node for node in nodes if node.kinds == OBJECTS]
     if len(objects) > 1 and all(_differ(*pair) for pair in combinations(objects, 2)):
         nodes = [
             node for node in nodes if node not in objects[1:]
         ]  # one may stand for all: they are apart from each other
-    listed = [keys(node.schema) for node in nodes]
-    open_kinds = [node.kinds for node, found in zip(nodes, listed, strict=True) if found is None]
+    key_sets = [keys(node.schema) for node in nodes]
+    open_kinds = [node.kinds for node, key_set in zip(nodes, key_sets, strict=True) if key_set is None]
     if sum(map(len, open_kinds)) > len(frozenset[str]().union(*open_kinds)):
         return False
-    constants = [key for found in listed for key in found or ()]
+    constants = [key for key_set in key_sets for key in key_set or ()]
     open_ = frozenset[str]().union(*open_kinds)
     return len(set(constants)) == len(constants) and not any(kind in open_ for kind, _ in constants)
 
 
 def _differ(one: Node, other: Node) -> bool:
-    """Whether an object is surely of one of two schemas at most: by a field that one asks for and the other cannot have so."""
+    """Whether an object certainly matches at most one of two schemas, due to a field that one requires and the other rejects."""
     shapes = one.shape, other.shape
     for refuses, (first, second) in ((other, shapes), (one, shapes[::-1])):
         names = fields_at_most(refuses)
@@ -175,17 +178,17 @@ def _differ(one: Node, other: Node) -> bool:
 
 
 def fields_at_most(node: Node) -> frozenset[str] | None:
-    """The only fields that a schema lets an object have; `None` where it does not say."""
-    found = [
+    """The only fields that a schema allows in an object; `None` if it does not limit them."""
+    name_sets = [
         frozenset(part.says.get("properties", ()))
         for part in node.whole
         if part.says.get("additionalProperties") is False and not part.says.get("patternProperties")
     ]
-    return found[0].intersection(*found) if found else None
+    return name_sets[0].intersection(*name_sets) if name_sets else None
 
 
 def of_type(branch: Node, owner: Node) -> Node:
-    """A branch of a union with the `type` that stands beside the union written into it."""
+    """A branch of a union, combined with the `type` beside the union."""
     if is_within(branch, owner) or branch.refuses_all:
         return branch
     if branch.schema is True:

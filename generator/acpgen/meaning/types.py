@@ -1,4 +1,4 @@
-"""The type that a schema describes, or a wider one; what the type does not enforce is noted with its place."""
+"""The type of a schema, or a wider one; what the type does not enforce is recorded with its place."""
 
 from __future__ import annotations
 
@@ -23,8 +23,10 @@ from acpgen.meaning.subsumption import are_apart, implies, is_within, narrowest,
 
 @dataclass
 class Notes:
-    """What is found on the way: faults, and places of what types do not enforce. `inexact` are definitions with such places, or that
-    lead to one, as far as they are known; `asked` are those of which it mattered.
+    """What lowering collects: faults, and places of what types do not enforce.
+
+    `inexact` are the definitions known so far to have such places or to refer, directly or indirectly, to one that does; `asked` are
+    those for which this was queried.
     """
 
     inexact: frozenset[str]
@@ -33,23 +35,23 @@ class Notes:
     unenforced: list[str] = field(default_factory=list[str])
 
     def are_exact(self, definitions: Iterable[str]) -> bool:
-        """Whether the types of some definitions accept no more than their schemas do, as far as that is known."""
+        """Whether the types of some definitions accept no more than their schemas do, as far as known so far."""
         names = {*definitions}
         self.asked |= names
         return self.inexact.isdisjoint(names)
 
-    def leave(self, node: Node, handled: set[str], accepted: frozenset[str] = ALL_KINDS) -> None:
-        """Note every assertion that is not `handled` and can refuse a value of the JSON types `accepted`."""
+    def leave(self, node: Node, handled: set[str], kinds: frozenset[str] = ALL_KINDS) -> None:
+        """Record as unenforced each assertion that is not `handled` and can reject a value of these JSON types."""
         self.unenforced.extend(
             f"{node.at}/{key}"
             for key in node.says
             if key not in handled and key in ASSERTIONS and not is_idle(node.says, key)
-            if _KIND_OF.get(key) is None or _KIND_OF[key] in accepted
+            if _KIND_OF.get(key) is None or _KIND_OF[key] in kinds
         )
 
 
-def type_of(notes: Notes, node: Node, *, named: bool = False) -> ir.Type:
-    """The type that a schema describes. `named`: it is a definition's, and so a union in it can be marked as exclusive."""
+def type_of(notes: Notes, node: Node, *, is_definition: bool = False) -> ir.Type:
+    """The type of a schema. `is_definition`: it is that of a definition, where a union can be marked as exclusive."""
     if not is_object(node.schema):
         return ir.Nothing() if node.refuses_all else ir.Anything()
     if node.reference is not None:
@@ -58,7 +60,7 @@ def type_of(notes: Notes, node: Node, *, named: bool = False) -> ir.Type:
         return ir.Nothing()
     if "const" in node.says or "enum" in node.says:
         if node.demands - _OF_CONSTANTS and (met := meet([node])) is not None:
-            return type_of(notes, met, named=named)
+            return type_of(notes, met, is_definition=is_definition)
         notes.leave(node, {"const", "enum", "type"}, node.kinds)
         return _constants(notes, node)
     own, unions = node.without(*_COMBINING), _unions(node)
@@ -67,18 +69,18 @@ def type_of(notes: Notes, node: Node, *, named: bool = False) -> ir.Type:
         *node.parts,
         own,
     ]
-    chosen = narrowest(candidates)
-    if not all(implies(candidates[chosen], one) for one in candidates) and (met := meet([node])) is not None:
-        return type_of(notes, met, named=named)
+    narrowest_index = narrowest(candidates)
+    if not all(implies(candidates[narrowest_index], one) for one in candidates) and (met := meet([node])) is not None:
+        return type_of(notes, met, is_definition=is_definition)
     for index, candidate in enumerate(candidates[:-1]):
-        if index != chosen and not implies(candidates[chosen], candidate):
+        if index != narrowest_index and not implies(candidates[narrowest_index], candidate):
             notes.unenforced.append(candidate.at if candidate.at != node.at else f"{node.at}/$ref")
-    if chosen == len(candidates) - 1:
+    if narrowest_index == len(candidates) - 1:
         return _own(notes, own)
-    notes.leave(own, {"type"} if is_within(candidates[chosen], own) else set(), node.kinds)
-    if chosen < len(unions):
-        return _any_of(notes, node, *unions[chosen], named=named)
-    return type_of(notes, candidates[chosen], named=named)
+    notes.leave(own, {"type"} if is_within(candidates[narrowest_index], own) else set(), node.kinds)
+    if narrowest_index < len(unions):
+        return _any_of(notes, node, *unions[narrowest_index], is_definition=is_definition)
+    return type_of(notes, candidates[narrowest_index], is_definition=is_definition)
 
 
 def plain(notes: Notes, node: Node, kind: str) -> ir.Type:
@@ -104,7 +106,7 @@ def plain(notes: Notes, node: Node, kind: str) -> ir.Type:
 
 
 def extra(notes: Notes, node: Node) -> ir.Type:
-    """The type of fields that have no name. Where patterns of names choose among schemas, any of them may judge a field."""
+    """The type of undeclared fields. With `patternProperties`, the union of all schemas that may apply to a field."""
     patterns, rest = node.named("patternProperties"), node.inside("additionalProperties")
     return _either(notes, [*patterns.values(), rest]) if patterns else type_of(notes, rest)
 
@@ -113,7 +115,7 @@ def extra(notes: Notes, node: Node) -> ir.Type:
 
 
 def _own(notes: Notes, node: Node) -> ir.Type:
-    """The type that `type` and the keywords beside it describe."""
+    """The type that `type` and its sibling keywords describe."""
     if "type" not in node.says:
         notes.leave(node, set())
         return ir.Anything()
@@ -176,24 +178,24 @@ def _map(notes: Notes, node: Node) -> ir.Map:
 
 
 def _constants(notes: Notes, node: Node) -> ir.Type:
-    listed = values(node.says)
-    assert listed is not None
-    left = [value for value in listed if is_of_type(value, node.says)]
-    if any(isinstance(value, dict | list) for value in left):
+    constants = values(node.says)
+    assert constants is not None
+    matching = [value for value in constants if is_of_type(value, node.says)]
+    if any(isinstance(value, dict | list) for value in matching):
         notes.unenforced.append(f"{node.at}/{'const' if 'const' in node.says else 'enum'}")
-        return any_like(left)
-    if not left:
+        return any_like(matching)
+    if not matching:
         return ir.Nothing()
-    scalars = tuple(value for value in left if value is not None)
+    scalars = tuple(value for value in matching if value is not None)
     if not scalars:
         return ir.Null()
-    if None in left:
+    if None in matching:
         return ir.AnyOf((ir.Constant(scalars), ir.Null()))
-    return ir.Constant(tuple(left))
+    return ir.Constant(tuple(matching))
 
 
 def _unions(node: Node) -> list[tuple[str, list[Node]]]:
-    """The unions directly in a schema; the `type` beside them is written into branches that say none."""
+    """The unions directly in a schema; the `type` beside them is added to branches without one."""
     return [
         (keyword, [of_type(branch, node) for branch in node.each(keyword)])
         for keyword in ("oneOf", "anyOf")
@@ -201,14 +203,16 @@ def _unions(node: Node) -> list[tuple[str, list[Node]]]:
     ]
 
 
-def _any_of(notes: Notes, node: Node, keyword: str, branches: list[Node], *, named: bool) -> ir.Type:
+def _any_of(notes: Notes, node: Node, keyword: str, branches: list[Node], *, is_definition: bool) -> ir.Type:
     before = len(notes.unenforced)
-    lowered = [type_of(notes, branch) for branch in branches]
-    is_exact = len(notes.unenforced) == before and notes.are_exact(name for one in lowered for name in referred(one))
-    types = _distinct(lowered, flat=keyword == "anyOf")
+    branch_types = [type_of(notes, branch) for branch in branches]
+    is_exact = len(notes.unenforced) == before and notes.are_exact(
+        name for one in branch_types for name in referred(one)
+    )
+    types = _distinct(branch_types, flat=keyword == "anyOf")
     is_exclusive = keyword == "oneOf" and not are_apart(branches)
-    is_flat = not any(isinstance(one, ir.AnyOf) for one in lowered)  # in Python, `A | None | None` is `A | None`
-    if is_exclusive and not (named and is_exact and is_flat and len(types) == len(lowered)):
+    is_flat = not any(isinstance(one, ir.AnyOf) for one in branch_types)  # in Python, `A | None | None` is `A | None`
+    if is_exclusive and not (is_definition and is_exact and is_flat and len(types) == len(branch_types)):
         notes.unenforced.append(f"{node.at}/oneOf")  # a branch may take what it should not, or nobody could check it
         is_exclusive = False
     if not is_exclusive:
@@ -219,15 +223,15 @@ def _any_of(notes: Notes, node: Node, keyword: str, branches: list[Node], *, nam
 
 
 def _with_constants_together(types: list[ir.Type]) -> list[ir.Type]:
-    """The types with one set of all their constants, where the first ones stand."""
+    """The types with all constants merged into one type, at the position of the first."""
     places = [index for index, one in enumerate(types) if isinstance(one, ir.Constant)]
-    listed = by_key(value for one in types if isinstance(one, ir.Constant) for value in one.values)
-    together = ir.Constant(tuple(listed.values()))
+    constants = by_key(value for one in types if isinstance(one, ir.Constant) for value in one.values)
+    together = ir.Constant(tuple(constants.values()))
     return [together if index in places else one for index, one in enumerate(types) if index not in places[1:]]
 
 
 def _either(notes: Notes, nodes: list[Node]) -> ir.Type:
-    """What any of several schemas accepts, where a keyword chooses among them that is itself noted."""
+    """The union of the types of several schemas, for a keyword that is itself recorded as unenforced."""
     before = len(notes.unenforced)
     types = _distinct([type_of(notes, node) for node in nodes], flat=True)
     del notes.unenforced[before:]
@@ -239,11 +243,11 @@ def _either(notes: Notes, nodes: list[Node]) -> ir.Type:
 
 
 def _distinct(types: list[ir.Type], *, flat: bool) -> list[ir.Type]:
-    """The types, each once, null last, and without those that no value has."""
+    """The types without duplicates and without those that have no value, null last."""
     parts = [part for one in types for part in (one.types if flat and isinstance(one, ir.AnyOf) else (one,))]
     once = {repr(part): part for part in parts}  # in Python, 1 and true are equal
-    left = [part for part in once.values() if part not in (ir.Nothing(), ir.Null())]
-    return [*left, *([ir.Null()] if ir.Null() in parts else [])]
+    others = [part for part in once.values() if part not in (ir.Nothing(), ir.Null())]
+    return [*others, *([ir.Null()] if ir.Null() in parts else [])]
 
 
 _OF_CONSTANTS: Final = frozenset({"const", "enum", "type"})

@@ -1,4 +1,4 @@
-"""From documents to what a protocol means, as an earlier run understood it or now."""
+"""From documents to the IR of a protocol, with a cache of earlier runs."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import functools
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
-from acpgen.files.cache import NO_CACHE, Cache, Outputs, key_of, own_code
-from acpgen.files.serialization import from_json, to_json
+from acpgen.files.cache import NO_CACHE, Cache, find_or_make, place_key
 
 if TYPE_CHECKING:
     from acpgen import ir
@@ -27,34 +26,30 @@ def understand(
     shared: Collection[str] = (),
     keep_unknown: bool = False,
     methods: Profile | None = None,
-    is_apart: bool = False,
     cache: Cache = NO_CACHE,
 ) -> tuple[ir.Protocol, Bundle]:
-    """What a protocol means, and the one JSON Schema that says it. `names`, `shared` and `is_apart` as in `bundle`.
+    """The IR of a protocol and the JSON Schema it was made from. `names` and `shared` as in `bundle`.
 
-    What an earlier run understood of the same files is in the `cache`: of each protocol below the current folder, one state for each way
-    to read it. Raises `Faults`.
+    The `cache` holds results of earlier runs for the same files: for each protocol below the working directory, one per set of options.
+    Raises `Faults`.
     """
-    from acpgen.bundle.bundle import bundle
-    from acpgen.input.step_budget import bounded
-    from acpgen.meaning.lower import lower
 
-    earlier = Outputs(cache, own_code()) if cache.folder is not None else None
-    how = repr((sorted(names.items()), sorted(shared), keep_unknown, methods, is_apart))
-    inputs = key_of(*protocol.inputs(), earlier.code.digest) if earlier is not None else ""
-    if earlier is not None and (entry := earlier.find_part(Path(protocol.name), how, inputs)) is not None:
-        return cast("tuple[ir.Protocol, Bundle]", from_json(entry["meaning"], _records()))
-    with bounded(protocol.documents[0].path, protocol.size):
-        bundled = bundle(protocol, names=names, shared=shared, methods=methods, is_apart=is_apart)
-        meaning = lower(bundled, keep_unknown=keep_unknown), bundled
-    if earlier is not None:
-        earlier.keep_part(Path(protocol.name), how, inputs, {"meaning": to_json(meaning)})
-    return meaning
+    def make() -> tuple[ir.Protocol, Bundle]:
+        from acpgen.bundle.bundle import bundle
+        from acpgen.input.step_budget import bounded
+        from acpgen.meaning.lower import lower
+
+        with bounded(protocol.documents[0].path, protocol.size):
+            bundled = bundle(protocol, names=names, shared=shared, methods=methods)
+            return lower(bundled, keep_unknown=keep_unknown), bundled
+
+    how = repr((sorted(names.items()), sorted(shared), keep_unknown, methods))
+    return find_or_make(cache, protocol.inputs(), make, _records, place_key(Path(protocol.name), how))
 
 
 @functools.cache
 def _records() -> Mapping[str, type]:
-    """The classes of which the meaning of a protocol is made, by name."""
+    """The classes that a cached result consists of, by name."""
     from acpgen import errors, ir
     from acpgen.bundle import bundle
     from acpgen.methods import discovery, profile

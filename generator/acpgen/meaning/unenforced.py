@@ -1,4 +1,6 @@
-"""What no validator enforces: patterns that ECMA-262 does not define or that no engine here can check, and what people are told of them."""
+"""What no validator enforces: patterns that ECMA-262 does not define or that no regular expression engine here supports, and the report
+on them.
+"""
 
 from __future__ import annotations
 
@@ -16,16 +18,14 @@ if TYPE_CHECKING:
     from acpgen.bundle.bundle import Bundle
 
 Gaps: TypeAlias = "Mapping[str, Mapping[str, str]]"
-"""The keywords that neither decoding nor validation enforces, as places in the schema files, by definition; with each the reason."""
+"""The keywords that neither decoding nor validation enforces, by definition: the reason for each, by its place in the schema files."""
 
 FEW: Final = 8
-"""As many places are named."""
+"""The maximum number of reported places."""
 
 
 def gaps(protocol: ir.Protocol, bundle: Bundle) -> Gaps:
-    """What no validator enforces of the definitions of a protocol, as places in the schema files; a definition of which all is enforced is
-    left out.
-    """
+    """The unenforced keywords of the definitions of a protocol, as places in the schema files; definitions without any are omitted."""
     return {
         name: {as_written(place, bundle.sources): gap for place, gap in places.items()}
         for name, places in unchecked(protocol, bundle).items()
@@ -33,11 +33,13 @@ def gaps(protocol: ir.Protocol, bundle: Bundle) -> Gaps:
 
 
 def unchecked(protocol: ir.Protocol, bundle: Bundle) -> Mapping[str, Mapping[str, str]]:
-    """The places of the patterns that nothing checks, by definition, each with the reason. A definition has its own places, and those that
-    its schema alone leads to; one that has none is left out.
+    """The places of patterns that nothing checks, with the reason, by definition.
+
+    A definition has its own places, and those reachable only through its schema, not through its type; definitions without any are
+    omitted.
     """
-    noted = {name: one for name, one in protocol.definitions.items() if one.unenforced}
-    judged = {name: _judging(one, bundle) for name, one in noted.items()}
+    candidates = {name: one for name, one in protocol.definitions.items() if one.unenforced}
+    judged = {name: _judging(one, bundle) for name, one in candidates.items()}
     referred = {name: dict.fromkeys(references(schema)) for name, schema in bundle.definitions.items()}
     met = reachable(judged.values(), referred.__getitem__)
     gaps = {
@@ -50,10 +52,10 @@ def unchecked(protocol: ir.Protocol, bundle: Bundle) -> Mapping[str, Mapping[str
     }
 
     def left(name: str) -> Mapping[str, str]:
-        typed = reachable(
+        reachable_types = reachable(
             [name], lambda one: types_of(protocol.definitions[one]) if one in protocol.definitions else ()
         )
-        beyond = reachable([judged[name]], referred.__getitem__).keys() - (typed.keys() - {name})
+        beyond = reachable([judged[name]], referred.__getitem__).keys() - (reachable_types.keys() - {name})
         return {at: gap for one in met if one in {judged[name], *beyond} for at, gap in gaps[one].items()}
 
     users: dict[str, list[str]] = {name: [] for name in referred}
@@ -61,24 +63,24 @@ def unchecked(protocol: ir.Protocol, bundle: Bundle) -> Mapping[str, Mapping[str
         for other in others:
             users[other].append(name)
     doubtful = reachable([name for name, places in gaps.items() if places], users.__getitem__)
-    return {name: places for name in noted if judged[name] in doubtful and (places := left(name))}
+    return {name: places for name in candidates if judged[name] in doubtful and (places := left(name))}
 
 
 def _judging(definition: ir.Definition, bundle: Bundle) -> str:
-    """The definition of the bundle that judges the values of one; of a record that was made for a union, the union."""
+    """The definition in the bundle against which values of a definition are validated; for a synthesised record, that of its union."""
     if definition.name in bundle.definitions:
         return definition.name
     alike = [name for name, at in bundle.origins.items() if at == definition.at]
     return next((name for name in alike if definition.name in (f"{name}Object", f"Unknown{name}")), alike[0])
 
 
-def describe_gaps(label: str, found: Gaps) -> tuple[str, ...]:
-    """The lines for people: how many, and of the first where and why."""
-    every = {place: gap for places in found.values() for place, gap in places.items()}
+def describe_gaps(label: str, gaps_by_name: Gaps) -> tuple[str, ...]:
+    """Lines of text: the number of unenforced patterns, and the place and the reason of the first ones."""
+    every = {place: gap for places in gaps_by_name.values() for place, gap in places.items()}
     if not every:
         return ()
     head = (
-        f"{label}: no validator here enforces {counted(len(every), 'pattern')} of {counted(len(found), 'definition')}; "
+        f"{label}: no validator here enforces {counted(len(every), 'pattern')} of {counted(len(gaps_by_name), 'definition')}; "
         f"the package lists every place in UNENFORCED."
     )
     lines = [f"  {place}: {gap}" for place, gap in [*every.items()][:FEW]]

@@ -1,4 +1,4 @@
-"""What can be wrong with a conversation: its recording, the command that is run, the schemas that judge it."""
+"""Faults of conversations: the recording, the command that is run, the schemas that validate it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Recorded conversations: JSON Lines of `{"from": "client" | "agent", "message": …, "at": RFC 3339}`, read and written a line at a time.
+"""Recorded conversations: JSON Lines of `{"from": "client" | "agent", "message": …, "at": RFC 3339}`, read and written line by line.
 
-A line that was no JSON is recorded as `text` in place of `message`, a blank one too. `"gap": true` stands where lines went by unrecorded.
+A line that was not JSON is recorded as `text` instead of `message`, a blank one too. `"gap": true` marks lines that were not recorded.
 """
 
 from __future__ import annotations
@@ -26,28 +26,28 @@ from acpgen.input.walk import is_object
 from acpgen.messages.faults import NOT_CREATED
 
 LONGEST: Final = 64 << 20
-"""Bytes of one line. Longer ones are passed over, and said to be too long."""
+"""The maximum number of bytes of a line. Longer ones are skipped and reported."""
 
 _SPACE: Final = b"\r\n\t "
 
 
-def opened(path: Path) -> BufferedReader:
-    """A file of JSON Lines, or a pipe. Raises `Faults`."""
+def open_recording(path: Path) -> BufferedReader:
+    """Open a file of JSON Lines, or a pipe. Raises `Faults`."""
     try:
         return path.open("rb")
     except FileNotFoundError:
         raise Faults([NOT_FOUND(at=place(path))]) from None
     except (OSError, ValueError) as error:
-        raise Faults([UNREADABLE(at=place(path), reason=reason_of(error))]) from None
+        raise Faults([UNREADABLE(at=place(path), reason=describe_reason(error))]) from None
 
 
 @contextlib.contextmanager
-def created(path: Path) -> Generator[BinaryIO]:
-    """A new or emptied file, closed at the end whether or not all of it could be written. Raises `Faults`."""
+def create_recording(path: Path) -> Generator[BinaryIO]:
+    """Create or truncate a file; it is closed at the end even if not all could be written. Raises `Faults`."""
     try:
         file = path.open("wb", buffering=1 << 20)
     except (OSError, ValueError) as error:
-        raise Faults([NOT_CREATED(at=place(path), reason=reason_of(error))]) from None
+        raise Faults([NOT_CREATED(at=place(path), reason=describe_reason(error))]) from None
     try:
         yield file
     finally:
@@ -55,8 +55,8 @@ def created(path: Path) -> Generator[BinaryIO]:
             file.close()
 
 
-def size(stream: BinaryIO) -> int | None:
-    """The bytes of a stream that is a regular file; of others nobody knows."""
+def measure_size(stream: BinaryIO) -> int | None:
+    """The size of a stream if it is a regular file; `None` for others."""
     try:
         state = os.fstat(stream.fileno())
     except (OSError, ValueError):
@@ -66,9 +66,9 @@ def size(stream: BinaryIO) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a file: its number from 1, its bytes without the end, and how far into the file it reaches.
+    """One line of a file: its number from 1, its bytes without the line end, and the offset of its end in the file.
 
-    `is_whole` is false where the line was longer than is read.
+    `is_whole` is false if the line was longer than the limit.
     """
 
     number: int
@@ -95,18 +95,18 @@ _FORMS: Final = (
         "A header of LSP or DAP follows: write messages without",
     ),
 )
-"""What lines look like that hold a message in another form, and what to do."""
+"""Patterns of lines that contain a message in another form, and what to do about them."""
 _BEGINNING: Final = 65_536
-"""So many bytes of a line tell its form."""
+"""The number of bytes of a line that show its form."""
 
 
-def remedy(content: bytes) -> str:
-    """What to do about a line that is not JSON, where its form tells; else nothing."""
+def find_remedy(content: bytes) -> str:
+    """What to do about a line that is not JSON, if its form is known; else empty."""
     return next((advice for form, advice in _FORMS if form.match(content, 0, _BEGINNING)), "")
 
 
-def lines(stream: BufferedReader, longest: int = LONGEST) -> Iterator[Line]:
-    """The lines of a stream that are not blank, without a byte order mark; never more than one of them is held."""
+def read_lines(stream: BufferedReader, longest: int = LONGEST) -> Iterator[Line]:
+    """Yield the non-blank lines of a stream, without a byte order mark; at most one is held in memory."""
     number, end = 0, 0
     while piece := stream.readline(longest):
         number, end = number + 1, end + len(piece)
@@ -119,22 +119,22 @@ def lines(stream: BufferedReader, longest: int = LONGEST) -> Iterator[Line]:
         if content or not is_whole:
             yield Line(number, content, end, is_whole)
         else:
-            blank = _blank(stream)
+            blank = _make_blank(stream)
             number, end = number + blank.count(b"\n"), end + len(blank)
 
 
-def _blank(stream: BufferedReader) -> bytes:
-    """The blank lines that a stream goes on with and has in its buffer, which it is read behind."""
+def _make_blank(stream: BufferedReader) -> bytes:
+    """Read and return the blank lines at the front of the stream's buffer."""
     ahead = stream.peek()
     blank = ahead[: len(ahead) - len(ahead.lstrip(_SPACE))]
     return stream.read(blank.rfind(b"\n") + 1)
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """What one line of a recording holds: who said it, and the message as JSON, or the text that was none; or that some is missing.
+class RecordedMessage:
+    """The content of one recorded line: the sender with a message as JSON or a text that is not JSON, or a gap.
 
-    A blank line is no message, and breaks nothing.
+    A blank line is not a message and breaks no rule.
     """
 
     sender: str
@@ -145,7 +145,7 @@ class Said:
 
     @property
     def heard(self) -> Any:
-        """What a monitor takes: it reads text as a line, so a message that is a JSON string is its JSON."""
+        """The input of a monitor. It reads text as a line, so a message that is a JSON string is given as its JSON."""
         return json.dumps(self.message) if isinstance(self.message, str) and not self.is_text else self.message
 
 
@@ -153,14 +153,14 @@ _ENVELOPE: Final = frozenset({"jsonrpc", "method", "result", "error"})
 
 
 def is_recorded(value: object) -> bool:
-    """Whether a line is meant as that of a recording, rather than as a message."""
+    """Whether a line is meant as a line of a recording, not as a message."""
     if not is_object(value) or "jsonrpc" in value:
         return False
     return "from" in value or (is_object(value.get("message")) and not _ENVELOPE & value.keys())
 
 
-def said(value: object, sides: tuple[str, ...]) -> Said | str:
-    """The content of a recorded line, or what is wrong with it."""
+def parse_line(value: object, sides: tuple[str, ...]) -> RecordedMessage | str:
+    """Parse a recorded line: its content, or what is wrong with it."""
     if not is_object(value) or "from" not in value:
         wanted = f'{{"from": "{sides[0]}", "message": …}}'
         if is_object(value) and _ENVELOPE & value.keys():
@@ -169,16 +169,16 @@ def said(value: object, sides: tuple[str, ...]) -> Said | str:
     if value["from"] not in sides:
         return f"'from' must be one of {', '.join(map(repr, sides))}"
     if "message" in value:
-        return Said(value["from"], value["message"])
+        return RecordedMessage(value["from"], value["message"])
     if isinstance(value.get("text"), str):
-        return Said(value["from"], value["text"], is_text=True, is_blank=not value["text"].strip())
+        return RecordedMessage(value["from"], value["text"], is_text=True, is_blank=not value["text"].strip())
     if value.get("gap") is True:
-        return Said(value["from"], is_gap=True)
+        return RecordedMessage(value["from"], is_gap=True)
     return "a line of a recording must have a 'message', or 'text' that was not JSON"
 
 
-def recorded(sender: str, line: bytes, at: str) -> bytes:
-    """One line of a recording. The message stands in it byte for byte, if it is JSON, with spaces for line ends."""
+def write_record(sender: str, line: bytes, at: str) -> bytes:
+    """Format one line of a recording. A JSON message is copied byte for byte, with spaces for line feeds."""
     try:
         from_json(line, allow_inf_nan=False)
     except ValueError:
@@ -187,11 +187,11 @@ def recorded(sender: str, line: bytes, at: str) -> bytes:
     return f'{{"from": "{sender}", "at": "{at}", "message": '.encode() + line.strip().replace(b"\n", b" ") + b"}\n"
 
 
-def unrecorded(sender: str, at: str) -> bytes:
-    """The line of a recording that stands where some of what a side said is missing."""
+def write_gap(sender: str, at: str) -> bytes:
+    """The line of a recording that marks missing messages of a side."""
     return f'{{"from": "{sender}", "at": "{at}", "gap": true}}\n'.encode()
 
 
-def reason_of(error: OSError | ValueError) -> str:
+def describe_reason(error: OSError | ValueError) -> str:
     """Why a file cannot be opened, as the end of a sentence."""
     return str(error.strerror) if isinstance(error, OSError) else "this is not a path"

@@ -1,7 +1,7 @@
-"""Files that a recording is written to: new ones, for their owner alone, and as long as somebody wants them.
+"""Files for recordings: new ones, for their owner only, rotated by size.
 
-A recording holds prompts, files and settings of those who talk. So it never lands in a file that is there already, which another user or an
-earlier conversation may own, and never behind a link.
+A recording contains prompts, files and settings of the peers. So it is never written to an existing file, which another user or an
+earlier conversation may own, and never through a link.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from typing import Final, Self
 from acpgen.errors import Faults
 from acpgen.input.load import place
 from acpgen.messages.faults import NOT_CREATED
-from acpgen.messages.recording import reason_of
+from acpgen.messages.recording import describe_reason
 
 MOST_FILES: Final = 10
-"""Files of one recording that are kept where a size is given."""
+"""The default number of files of one recording that are retained."""
 
 
 class Tape:
-    """A recording's file, or several one after the other: `talk.jsonl`, `talk.1.jsonl`, `talk.2.jsonl`.
+    """The file of a recording, or several in sequence: `talk.jsonl`, `talk.1.jsonl`, `talk.2.jsonl`.
 
-    With `most` bytes a file ends before the line that would make it longer, and the next begins; the newest `keep` stay. Raises `Faults`
-    where the first cannot be made, and `OSError` where a later one cannot.
+    With `most`, a file ends before the line that would exceed this many bytes, and the next one begins; the newest `keep` files are
+    retained. Raises `Faults` if the first cannot be created, and `OSError` if a later one cannot.
     """
 
     def __init__(self, path: Path, most: int | None = None, keep: int = MOST_FILES) -> None:
@@ -41,7 +41,7 @@ class Tape:
             reason = "it is there already, and a recording is never written over another file or through a link"
             raise Faults([NOT_CREATED(at=place(path), reason=reason)]) from None
         except (OSError, ValueError) as error:
-            raise Faults([NOT_CREATED(at=place(path), reason=reason_of(error))]) from None
+            raise Faults([NOT_CREATED(at=place(path), reason=describe_reason(error))]) from None
 
     def write(self, line: bytes) -> None:
         """Write a whole line."""
@@ -53,18 +53,18 @@ class Tape:
 
     @property
     def file_note(self) -> str:
-        """Where the recording lies, in one sentence; empty where it is one file, of the name that was asked for."""
+        """The location of the recording in one sentence; empty if it is one file with the requested name."""
         if not self._number:
             return ""
-        removed = f"; {self._removed} older were removed" if self._removed else ""
-        return f"The recording is {', '.join(place(path) for path, _ in self._made)}{removed}."
+        removal_note = f"; {self._removed} older were removed" if self._removed else ""
+        return f"The recording is {', '.join(place(path) for path, _ in self._made)}{removal_note}."
 
     def flush(self) -> None:
-        """Hand on what is written so far, so that it can be read and outlives the process."""
+        """Flush what is written so far, so that it can be read and survives the process."""
         self._file.flush()
 
     def close(self) -> None:
-        """Close the file, whether or not all of it could be written."""
+        """Close the file, even if not all of it could be written."""
         with contextlib.suppress(OSError):
             self._file.close()
 
@@ -87,7 +87,7 @@ class Tape:
             self._removed += self._remove(*self._made.popleft())
 
     def _remove(self, path: Path, identity: tuple[int, int]) -> bool:
-        """Remove a file that was made here, unless somebody has put another one there; whether it is gone."""
+        """Remove a file that was created here, unless another one replaced it; returns whether it is gone."""
         with contextlib.suppress(OSError):
             state = path.lstat()
             if (state.st_dev, state.st_ino) == identity and stat.S_ISREG(state.st_mode):
@@ -109,7 +109,7 @@ class Tape:
 
 
 def _ours_to_fill(path: Path) -> os.stat_result | None:
-    """The device or pipe of this user that stands there, which keeps nothing and has no content to lose."""
+    """The status of a path that is a device or pipe of this user, which has no content to lose; `None` for any other."""
     try:
         state = path.lstat()
     except OSError:

@@ -1,8 +1,8 @@
-"""Redaction of recorded messages: a string stays only where the schema makes it protocol.
+"""Redaction of recorded messages: a string is kept only where the schema makes it protocol.
 
-Ids, kinds, methods and names of members stay, and what the schema gives as a constant. Every other string goes: text, paths, addresses,
-contents of files, and whatever stands in an extension that no schema describes. A redacted message keeps its shape, so the monitor judges
-it as it judges the conversation, but for rules about the text that is gone.
+Ids, kinds, methods, names of members and constants of the schema are kept. Every other string is removed: text, paths, URLs, contents of
+files, and everything in an extension without a schema. A redacted message keeps its shape, so the monitor gives the same verdict, except
+for rules about the removed text.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 REDACTED: Final = "[redacted]"
 PLACEHOLDERS: Final = (REDACTED, f"/{REDACTED}", f"file:///{REDACTED}", "")
-"""What stands in the place of a string: the first that the schema of the place accepts."""
+"""Replacements for a string: the first one that the schema accepts there is used."""
 
 SECRET_WORDS: Final = frozenset(
     {
@@ -56,7 +56,9 @@ SECRET_WORDS: Final = frozenset(
         "token",
     }
 )
-"""Words in names below which numbers go, too: `password`, `userPin`, `refresh_token`. The plural of `token` names a count."""
+"""Words in names of secrets, below which numbers are removed too: `password`, `userPin`, `refresh_token`. The plural of `token` names a
+count.
+"""
 KEY_WORDS: Final = frozenset(
     ["access", "account", "api", "encryption", "master", "private", "secret", "shared", "signing"]
 )
@@ -78,14 +80,14 @@ SHAPES: Final = (
     r"(?:npm|hf|dop_v1|doo_v1|shpat|lin_api|secret)_[A-Za-z0-9]{24,}",
     r"(?:glpat-|xapp-|dckr_pat_|pypi-)[A-Za-z0-9_-]{16,}",
 )
-"""What keys and tokens look like. No string or name that holds one stays, whatever the schema says of its place."""
+"""Patterns of keys and tokens. No string or name that contains one is kept, whatever the schema says."""
 
 WORD: Final = re.compile(r"_?[A-Za-z][A-Za-z0-9]*(?:[_./:-][A-Za-z0-9]+){0,8}")
-"""What kinds, methods and programs look like."""
+"""The pattern of kinds, methods and programs."""
 NAME: Final = re.compile(r"[A-Za-z_$@][\w$.:/-]{0,79}")
-"""What names of members look like that no schema declares."""
+"""The pattern of member names that no schema declares."""
 OPAQUE: Final = re.compile(r"(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[A-Za-z0-9]{16,}")
-"""A run of letters and digits that no person would give as a name."""
+"""A run of letters and digits that is not a name."""
 INSTANT: Final = re.compile(r"\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:[Zz]|[+-]\d\d:?\d\d)?)?")
 LONGEST_WORD: Final = 80
 LONGEST_ID: Final = 512
@@ -99,16 +101,16 @@ NAMES: Final = frozenset(
         ("ElicitationSchema", "required"),
     }
 )
-"""Members of definitions whose strings are names: of programs that speak the protocol, of variables, headers and fields."""
+"""Members of definitions whose strings are names: of programs, variables, headers and fields."""
 WORDS: Final = frozenset({"mimeType", "signal", "currency"})
 """Members whose strings come from registries."""
 
 MOST_OPEN: Final = 4096
-"""Requests whose answers are awaited, in both directions together."""
+"""The maximum number of open requests, both directions together."""
 
 
 class _Pairs(NamedTuple):
-    """An object as the line has it: members in order, doubled ones too."""
+    """An object as the line has it: members in order, duplicates included."""
 
     items: list[tuple[str, Any]]
 
@@ -120,7 +122,7 @@ class _Number(str):
 
 
 class _Place(NamedTuple):
-    """A schema that describes a value: in which document, below which definition and as which member."""
+    """A schema that describes a value: its document, the definition that contains it, and the member's name."""
 
     schema: Any
     root: Any
@@ -129,10 +131,11 @@ class _Place(NamedTuple):
 
 
 class Redactor:
-    """Redacts the messages of one conversation, in their order.
+    """Redacts the messages of one conversation in order.
 
-    `patterns` are further expressions (Python's `re`): a string or name that one matches goes, wherever it stands. `protocols` gives the
-    validators of the versions that may be spoken; it is called for the first message. Methods that none of them has are extensions.
+    `patterns` are additional regular expressions (Python's `re`): a string or name with a match is removed everywhere. `protocols`
+    returns the validators of the versions that may be spoken; it is called for the first message. Methods that none of them has are
+    extensions.
     """
 
     def __init__(self, patterns: Sequence[str] = (), protocols: Callable[[], Sequence[Strict]] = lambda: ()) -> None:
@@ -144,12 +147,12 @@ class Redactor:
         self._open: dict[tuple[str, str], str] = {}
 
     def line(self, sender: str, line: bytes) -> bytes:
-        """Redact one line. What is no JSON goes as a whole: nobody can say what it holds."""
+        """Redact one line. A line that is not JSON is removed completely, since its content is unknown."""
         if not line.strip():
             return line
         try:
             message = json.loads(line, object_pairs_hook=_Pairs, parse_int=_Number, parse_float=_Number)
-            return "".join(_written(self._message(sender, message))).encode("utf-8", "surrogatepass")
+            return "".join(_write_value(self._message(sender, message))).encode("utf-8", "surrogatepass")
         except ValueError:
             return f"[redacted: {len(line)} bytes that are no JSON]".encode()
         except RecursionError:
@@ -169,16 +172,16 @@ class Redactor:
         )
 
     def _member(self, key: str, value: Any, places: list[_Place]) -> Any:
-        """One member of an envelope."""
+        """Redact one member of an envelope."""
         if _is_text(value) and key in ("id", "method", "jsonrpc"):
             stays = value == "2.0" if key == "jsonrpc" else key == "id" or self._is_word(value.removeprefix("$/"))
             return self._redact_secret(value) if stays else REDACTED
         return self._value(value, places, key, is_secret=_is_secret(key))
 
     def _payloads(self, sender: str, message: _Pairs) -> tuple[list[_Place], list[_Place]]:
-        """What describes the params and the result of a message. A method or an id that is given twice makes them unknown."""
+        """The schemas of the params and the result of a message; unknown if its method or id is given twice."""
         methods = [value for key, value in message.items if key == "method"]
-        numbers = {_number(value) for key, value in message.items if key == "id"}
+        numbers = {_parse_number(value) for key, value in message.items if key == "id"}
         if methods:
             method = methods[0] if len(methods) == 1 and _is_text(methods[0]) else ""
             for number in numbers:
@@ -189,18 +192,24 @@ class Redactor:
                     self._open[awaited] = method if len(numbers) == 1 else ""
             return self._payload(method, "params", is_request=bool(numbers)), []
         asker = "agent" if sender == "client" else "client"
-        asked = {self._open.pop((asker, number), "") for number in numbers}
-        return [], self._payload(asked.pop(), "result", is_request=True) if len(asked) == 1 else []
+        request_methods = {self._open.pop((asker, number), "") for number in numbers}
+        return [], self._payload(request_methods.pop(), "result", is_request=True) if len(request_methods) == 1 else []
 
     def _payload(self, method: str, part: str, *, is_request: bool) -> list[_Place]:
         rows = ((one, one.route(method, is_request=is_request)) for one in self._protocols())
-        named = ((one, getattr(row, part)) for one, row in rows if row is not None)
-        return [_Place({"$ref": f"#/$defs/{name}"}, one.schema, name, "") for one, name in named if name is not None]
+        definition_names = ((one, getattr(row, part)) for one, row in rows if row is not None)
+        return [
+            _Place({"$ref": f"#/$defs/{name}"}, one.schema, name, "")
+            for one, name in definition_names
+            if name is not None
+        ]
 
     # --- values ---
 
     def _value(self, value: Any, places: list[_Place], key: str = "", *, is_secret: bool = False) -> Any:
-        """A value that the schemas of `places` describe; without any, nobody knows what it is. `is_secret` below the name of a secret."""
+        """Redact a value that the schemas of `places` describe; without any, its meaning is unknown. `is_secret`: it is below the name
+        of a secret.
+        """
         if isinstance(value, _Pairs):
             return self._object(value, places, is_secret=is_secret)
         if is_array(value):
@@ -218,19 +227,19 @@ class Redactor:
         if len(members) < len(value.items):
             places = []
         described = self._schemas.leaves(places, members)
-        taken: dict[str, int] = {}
+        uses: dict[str, int] = {}
         items: list[tuple[str, Any]] = []
         for key, one in value.items:
             inner = [
                 _Place(schema, place.root, place.definition, key)
                 for place in described
-                if (schema := _property(place.schema, key)) is not None
+                if (schema := _find_property(place.schema, key)) is not None
             ]
             is_declared = any(key in place.schema.get("properties", ()) for place in described)
             name = key if is_declared else self._name(key)
             if name != key:
-                taken[name] = taken.get(name, 0) + 1
-                name = name if taken[name] == 1 else f"[redacted {taken[name]}]"
+                uses[name] = uses.get(name, 0) + 1
+                name = name if uses[name] == 1 else f"[redacted {uses[name]}]"
             items.append(
                 (name, self._value(one, inner, key, is_secret=is_secret or (not is_declared and _is_secret(key))))
             )
@@ -240,23 +249,23 @@ class Redactor:
         if not places:
             return value if (key, value) in self._constants() else REDACTED
         leaves = self._schemas.leaves(places)
-        constants = {one for leaf in leaves for one in _values(leaf.schema)}
+        constants = {one for leaf in leaves for one in _list_values(leaf.schema)}
         if value in constants:
             return value
-        free = [leaf for leaf in leaves if "string" in _types(leaf.schema) and not list(_values(leaf.schema))]
+        free = [leaf for leaf in leaves if "string" in _list_types(leaf.schema) and not list(_list_values(leaf.schema))]
         if constants or any("not" in leaf.schema for leaf in free):
             stays = self._is_word(value)
         elif key == "command":
             program = value.rpartition("/")[2]
             if not self._is_word(program):
-                return _placeholder(free)
+                return _make_placeholder(free)
             return self._redact_secret(program if program == value else f"/{REDACTED}/{program}")
         else:
             stays = bool(free) and all(self._is_protocol(value, leaf) for leaf in free)
-        return self._redact_secret(value) if stays else _placeholder(free)
+        return self._redact_secret(value) if stays else _make_placeholder(free)
 
     def _is_protocol(self, value: str, leaf: _Place) -> bool:
-        """Whether a string without constants is an id, a name or an instant by its schema."""
+        """Whether a string without constants is an id, a name or a timestamp by its schema."""
         names = (leaf.definition, leaf.member)
         if any(name == "id" or name.endswith(("Id", "ID", "_id")) for name in names):
             return len(value) <= LONGEST_ID and not any(character.isspace() for character in value)
@@ -271,7 +280,7 @@ class Redactor:
         return len(value) <= LONGEST_WORD and WORD.fullmatch(value) is not None and OPAQUE.search(value) is None
 
     def _name(self, name: str) -> str:
-        """The name of a member that no schema declares."""
+        """Redact the name of a member that no schema declares."""
         is_name = (not name or NAME.fullmatch(name) is not None) and OPAQUE.search(name) is None
         return self._redact_secret(name) if is_name else REDACTED
 
@@ -285,14 +294,14 @@ _Memo: TypeAlias = "dict[tuple[int, str, str], _Leaves | None]"
 
 
 class _Schemas:
-    """Follows references and combinations, each schema once for a value."""
+    """Follows references and combinations, each schema once per value."""
 
     def __init__(self) -> None:
         self._any: _Memo = {}
 
     def leaves(self, places: Iterable[_Place], members: Mapping[str, Any] | None = None) -> Sequence[_Place]:
-        """What describes a value. `members` are those of an object, which rule out branches by their constants; of a value of another type
-        nothing is ruled out.
+        """The leaf schemas of a value. `members` are those of an object, whose constants rule out branches; for other types nothing is
+        ruled out.
         """
         memo: _Memo = self._any if members is None else {}
         leaves: _Leaves = {}
@@ -336,27 +345,29 @@ class _Schemas:
         return leaves
 
     def _is_contradicted(self, place: _Place, members: Mapping[str, Any]) -> bool:
-        """Whether a member of an object is none of the constants that a schema gives it."""
+        """Whether a member of an object is none of the constants that a schema allows."""
         for name, schema in place.schema.get("properties", {}).items():
             if _is_text(members.get(name)):
                 leaves = self.leaves([_Place(schema, place.root, place.definition, name)])
-                values = {value for leaf in leaves for value in _values(leaf.schema)}
-                is_open = any("string" in _types(leaf.schema) and not list(_values(leaf.schema)) for leaf in leaves)
+                values = {value for leaf in leaves for value in _list_values(leaf.schema)}
+                is_open = any(
+                    "string" in _list_types(leaf.schema) and not list(_list_values(leaf.schema)) for leaf in leaves
+                )
                 if values and not is_open and members[name] not in values:
                     return True
         return False
 
     def _tags(self, branches: Iterable[_Place]) -> dict[str, Any]:
-        """The members by which the branches of a union differ, for an object that is none of them."""
+        """The members that discriminate the branches of a union, for an object that matches none of them."""
         tags: dict[str, set[str]] = {}
         for leaf in self.leaves(branches):
             for name, schema in leaf.schema.get("properties", {}).items():
-                if is_object(schema) and (values := set(_values(schema))):
+                if is_object(schema) and (values := set(_list_values(schema))):
                     tags.setdefault(name, set()).update(values)
         return {name: {"enum": sorted(values)} for name, values in tags.items()}
 
     def constants(self, roots: Iterable[Any]) -> Iterator[tuple[str, str]]:
-        """Each member with the strings that some schema gives it as a constant."""
+        """Yield each member with the strings that some schema gives it as a constant."""
         for root in roots:
             waiting = [root]
             while waiting:
@@ -368,30 +379,30 @@ class _Schemas:
                     members = schema.get("properties")
                     for name, member in members.items() if is_object(members) else ():
                         for leaf in self.leaves([_Place(member, root, "", name)]):
-                            yield from ((name, value) for value in _values(leaf.schema))
+                            yield from ((name, value) for value in _list_values(leaf.schema))
 
 
-def _property(schema: Any, key: str) -> Any:
-    """The schema of a member; `None` where it is not described."""
+def _find_property(schema: Any, key: str) -> Any:
+    """The schema of a member; `None` if it has none."""
     declared = schema.get("properties", {})
     member = declared[key] if key in declared else schema.get("additionalProperties")
     return member if is_object(member) and member else None
 
 
-def _values(schema: Any) -> Iterator[str]:
-    """The strings that a schema gives as constants."""
+def _list_values(schema: Any) -> Iterator[str]:
+    """Yield the strings that a schema gives as constants."""
     for value in (schema.get("const"), *schema.get("enum", ())):
         if isinstance(value, str):
             yield value
 
 
-def _types(schema: Any) -> Sequence[str]:
+def _list_types(schema: Any) -> Sequence[str]:
     types = schema.get("type", ())
     return (types,) if isinstance(types, str) else types
 
 
-def _placeholder(leaves: Sequence[_Place]) -> str:
-    """What stands in the place of a string: what its schema accepts, where that is easy to say."""
+def _make_placeholder(leaves: Sequence[_Place]) -> str:
+    """The replacement of a string that its schema accepts, if that is easy to find."""
     schemas = [leaf.schema for leaf in leaves]
     if any(
         "contentEncoding" in schema or leaf.member in ("data", "blob")
@@ -409,14 +420,14 @@ _WORDS: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
 def _is_secret(name: str) -> bool:
-    """Whether what has this name is a secret."""
+    """Whether a name is that of a secret."""
     words = [word.lower() for word in _WORDS.findall(name)]
     is_key = any(before in KEY_WORDS and word in ("key", "keys") for before, word in pairwise(words))
     return is_key or not SECRET_WORDS.isdisjoint(words)
 
 
-def _number(value: Any) -> str:
-    """What an id is known by. Numbers that are equal are one: a peer may answer `1.0` with `1`."""
+def _parse_number(value: Any) -> str:
+    """The key of an id. Equal numbers have the same key: a peer may answer `1.0` with `1`."""
     if isinstance(value, _Number):
         return f"number {float(value)!r}"
     return f"{type(value).__name__} {value}" if value is None or isinstance(value, str | bool | float) else "no id"
@@ -426,18 +437,18 @@ def _is_text(value: object) -> TypeGuard[str]:
     return isinstance(value, str) and not isinstance(value, _Number)
 
 
-def _written(value: Any) -> Iterator[str]:
+def _write_value(value: Any) -> Iterator[str]:
     if isinstance(value, _Pairs):
         yield "{"
         for index, (key, one) in enumerate(value.items):
             yield f"{',' if index else ''}{json.dumps(key)}:"
-            yield from _written(one)
+            yield from _write_value(one)
         yield "}"
     elif is_array(value):
         yield "["
         for index, one in enumerate(value):
             yield "," if index else ""
-            yield from _written(one)
+            yield from _write_value(one)
         yield "]"
     else:
         yield value if isinstance(value, _Number) else json.dumps(value)

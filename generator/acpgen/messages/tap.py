@@ -1,11 +1,11 @@
-"""Sits on stdio between a client and an agent or server: every byte passes through as it came, and a monitor listens.
+"""A proxy on stdio between a client and an agent or server: all bytes pass unchanged, and a monitor observes them.
 
-The agent does not outlive the client for long, nor this process: it is ended with all that it has started some time after the client's
-input has, and if this process is killed. In the foreground of a terminal it has no process group of its own, so that keys that signal
-reach it; where the system tells nothing of processes, it then only reads the end of its input if this process is killed.
+The agent does not outlive the client for long, nor this process: it is ended with all its processes some time after the end of the
+client's input, or if this process is killed. In the foreground of a terminal it shares the process group, so that signals of keys reach
+it; if the system has no information on processes, it then only sees the end of its input if this process is killed.
 
-Copying never waits for the monitor or the recording. What was read is queued for them, then written on at once; if they fall so far
-behind that the queue is full, they are told that they missed something, and go on from there. Standard error is the agent's own.
+Copying never waits for the monitor or the recording. Data is queued for them and written on at once; if the queue is full, they are told
+that they missed something, and continue from there. Standard error belongs to the agent.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 from acpgen import embedded
 from acpgen.errors import Faults
 from acpgen.messages.faults import NOT_STARTED
-from acpgen.messages.recording import LONGEST, recorded, unrecorded
+from acpgen.messages.recording import LONGEST, write_gap, write_record
 from acpgen.messages.recording_file import Tape
-from acpgen.messages.validators import ended
+from acpgen.messages.validators import mark_end
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -40,28 +40,28 @@ if TYPE_CHECKING:
 
 CHUNK: Final = 65536
 ROOM: Final = 64 << 20
-"""Bytes that may wait for the monitor, and as many for the recording."""
+"""The maximum number of queued bytes for the monitor, and the same for the recording."""
 
 ACP_SIDES: Final = ("client", "agent")
 
 GRACE: Final = 10.0
-"""Seconds that an agent has to end after its client's input has ended, before it is told to."""
+"""Seconds between the end of the client's input and the request to the agent to end."""
 
 PATIENCE: Final = 5.0
-"""Seconds that an agent has to end after it was told to, before it is made to."""
+"""Seconds between the request to end and the kill."""
 
 FINISHING: Final = 60.0
-"""Seconds that a listener has at the end for what is queued. The monitor may still be loading schemas then, on a busy machine."""
+"""Seconds for a listener to finish its queue at the end. The monitor may still be loading schemas on a busy machine."""
 
 LINGER: Final = 1.0
-"""Seconds that are waited for the last output of an agent that has ended, where something else still holds its standard output."""
+"""Seconds to wait for the last output of an ended agent while another process holds its standard output."""
 
 PASSED_ON: Final = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGWINCH", "SIGCONT")
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Bytes that one side sent, and when; `None` in place of bytes stands for some that were not kept.
+    """Bytes that one side sent, with the time; `None` stands for bytes that were dropped.
 
     `sender` is `client`, or `agent` for the command, whatever the protocol calls it.
     """
@@ -72,7 +72,7 @@ class Chunk:
 
 
 class Listener:
-    """A queue with a bound in bytes, and the thread that empties it. Putting never waits. `rest` is called when the queue is empty."""
+    """A queue with a limit in bytes, and the thread that empties it. `put` never blocks. `rest` is called whenever the queue is empty."""
 
     def __init__(
         self, name: str, take: Callable[[Chunk], None], room: int = ROOM, rest: Callable[[], None] = lambda: None
@@ -88,7 +88,7 @@ class Listener:
         self.thread.start()
 
     def put(self, chunk: Chunk) -> None:
-        """Queue a chunk, or leave a mark where it would have stood if there is no room."""
+        """Queue a chunk, or a mark in its place if there is no room."""
         with self._ready:
             if self._dead:
                 return
@@ -103,7 +103,7 @@ class Listener:
             self._ready.notify()
 
     def close(self, patience: float) -> None:
-        """Let the thread finish what is queued, for as long as `patience` seconds."""
+        """Let the thread process the queue for up to `patience` seconds."""
         with self._ready:
             self._closed = True
             self._ready.notify()
@@ -137,10 +137,11 @@ class Listener:
 
 
 class Splitter:
-    """From chunks to messages, for each side apart: one a line, or each after a header with its length where a side begins with a header.
+    """Splits the chunks of each side into messages: one per line, or one after each header with its length, if a side starts with a
+    header.
 
-    A sentence stands for messages that were not kept. After a gap the rest of the broken line is left out; of messages after headers
-    nothing can be told from there on.
+    A sentence stands for dropped messages. After a gap, the rest of the broken line is skipped; with headers, nothing can be read from
+    there on.
     """
 
     def __init__(self, longest: int = LONGEST, *, keeps_blank: bool = False) -> None:
@@ -151,33 +152,33 @@ class Splitter:
         self._longest = longest
 
     def messages(self, chunk: Chunk) -> Generator[tuple[str, bytes | str]]:
-        """The messages that a chunk completes, blank lines only if they are kept."""
+        """Yield the messages that a chunk completes; blank lines only if they are kept."""
         if chunk.data is None:
             self._parts.clear()
             self._broken = {"client", "agent"}
             yield chunk.sender, _MISSED
             yield from ((sender, _LOST.format(sender)) for sender, headers in self._framed.items() if headers)
             return
-        held = self._parts.setdefault(chunk.sender, bytearray())
-        held += chunk.data
-        if chunk.sender not in self._framed and not self._is_told_apart(chunk.sender, held):
+        buffer = self._parts.setdefault(chunk.sender, bytearray())
+        buffer += chunk.data
+        if chunk.sender not in self._framed and not self._is_told_apart(chunk.sender, buffer):
             return
         headers = self._framed.get(chunk.sender)
-        yield from self._lines(chunk, held) if headers is None else self._after_headers(chunk.sender, held, headers)
+        yield from self._lines(chunk, buffer) if headers is None else self._after_headers(chunk.sender, buffer, headers)
 
     def rest(self) -> Generator[tuple[str, bytes | str]]:
-        """What stood at the end without a line end, or was cut off."""
-        for sender, held in self._parts.items():
+        """Yield what remains at the end without a line end."""
+        for sender, buffer in self._parts.items():
             if sender in self._broken:
                 continue
             if headers := self._framed.get(sender):
                 yield from ((sender, f"{frame!s} of the {sender}") for frame in headers.end())
-            elif held.strip():
-                yield sender, bytes(held)
+            elif buffer.strip():
+                yield sender, bytes(buffer)
 
-    def _is_told_apart(self, sender: str, held: bytearray) -> bool:
-        """Whether enough is there to tell a header from a line."""
-        begin = bytes(held[: max(map(len, _NAMES))]).lower()
+    def _is_told_apart(self, sender: str, buffer: bytearray) -> bool:
+        """Whether there is enough data to distinguish a header from a line."""
+        begin = bytes(buffer[: max(map(len, _NAMES))]).lower()
         if any(begin.startswith(name) for name in _NAMES):
             self._framed[sender] = embedded.framing.Headers(self._longest)
         elif any(name.startswith(begin) for name in _NAMES):
@@ -186,9 +187,9 @@ class Splitter:
             self._framed[sender] = None
         return True
 
-    def _after_headers(self, sender: str, held: bytearray, headers: Headers) -> Generator[tuple[str, bytes | str]]:
-        data = bytes(held)
-        held.clear()
+    def _after_headers(self, sender: str, buffer: bytearray, headers: Headers) -> Generator[tuple[str, bytes | str]]:
+        data = bytes(buffer)
+        buffer.clear()
         if sender in self._broken:
             return
         for frame in headers.feed(data):
@@ -199,10 +200,10 @@ class Splitter:
                     self._broken.add(sender)
                 yield sender, f"{frame}{_AND_LOST.format(sender) if frame.is_last else ''}"
 
-    def _lines(self, chunk: Chunk, held: bytearray) -> Generator[tuple[str, bytes | str]]:
-        if chunk.data is not None and b"\n" not in chunk.data and len(held) <= self._longest:
+    def _lines(self, chunk: Chunk, buffer: bytearray) -> Generator[tuple[str, bytes | str]]:
+        if chunk.data is not None and b"\n" not in chunk.data and len(buffer) <= self._longest:
             return
-        *whole, rest = held.split(b"\n")
+        *whole, rest = buffer.split(b"\n")
         for line in whole:
             if chunk.sender in self._broken:
                 self._broken.discard(chunk.sender)
@@ -223,7 +224,7 @@ _AND_LOST: Final = ": nothing that follows from the {} is read"
 
 
 class Watcher:
-    """Feeds a monitor, which is made when the first message comes, and hands on what it finds."""
+    """Feeds a monitor, created for the first message, and reports its findings."""
 
     def __init__(self, make: Callable[[], Monitor], report: Callable[[Breach], None]) -> None:
         self._make, self._report = make, report
@@ -235,7 +236,7 @@ class Watcher:
         """Whether some of what was said was not judged."""
 
     def take(self, chunk: Chunk) -> None:
-        """Judge what a chunk completes."""
+        """Observe the messages that a chunk completes."""
         if self._monitor is None:
             self._monitor = self._make()
         for sender, line in self._splitter.messages(chunk):
@@ -247,7 +248,7 @@ class Watcher:
                 self.line += 1
 
     def finish(self) -> None:
-        """Judge what is left over at the end."""
+        """Observe the rest at the end."""
         if self._monitor is None:
             return
         for sender, line in self._splitter.rest():
@@ -258,7 +259,7 @@ class Watcher:
         self._tell(self._monitor.finish())
 
     def _observe(self, monitor: Monitor, sender: str, line: bytes) -> None:
-        self._tell(monitor.observe(_called(sender, monitor.sides), line, index=self.line))
+        self._tell(monitor.observe(_name_program(sender, monitor.sides), line, index=self.line))
         self.line += 1
 
     def _lose(self, monitor: Monitor, sentence: str) -> None:
@@ -271,51 +272,51 @@ class Watcher:
             self._report(breach)
 
 
-def _called(sender: str, sides: tuple[str, str]) -> str:
-    """What the protocol calls a sender."""
+def _name_program(sender: str, sides: tuple[str, str]) -> str:
+    """The protocol's name of a sender."""
     return sides[ACP_SIDES.index(sender)]
 
 
-def whole(_: str, line: bytes) -> bytes:
-    """A line as it is recorded where nothing is redacted."""
+def join_whole(_: str, line: bytes) -> bytes:
+    """A line unchanged: the default without redaction."""
     return line
 
 
 class Recorder:
-    """Writes a recording, a line at a time. `sides` are asked for when the first line comes.
+    """Writes a recording line by line. `sides` is called for the first line.
 
-    `redact` is handed each line with its sender, "client" or "agent" whatever the protocol calls them, and returns what is recorded of it.
+    `redact` gets each line with its sender, "client" or "agent" whatever the protocol calls them, and returns what is recorded.
     """
 
     def __init__(
         self,
         file: BinaryIO | Tape,
         sides: Callable[[], tuple[str, str]] = lambda: ACP_SIDES,
-        redact: Callable[[str, bytes], bytes] = whole,
+        redact: Callable[[str, bytes], bytes] = join_whole,
     ) -> None:
         self._file, self._sides, self._redact = file, sides, redact
         self._splitter = Splitter(keeps_blank=True)
 
     def take(self, chunk: Chunk) -> None:
-        """Write what a chunk completes."""
+        """Write the messages that a chunk completes."""
         at = datetime.fromtimestamp(chunk.at, UTC).isoformat(timespec="milliseconds")
         for sender, line in self._splitter.messages(chunk):
             self._file.write(self._recorded(sender, line, at))
 
     def flush(self) -> None:
-        """Hand on what is written so far, so that it can be read and outlives the process."""
+        """Flush what is written so far, so that it can be read and survives the process."""
         self._file.flush()
 
     def finish(self) -> None:
-        """Write what stood at the end without a line end."""
+        """Write the rest at the end."""
         at = datetime.now(UTC).isoformat(timespec="milliseconds")
         for sender, line in self._splitter.rest():
             self._file.write(self._recorded(sender, line, at))
         self._file.flush()
 
     def _recorded(self, sender: str, line: bytes | str, at: str) -> bytes:
-        name = _called(sender, self._sides())
-        return unrecorded(name, at) if isinstance(line, str) else recorded(name, self._redact(sender, line), at)
+        name = _name_program(sender, self._sides())
+        return write_gap(name, at) if isinstance(line, str) else write_record(name, self._redact(sender, line), at)
 
 
 def tap(
@@ -327,23 +328,23 @@ def tap(
     room: int = ROOM,
     sides: Callable[[], tuple[str, str]] = lambda: ACP_SIDES,
     grace: float = GRACE,
-    redact: Callable[[str, bytes], bytes] = whole,
+    redact: Callable[[str, bytes], bytes] = join_whole,
 ) -> int:
-    """Run `command` as the agent of the client on standard input and output; return its exit code, 128 and more for a signal. Where
-    that is 0 and not all was judged, it is 1.
+    """Run `command` as the agent of the client on standard input and output; return its exit code, 128 and more for a signal. The code
+    is 1 instead of 0 if not everything was judged.
 
-    `report` is handed each breach as it is found, `say` what people should know besides; `sides` are what a recording calls the client
-    and the command. Some `grace` seconds after the client's input has ended, the command and what it started are told to end, and then
-    made to. Raises `Faults` if the command does not start.
+    `report` gets each breach when it is found, `say` other information for the user; `sides` are the names of client and command in a
+    recording. `grace` seconds after the end of the client's input, the command and its processes are asked to end, and then killed.
+    Raises `Faults` if the command does not start.
     """
-    group = os.name == "posix" and not _in_foreground()  # in the foreground keys that signal must reach it
+    group = os.name == "posix" and not _run_in_foreground()  # in the foreground keys that signal must reach it
     agent = _start(command, "g" if group else "")
     sys.setswitchinterval(0.0005)  # a thread that copies does not wait long for one that judges
     watcher, recorder = Watcher(make, report), Recorder(record, sides, redact) if record is not None else None
     listeners = [Listener("monitor", watcher.take, room)]
     if recorder is not None:
         listeners.append(Listener("recording", recorder.take, room, recorder.flush))
-    with _signals_passed_on(agent) as stopped:
+    with _pass_signals_on(agent) as stopped:
         assert agent.stdin is not None
         assert agent.stdout is not None
         upstream = _Copy("client", 0, agent.stdin.fileno(), listeners)
@@ -370,13 +371,13 @@ def tap(
             judging = reason if finish == watcher.finish else judging
     if judging:
         with contextlib.suppress(OSError):  # the report may be what failed
-            report(ended(judging, watcher.line))
+            report(mark_end(judging, watcher.line))
     code = agent.code or 0
     return (code if code >= 0 else 128 - code) or int(bool(judging) or watcher.lost)
 
 
 class _Copy:
-    """One direction: reads what there is, queues it for the listeners, writes it on."""
+    """One direction: reads available data, queues it for the listeners, and writes it on."""
 
     def __init__(self, sender: str, source: int, target: int, listeners: Sequence[Listener]) -> None:
         self.sender, self.source, self.target, self.listeners = sender, source, target, listeners
@@ -395,11 +396,11 @@ class _Copy:
             self.broken = True
         for end in (self.source, self.target) if self.broken else (self.target,):
             with contextlib.suppress(OSError):
-                _shut(end)
+                _close_stream(end)
 
 
-def _shut(end: int) -> None:
-    """Close one end of a pipe, so that whoever holds the other end notices; its number stays taken."""
+def _close_stream(end: int) -> None:
+    """Close one end of a pipe, so that the holder of the other end notices; its descriptor stays reserved."""
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, end, inheritable=False)
     os.close(nothing)
@@ -415,20 +416,20 @@ def _start(command: Sequence[str], leads: str) -> Program:
 
 
 def _wait(agent: Program, upstream: _Copy, downstream: _Copy, grace: float, stopped: threading.Event) -> str:
-    """Return when the agent has ended and its output is passed on, with a sentence for people where it did not end by itself.
+    """Wait until the agent has ended and its output is passed on; returns a sentence if it had to be ended.
 
-    An agent whose client has ended its input, or reads no more, is told to end after `grace` seconds, and then made to; so is one that
-    was handed a signal to end and goes on.
+    An agent whose client has ended its input, or no longer reads, is asked to end after `grace` seconds, and then killed; so is one that
+    ignores a signal to end.
     """
-    gone: float | None = None
+    grace_start: float | None = None
     reason = ""
     while not agent.wait(0.05):
         # An agent that does not read leaves the copy to it stuck, so that alone its source shows that the client has ended.
-        if gone is None and (
+        if grace_start is None and (
             stopped.is_set() or downstream.broken or not upstream.thread.is_alive() or _is_torn(upstream.source)
         ):
-            gone = time.monotonic()
-        if gone is not None and time.monotonic() - gone > grace:
+            grace_start = time.monotonic()
+        if grace_start is not None and time.monotonic() - grace_start > grace:
             since = "a signal to end" if stopped.is_set() else "its client's input had ended"
             reason = f"The command still ran {grace:g} seconds after {since}, and was ended (--grace)."
             for pause in agent.ending(PATIENCE):
@@ -439,7 +440,7 @@ def _wait(agent: Program, upstream: _Copy, downstream: _Copy, grace: float, stop
 
 
 def _is_torn(end: int) -> bool:
-    """Whether nobody holds the other end of a pipe any more."""
+    """Whether nobody holds the other end of a pipe."""
     if not hasattr(select, "poll"):
         return False
     poll = select.poll()
@@ -448,17 +449,17 @@ def _is_torn(end: int) -> bool:
 
 
 @contextlib.contextmanager
-def _signals_passed_on(agent: Program) -> Generator[threading.Event]:
-    """While this runs, signals that come are the agent's. Ctrl-C reaches it by itself: it is in the terminal's foreground too.
+def _pass_signals_on(agent: Program) -> Generator[threading.Event]:
+    """Pass signals to the agent. Ctrl-C reaches it directly in the foreground of the terminal.
 
-    What is yielded is set when one of them asks to end.
+    The yielded event is set when a signal asks to end.
     """
     stopped = threading.Event()
 
     def pass_on(number: int, _frame: FrameType | None) -> None:
         if number in (signal.SIGTERM, getattr(signal, "SIGHUP", 0)):
             stopped.set()
-        if number in (signal.SIGINT, getattr(signal, "SIGQUIT", 0)) and _in_foreground():
+        if number in (signal.SIGINT, getattr(signal, "SIGQUIT", 0)) and _run_in_foreground():
             return
         agent.signal(number)
 
@@ -475,8 +476,8 @@ def _signals_passed_on(agent: Program) -> Generator[threading.Event]:
             signal.signal(number, handler)  # type: ignore[arg-type]
 
 
-def _in_foreground() -> bool:
-    """Whether this process is in the foreground of a terminal, so that keys which signal reach the agent too."""
+def _run_in_foreground() -> bool:
+    """Whether this process is in the foreground of a terminal, so that signals of keys reach the agent too."""
     try:
         terminal = os.open("/dev/tty", os.O_RDONLY | getattr(os, "O_NOCTTY", 0))
     except OSError:
@@ -490,7 +491,7 @@ def _in_foreground() -> bool:
 
 
 def end(code: int) -> None:
-    """Leave the process with this exit code, though a thread may still read standard input."""
+    """Exit the process with this code, even if a thread still reads standard input."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):
             stream.flush()

@@ -1,4 +1,4 @@
-"""Judges JSON Lines of messages, one by one or as a conversation. Nothing is kept but counts and the open requests."""
+"""Validates JSON Lines of messages, one by one or as a conversation. Only counts and open requests are stored."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from acpgen import embedded
 from acpgen.input.walk import is_array, is_object
 from acpgen.messages import validators
-from acpgen.messages.recording import Line, Said, is_recorded, remedy, said
+from acpgen.messages.recording import Line, RecordedMessage, find_remedy, is_recorded, parse_line
 
 if TYPE_CHECKING:
     from acp_monitor import Breach, Folding, Monitor
     from jsonrpc_bindings.strict import Strict, Violation
 
 MOST_REQUESTS: Final = 4096
-"""Requests whose answers are awaited. Of older ones the answers are judged as envelopes alone."""
+"""The maximum number of open requests. Responses to older ones are validated as envelopes only."""
 
 LONGEST_NAME: Final = 256
-"""Characters of a method's name that are kept. No protocol has longer ones."""
+"""The maximum number of stored characters of a method name. No protocol has longer ones."""
 
 _LONG: Final = "the line is too long"
 _DENSE: Final = "the line holds more values than are read"
@@ -35,8 +35,8 @@ _PARTLY: Final = "some messages were not judged, or not wholly"
 
 @dataclass(frozen=True, slots=True)
 class LineProblem:
-    """What is wrong with a line. `code` is the JSON-RPC error code that fits, `level` and the rest are set in a conversation. `count`
-    is for how many of its kind it stands, itself the last.
+    """A problem of a line. `code` is a fitting JSON-RPC error code; `level` and the rest are set in a conversation. `count` is the
+    number of problems that it stands for, itself the last.
     """
 
     rule: str
@@ -53,7 +53,7 @@ class LineProblem:
 @dataclass(frozen=True, slots=True)
 class LineVerdict:
     """The verdict on one line. `kind` is request, notification, result, error, batch, message, blank, gap or end; `earlier` lines are
-    counted as `line` is. `count` is for how many lines like it it stands, itself the last. `note` says why the line, or a part of it,
+    numbered like `line`. `count` is the number of lines that it stands for, itself the last. `note` says why the line, or a part of it,
     was not judged.
     """
 
@@ -68,25 +68,25 @@ class LineVerdict:
 
     @property
     def is_valid(self) -> bool:
-        """Whether nothing is wrong; notes are not."""
+        """Whether it has no problems; notes do not count."""
         return all(problem.level == "note" for problem in self.problems)
 
     @property
     def mark(self) -> Hashable:
-        """What lines with the same verdict have in common: all but their numbers, and places in arrays."""
+        """What lines with the same verdict share: everything but their numbers and array indices."""
         problems = tuple(
-            (problem.rule, problem.level, _anywhere(problem.pointer), problem.sentence) for problem in self.problems
+            (problem.rule, problem.level, _make_place(problem.pointer), problem.sentence) for problem in self.problems
         )
         return (self.sender, self.kind, self.method, problems, self.note)
 
     @property
     def is_judged(self) -> bool:
-        """Whether all of the line was judged. What was not is neither right nor wrong."""
+        """Whether the whole line was judged. What was not is neither right nor wrong."""
         return not self.note
 
     @property
     def counts_as(self) -> Literal["right", "wrong", "not judged"] | None:
-        """What the line adds to. The end is no line: it adds what is broken there, else nothing."""
+        """The counter that the line adds to. The end is not a line: it only adds what is wrong there."""
         if not self.is_valid:
             return "wrong"
         if self.kind == "end":
@@ -115,42 +115,42 @@ class Counts:
 
     @property
     def sums(self) -> tuple[int, int, int]:
-        """How many lines were right, wrong and not judged."""
+        """The numbers of lines that were right, wrong and not judged."""
         right, wrong, unjudged = (sum(count.values()) for count in (self.valid, self.invalid, self.unjudged))
         return right, wrong, unjudged
 
     @property
     def is_judged(self) -> bool:
-        """Whether there was something, and all of it was judged."""
+        """Whether there were lines, and all of them were judged."""
         return not self.unjudged and bool(self.valid or self.invalid)
 
 
 @dataclass(slots=True)
 class _Open:
-    """The open requests of a stream, by the side that asks and the id; the oldest are forgotten first."""
+    """The open requests of a stream, by the requesting side and the id; the oldest are dropped first."""
 
     methods: OrderedDict[tuple[str, int], str] = field(default_factory=OrderedDict[tuple[str, int], str])
 
     def ask(self, sender: str, id_: object, method: str) -> None:
-        self.methods[sender, _key(id_)] = method[:LONGEST_NAME]
+        self.methods[sender, _make_key(id_)] = method[:LONGEST_NAME]
         if len(self.methods) > MOST_REQUESTS:
             self.methods.popitem(last=False)
 
     def answer(self, asker: str, id_: object) -> str | None:
-        return self.methods.pop((asker, _key(id_)), None)
+        return self.methods.pop((asker, _make_key(id_)), None)
 
     def askers(self, id_: object, sides: Iterable[str]) -> list[str]:
-        return [side for side in sides if (side, _key(id_)) in self.methods]
+        return [side for side in sides if (side, _make_key(id_)) in self.methods]
 
 
 def judge_lines(
     lines: Iterable[Line], protocols: Mapping[Any, Strict], sender: str | None, *, fixed: bool = False
 ) -> Iterator[LineVerdict]:
-    """A verdict for each line: a message, or the line of a recording.
+    """Yield a verdict for each line: a message, or the line of a recording.
 
-    `sender` sent those that do not say it; without, it is told from the method, or from the request that is answered. Of several
-    versions the one that `initialize` names judges. Until one is named, all of them do, and what they judge differently is not judged.
-    What is of another version is not judged; with `fixed` it is, and the version is a problem.
+    `sender` is that of lines that name none; without it, the sender is inferred from the method or from the open request. Of several
+    versions, the one that `initialize` names validates. Until one is named, all of them do, and lines on which they disagree are not
+    judged. Messages of another version are not judged; with `fixed` they are, and the version is a problem.
     """
     reader = next(iter(protocols.values()))
     strict: Strict | None = reader
@@ -159,12 +159,12 @@ def judge_lines(
     open_ = _Open()
     for line in lines:
         value, violations = reader.read(line.content) if line.is_whole else (None, ())
-        problems = tuple(map(_problem, violations))
+        problems = tuple(map(_make_problem, violations))
         if not line.is_whole:
             yield LineVerdict(line.number, "", "message", "", (LineProblem("json", _LONG, code=-32700),), end=line.end)
             continue
         if any(problem.rule == "json" for problem in problems):
-            advice = remedy(line.content)
+            advice = find_remedy(line.content)
             unread = [
                 replace(problem, sentence=f"{problem.sentence}. {advice}") if advice else problem
                 for problem in problems
@@ -176,8 +176,8 @@ def judge_lines(
             continue
         speaker = sender
         if is_recorded(value):
-            content, problems = said(value, sides), tuple(map(_inside, problems))
-            if not isinstance(content, Said):
+            content, problems = parse_line(value, sides), tuple(map(_move_inside, problems))
+            if not isinstance(content, RecordedMessage):
                 wrong = LineProblem("recording", content, code=-32600)
                 yield LineVerdict(line.number, "", "message", "", (wrong, *problems), end=line.end)
                 continue
@@ -188,7 +188,7 @@ def judge_lines(
                 yield LineVerdict(line.number, content.sender, "blank", "", problems, end=line.end)
                 continue
             speaker, value = content.sender, content.message
-        judges = _judges(strict, () if is_named else protocols.values())
+        judges = _make_judges(strict, () if is_named else protocols.values())
         message = _Message(value, judges, sides, open_, speaker)
         spoken = (
             embedded.versions.spoken(message.version, protocols, strict, is_fixed=fixed)
@@ -200,33 +200,33 @@ def judge_lines(
             judges = () if is_named or embedded.versions.is_unknown(message.version, protocols) else judges
         verdict = message.verdict(spoken or strict, line)
         if any(message.verdict(other, line).is_valid != verdict.is_valid for other in judges[1:]):
-            verdict = replace(_envelope(verdict), note=embedded.versions.unclear(protocols))
+            verdict = replace(_find_envelope(verdict), note=embedded.versions.unclear(protocols))
         if spoken is None and (message.is_agreed or not verdict.is_valid):  # what is wrong here may be right there
-            verdict = replace(_envelope(verdict), note=embedded.versions.NO_SCHEMA)
-        more = _differing(message, protocols) if fixed else ()
+            verdict = replace(_find_envelope(verdict), note=embedded.versions.NO_SCHEMA)
+        more = _find_difference(message, protocols) if fixed else ()
         yield replace(verdict, problems=(*problems, *verdict.problems, *more))
         strict = spoken or (strict if message.kind == "request" else None)
 
 
-def _judges(strict: Strict | None, others: Iterable[Strict]) -> tuple[Strict, ...]:
-    """What judges a message: what is in force, then what may be in force as well."""
+def _make_judges(strict: Strict | None, others: Iterable[Strict]) -> tuple[Strict, ...]:
+    """The validators of a message: the one in force, then those that may be."""
     return () if strict is None else (strict, *(one for one in others if one is not strict))
 
 
-def _envelope(verdict: LineVerdict) -> LineVerdict:
-    """A verdict on the envelope alone, which every version has."""
+def _find_envelope(verdict: LineVerdict) -> LineVerdict:
+    """A verdict on the envelope only, which all versions share."""
     return replace(verdict, problems=tuple(problem for problem in verdict.problems if problem.rule == "envelope"))
 
 
-def _inside(problem: LineProblem) -> LineProblem:
-    """A repeated key of a recorded line: one of the message, or of the line itself, which then does not say what was said."""
+def _move_inside(problem: LineProblem) -> LineProblem:
+    """A duplicate key of a recorded line: in the message, or in the line itself, whose content is then unclear."""
     if problem.pointer.startswith("/message/"):
         return replace(problem, pointer=problem.pointer.removeprefix("/message"))
     return replace(problem, rule="recording")
 
 
-def _differing(message: _Message, protocols: Mapping[Any, Strict]) -> Iterator[LineProblem]:
-    """What is wrong with the version that the peers agreed on where another one was asked to judge."""
+def _find_difference(message: _Message, protocols: Mapping[Any, Strict]) -> Iterator[LineProblem]:
+    """Yield a problem if the peers negotiated a version other than the required one."""
     if message.kind == "result" and embedded.versions.is_unknown(message.version, protocols):
         versions = " and ".join(map(repr, protocols))
         sentence = f"version {message.version!r} was negotiated; messages are judged by {versions}"
@@ -234,21 +234,21 @@ def _differing(message: _Message, protocols: Mapping[Any, Strict]) -> Iterator[L
 
 
 class _Message:
-    """A message with its sender and method, as far as the stream tells them."""
+    """A message with its sender and method, as far as the stream shows them."""
 
     def __init__(
         self, value: Any, judges: Sequence[Strict], sides: tuple[str, ...], open_: _Open, sender: str | None
     ) -> None:
         self.value, self.open, self.method = value, open_, ""
         self.version: object = None
-        self.kind = _kind(value)
+        self.kind = _find_kind(value)
         self._methods: dict[int, str | None] = {}
         speaker = sender or self._sender(judges, sides)
         self.sender = speaker or sides[0]
         self.peer = sides[1] if self.sender == sides[0] else sides[0]
         self.askers = (self.peer,) if speaker else sides
         for item in value if is_array(value) else [value]:
-            kind = _kind(item)
+            kind = _find_kind(item)
             if kind == "request":
                 open_.ask(self.sender, item["id"], item["method"])
             if kind in ("request", "notification") and item is value:
@@ -260,9 +260,9 @@ class _Message:
             self.version = body.get("protocolVersion") if is_object(body) else None
 
     def _sender(self, judges: Sequence[Strict], sides: tuple[str, ...]) -> str | None:
-        """Who must have sent it; `None` if both may."""
+        """Who must have sent it; `None` if both sides may have."""
         for item in self.value if is_array(self.value) else [self.value]:
-            kind, other = _kind(item), None
+            kind, other = _find_kind(item), None
             if kind in ("request", "notification"):
                 routes = [strict.route(item["method"], is_request=kind == "request") for strict in judges]
                 other = next((route.side for route in routes if route is not None and route.side in sides), None)
@@ -274,17 +274,17 @@ class _Message:
         return None
 
     def _asked_by(self, item: Mapping[str, Any]) -> list[str]:
-        """Who may have asked for what this item answers."""
+        """The sides that may have sent the request of this response."""
         return self.open.askers(item.get("id"), self.askers)
 
     @property
     def is_handshake(self) -> bool:
-        """Whether it may name the version of what follows."""
+        """Whether it may name the version of the following messages."""
         return self.method == "initialize" and self.kind in ("request", "result")
 
     @property
     def is_agreed(self) -> bool:
-        """Whether it names the version that the peers agreed on, and so is of that version itself."""
+        """Whether it names the negotiated version, and so belongs to that version itself."""
         return self.is_handshake and self.kind == "result"
 
     def verdict(self, strict: Strict | None, line: Line) -> LineVerdict:
@@ -298,17 +298,17 @@ class _Message:
             method=self.method or None,
             pending=self._answered if self.kind == "batch" else None,
         )
-        wrong = tuple(_problem(problem) for problem in problems if problem.pointer not in unjudged)
+        wrong = tuple(_make_problem(problem) for problem in problems if problem.pointer not in unjudged)
         return LineVerdict(*name, wrong, "; ".join(dict.fromkeys(unjudged.values())), line.end)
 
     def _answered(self, id_: object) -> str | None:
         """The method of the request that an item of a batch answers."""
         if len(self.open.askers(id_, self.askers)) == 1:
-            self._methods[_key(id_)] = self.open.answer(self.peer, id_)
-        return self._methods.get(_key(id_))
+            self._methods[_make_key(id_)] = self.open.answer(self.peer, id_)
+        return self._methods.get(_make_key(id_))
 
     def _unjudged(self, strict: Strict) -> dict[str, str]:
-        """Why some of it is not judged, by the place that the schema would complain of."""
+        """Reasons why parts are not judged, by the place that the schema would report."""
         if not is_array(self.value):
             reasons = [("", self.value)]
         else:
@@ -317,50 +317,54 @@ class _Message:
         return {place: reason for place, reason in by_place.items() if reason}
 
     def _reason(self, strict: Strict, item: Any) -> str:
-        kind, method = _kind(item), ""
+        kind, method = _find_kind(item), ""
         if kind in ("request", "notification"):
             method = item["method"]
         elif kind == "result":
             askers = self._asked_by(item)
-            method = self.method or (self.open.methods[askers[0], _key(item.get("id"))] if len(askers) == 1 else "")
+            method = self.method or (
+                self.open.methods[askers[0], _make_key(item.get("id"))] if len(askers) == 1 else ""
+            )
             if not method:
                 return _AMBIGUOUS if askers else _ORPHAN
         return strict.contract.unjudged(method, is_request=kind != "notification") if method else ""
 
 
-def conversation(lines: Iterable[Line], monitor: Monitor) -> Iterator[LineVerdict]:
-    """A verdict for each line of a recorded conversation, and one at its end for what was left open or not judged."""
+def judge_conversation(lines: Iterable[Line], monitor: Monitor) -> Iterator[LineVerdict]:
+    """Yield a verdict for each line of a recorded conversation, and one at its end for open requests and what was not judged."""
     number, end = 0, 0
     for line in lines:
         number, end = line.number, line.end
-        content, repeated = _content(line, monitor.sides)
-        if not isinstance(content, Said):
+        content, repeated = _read_content(line, monitor.sides)
+        if not isinstance(content, RecordedMessage):
             missed = (
-                () if line.is_whole and content != _DENSE else tuple(map(_breach, monitor.lose("a line was not read")))
+                ()
+                if line.is_whole and content != _DENSE
+                else tuple(map(_make_breach, monitor.lose("a line was not read")))
             )
             yield LineVerdict(
                 number, "", "message", "", (LineProblem("recording", content), *repeated, *missed), end=end
             )
             continue
         if content.is_gap:
-            missed = tuple(map(_breach, monitor.lose(_MISSING)))
+            missed = tuple(map(_make_breach, monitor.lose(_MISSING)))
             yield LineVerdict(number, content.sender, "gap", "", (*repeated, *missed), monitor.unjudged, end)
             continue
         if content.is_blank:
             yield LineVerdict(number, content.sender, "blank", "", repeated, end=end)
             continue
         breaches = monitor.observe(content.sender, content.heard, index=number)
-        method = breaches[0].method if breaches else _method(content.message)
-        problems = (*repeated, *map(_breach, breaches))
-        yield LineVerdict(number, content.sender, _kind(content.message), method, problems, monitor.unjudged, end)
-    left = tuple(map(_left_open, monitor.finish()))
+        method = breaches[0].method if breaches else _find_method(content.message)
+        problems = (*repeated, *map(_make_breach, breaches))
+        yield LineVerdict(number, content.sender, _find_kind(content.message), method, problems, monitor.unjudged, end)
+    left = tuple(map(_make_open_problem, monitor.finish()))
     if left:
         is_judged = all(problem.rule != "not-judged" for problem in left)
         yield LineVerdict(number, "", "end", "", left, "" if is_judged else _PARTLY, end)
 
 
-def _content(line: Line, sides: tuple[str, ...]) -> tuple[Said | str, tuple[LineProblem, ...]]:
-    """What a recorded line holds, with a problem for each key that an object of it gives twice."""
+def _read_content(line: Line, sides: tuple[str, ...]) -> tuple[RecordedMessage | str, tuple[LineProblem, ...]]:
+    """The content of a recorded line, with a problem for each duplicate key."""
     if not line.is_whole:
         return _LONG, ()
     try:
@@ -368,15 +372,15 @@ def _content(line: Line, sides: tuple[str, ...]) -> tuple[Said | str, tuple[Line
     except ValueError as error:
         if validators.is_too_large(error):
             return _DENSE, ()
-        advice = remedy(line.content)
+        advice = find_remedy(line.content)
         return "the line is not JSON, or is nested too deep" + (f". {advice}" if advice else ""), ()
     problems = (LineProblem("duplicate-key", sentence, pointer, level="must") for pointer, sentence in repeated)
-    return said(value, sides), tuple(map(_inside, problems))
+    return parse_line(value, sides), tuple(map(_move_inside, problems))
 
 
-def folded(verdicts: Iterable[LineVerdict]) -> Iterator[LineVerdict]:
-    """The verdicts on a conversation without the repeats of one: those are told at every power of ten and at the end, with a number."""
-    folding: Folding[LineVerdict] = validators.folding()
+def fold_repeats(verdicts: Iterable[LineVerdict]) -> Iterator[LineVerdict]:
+    """Fold repeated verdicts of a conversation: repeats are reported at each power of ten and at the end, with a count."""
+    folding: Folding[LineVerdict] = validators.make_folding()
     for verdict in verdicts:
         count = folding.take(verdict.mark, verdict)
         if count:
@@ -385,10 +389,10 @@ def folded(verdicts: Iterable[LineVerdict]) -> Iterator[LineVerdict]:
         yield replace(verdict, count=count)
 
 
-def as_json(verdict: LineVerdict) -> str:
+def write_json(verdict: LineVerdict) -> str:
     """A verdict as one line of JSON."""
     problems = [
-        {key: value for key, value in _fields(problem).items() if value not in ("", None, ())}
+        {key: value for key, value in _list_fields(problem).items() if value not in ("", None, ())}
         for problem in verdict.problems
     ]
     is_valid = verdict.is_valid if verdict.is_judged or not verdict.is_valid else None
@@ -397,19 +401,21 @@ def as_json(verdict: LineVerdict) -> str:
     return json.dumps(row | ({"note": verdict.note} if verdict.note else {}))
 
 
-def counts_as_json(summary: Counts) -> str:
-    """How many lines were right, wrong and not judged, as one line of JSON."""
+def write_counts(summary: Counts) -> str:
+    """The counts of right, wrong and unjudged lines as one line of JSON."""
     return json.dumps(dict(zip(("right", "wrong", "not_judged"), summary.sums, strict=True)))
 
 
-def breach_as_json(breach: Breach) -> str:
-    """A breach of a conversation that is going on, as one line of JSON."""
+def write_breach(breach: Breach) -> str:
+    """A breach of a live conversation as one line of JSON."""
     row = {"message": breach.index, "from": breach.sender or None, "method": breach.method or None}
-    return json.dumps(row | {key: value for key, value in _fields(_breach(breach)).items() if value not in ("", None)})
+    return json.dumps(
+        row | {key: value for key, value in _list_fields(_make_breach(breach)).items() if value not in ("", None)}
+    )
 
 
-def as_text(verdict: LineVerdict) -> str:
-    """A verdict as one line for people."""
+def write_text(verdict: LineVerdict) -> str:
+    """A verdict as one line of text."""
     who = " ".join(part for part in (verdict.sender, verdict.kind, verdict.method) if part)
     state = "wrong" if not verdict.is_valid else "ok" if verdict.is_judged else "not judged"
     head = f"{verdict.line}: {state} {who}"
@@ -421,19 +427,19 @@ def as_text(verdict: LineVerdict) -> str:
     return (f"{head}: {'; '.join(texts)}" if texts else head) + often
 
 
-def _anywhere(pointer: str) -> str:
+def _make_place(pointer: str) -> str:
     return "/".join("*" if step.isdigit() else step for step in pointer.split("/"))
 
 
 def _describe_problem(problem: LineProblem) -> str:
     name = f"{problem.level} {problem.rule}" if problem.level else ""
-    numbers = f" ({validators.cited(problem.requirements)})" if problem.requirements else ""
+    numbers = f" ({validators.cite_requirements(problem.requirements)})" if problem.requirements else ""
     since = f" [line {problem.earlier}]" if problem.earlier is not None else ""
     parts = [f"{name}{numbers}", problem.pointer, problem.sentence]
     return f"{': '.join(part for part in parts if part)}{since}"
 
 
-def _fields(problem: LineProblem) -> dict[str, Any]:
+def _list_fields(problem: LineProblem) -> dict[str, Any]:
     return {
         "rule": problem.rule,
         "level": problem.level,
@@ -447,11 +453,11 @@ def _fields(problem: LineProblem) -> dict[str, Any]:
     }
 
 
-def _problem(violation: Violation) -> LineProblem:
+def _make_problem(violation: Violation) -> LineProblem:
     return LineProblem(violation.rule, violation.sentence, violation.pointer, violation.schema, violation.code)
 
 
-def _breach(breach: Breach) -> LineProblem:
+def _make_breach(breach: Breach) -> LineProblem:
     return LineProblem(
         rule=breach.rule,
         sentence=breach.sentence,
@@ -463,12 +469,12 @@ def _breach(breach: Breach) -> LineProblem:
     )
 
 
-def _left_open(breach: Breach) -> LineProblem:
-    """What is told at the end refers to the request that was left open, or to what cancelled it."""
-    return replace(_breach(breach), earlier=breach.index if breach.earlier is None else breach.earlier)
+def _make_open_problem(breach: Breach) -> LineProblem:
+    """A problem at the end refers to the open request, or to what cancelled it."""
+    return replace(_make_breach(breach), earlier=breach.index if breach.earlier is None else breach.earlier)
 
 
-def _kind(value: object) -> str:
+def _find_kind(value: object) -> str:
     if not is_object(value):
         return "batch" if is_array(value) else "message"
     if isinstance(value.get("method"), str):
@@ -476,10 +482,10 @@ def _kind(value: object) -> str:
     return "error" if "error" in value else "result" if "result" in value else "message"
 
 
-def _method(value: object) -> str:
+def _find_method(value: object) -> str:
     return str(value["method"]) if is_object(value) and isinstance(value.get("method"), str) else ""
 
 
-def _key(value: object) -> int:
-    """A key of fixed size for an id; text and numbers are apart."""
+def _make_key(value: object) -> int:
+    """A key of fixed size for an id; strings and numbers are distinct."""
     return hash((isinstance(value, str), value)) if isinstance(value, str | int | float | None) else 0

@@ -1,4 +1,4 @@
-"""The strict validator and the monitor, made from schemas in memory: what generated packages carry as files."""
+"""The strict validator and the monitor from schemas in memory, which generated packages have as files."""
 
 from __future__ import annotations
 
@@ -22,17 +22,19 @@ from acpgen.messages.faults import SAME_VERSION
 
 if TYPE_CHECKING:
     from acp_monitor import Breach, Folding, Monitor
+    from acpgen import ir
+    from acpgen.bundle.bundle import Bundle
     from acpgen.methods.profile import Profile
     from jsonrpc_bindings.strict import Strict
 
 ACP: Final = ("acp/v1", "acp/v2")
-"""What is judged by where nobody says which protocol: the version that `initialize` agrees on."""
+"""The default protocols: the version that `initialize` negotiates."""
 
 
 def find(protocol: str, references: References = NO_REFERENCES) -> Documents:
-    """A protocol of the project or of those that come with acpgen, by its name; or the file or folder at a path.
+    """Load a protocol of the project or of acpgen by its name, or a file or folder by its path.
 
-    `references` say what addresses mean in it. Raises `Faults`.
+    `references` say what URIs denote in it. Raises `Faults`.
     """
     folder = protocols.find(protocol)
     if folder is not None:
@@ -43,13 +45,17 @@ def find(protocol: str, references: References = NO_REFERENCES) -> Documents:
     raise Faults([UNKNOWN_NAME(at="--protocol", kind="protocol", name=protocol, hint=hint)])
 
 
-def strict(documents: Documents, methods: Profile | None = None, cache: Cache = NO_CACHE) -> Strict:
-    """The strict validator of a protocol; `methods` is the profile that says where its methods stand, and the `cache` may know what the
-    protocol means. Raises `Faults`.
+def read_strict(documents: Documents, methods: Profile | None = None, cache: Cache = NO_CACHE) -> Strict:
+    """The strict validator of a protocol; `methods` is the profile of its methods, and the `cache` may already have its model.
+    Raises `Faults`.
     """
+    return make_strict(*understand(documents, methods=methods, cache=cache))
+
+
+def make_strict(protocol: ir.Protocol, bundle: Bundle) -> Strict:
+    """The strict validator of a protocol that is understood. Raises `Faults`."""
     from acpgen.meaning.contract import method_row, protocol_row
 
-    protocol, bundle = understand(documents, methods=methods, cache=cache)
     if protocol.envelope == "dap":
         reason = "its messages have the frames of the Debug Adapter Protocol"
         remedy = "Judge values by the schema: messages of other frames than JSON-RPC's are not read"
@@ -60,17 +66,17 @@ def strict(documents: Documents, methods: Profile | None = None, cache: Cache = 
     return embedded.strict.Strict(rows, embedded.module_registry.SchemaModule("", lambda: schema))
 
 
-def versions(
+def read_versions(
     names: Sequence[str], references: References = NO_REFERENCES, methods: Profile | None = None
 ) -> list[Strict]:
-    """The strict validators of some versions of one protocol; without names, those of ACP. `methods` is the profile of each.
+    """The strict validators of some versions of one protocol, by default those of ACP; `methods` is the profile of each.
 
-    Raises `Faults`, also of a protocol whose messages cannot be followed one after the other.
+    Raises `Faults`, also for a protocol whose messages cannot be followed as a stream.
     """
     by_version: dict[object, str] = {}
     validators: list[Strict] = []
     for name in names or ACP:
-        validators.append(strict(find(name, references), methods or _configured(name), user_cache()))
+        validators.append(read_strict(find(name, references), methods or _find_profile(name), user_cache()))
         _require_two_peers(validators[-1], name)
         first, other = validators[0].contract, validators[-1].contract
         if first.peers != other.peers:
@@ -85,8 +91,8 @@ def versions(
     return validators
 
 
-def _configured(name: str) -> Profile | None:
-    """The profile that the project names for a protocol. Raises `Faults`."""
+def _find_profile(name: str) -> Profile | None:
+    """The profile that the project configures for a protocol. Raises `Faults`."""
     try:
         project = config.find(Path.cwd())
     except (Faults, OSError):
@@ -95,9 +101,7 @@ def _configured(name: str) -> Profile | None:
 
 
 def _require_two_peers(strict: Strict, name: str) -> None:
-    """Raise `Faults` for a schema without methods, messages in other frames than JSON-RPC's, and more than two sides: who sent what cannot
-    be told then.
-    """
+    """Raise `Faults` for a schema without methods, other frames than JSON-RPC, or more than two sides: senders cannot be inferred then."""
     sides = [side for side in strict.contract.sides if side != "proxy"]
     reason, remedy = "", "Generate the package, and call its validate for each message with who sent it"
     if not strict.contract.methods:
@@ -114,57 +118,57 @@ def _require_two_peers(strict: Strict, name: str) -> None:
         )
 
 
-def monitor(versions: Iterable[Strict], *, fixed: bool = False) -> Monitor:
-    """A monitor that knows these versions of one protocol. With `fixed` they judge whatever version the peers agree on."""
+def make_monitor(versions: Iterable[Strict], *, fixed: bool = False) -> Monitor:
+    """A monitor for these versions of one protocol. With `fixed` they validate whatever version the peers negotiate."""
     validators = list(versions)
     names = [strict.contract.name for strict in validators]
-    return embedded.monitor.Monitor(validators, fixed=fixed, unstable=lambda: list(_channels(names)))
+    return embedded.monitor.Monitor(validators, fixed=fixed, unstable=lambda: list(_find_channels(names)))
 
 
-def _channels(names: Iterable[str]) -> Iterator[Strict]:
-    """The unstable channels of protocols: `acp/unstable/v1` beside `acp/v1`. Others have none."""
+def _find_channels(names: Iterable[str]) -> Iterator[Strict]:
+    """Yield the unstable channels of protocols: `acp/unstable/v1` for `acp/v1`. Others have none."""
     for name in names:
         family, slash, version = name.rpartition("/")
         if slash and not family.endswith("/unstable"):
-            channel = _channel(f"{family}/unstable/{version}", protocols.folders())
+            channel = _find_channel(f"{family}/unstable/{version}", protocols.folders())
             if channel is not None:
                 yield channel
 
 
 @cache
-def _channel(name: str, roots: tuple[Path, ...]) -> Strict | None:
-    """The validator of a channel, made once for the monitors of one process; `roots` are where protocols are looked for."""
+def _find_channel(name: str, roots: tuple[Path, ...]) -> Strict | None:
+    """The validator of a channel, built once per process; `roots` are the folders with protocols."""
     del roots
     with contextlib.suppress(Faults):
-        return strict(find(name), cache=user_cache())
+        return read_strict(find(name), cache=user_cache())
     return None
 
 
-def folding() -> Folding[Any]:
-    """What leaves out the repeats of a breach, or of anything else that has a mark."""
+def make_folding() -> Folding[Any]:
+    """The folding of repeated breaches, or of anything else with a mark."""
     return embedded.monitor.Folding()
 
 
 def read(text: bytes) -> tuple[Any, tuple[tuple[str, str], ...]]:
-    """A JSON value, and pointer and sentence for each key that an object of it gives twice. Raises `ValueError` for what is no JSON, and
-    for text that holds more values than are read (`is_too_large`).
+    """Parse JSON, with pointer and sentence for each duplicate key. Raises `ValueError` for invalid JSON, and for text with too many
+    values (`is_too_large`).
     """
     value, problems = embedded.parse.parse_with_duplicates(text)
     return value, tuple((problem.pointer, problem.sentence) for problem in problems)
 
 
 def is_too_large(error: ValueError) -> bool:
-    """Whether text was refused for the number of its values, of which nobody has said yet that they are no JSON."""
+    """Whether text was refused for the number of its values, not for invalid JSON."""
     return isinstance(error, embedded.parse.TooManyValues)
 
 
-def cited(requirements: Sequence[int | str]) -> str:
+def cite_requirements(requirements: Sequence[int | str]) -> str:
     """The requirements behind a breach, in a line of text."""
     text: str = embedded.monitor.cited(requirements)
     return text
 
 
-def ended(reason: str, index: int) -> Breach:
-    """What a report says where judging ended early."""
+def mark_end(reason: str, index: int) -> Breach:
+    """The breach that reports an early end of judging."""
     sentence = f"judging ended early, and nothing that follows was judged: {reason}"
     return embedded.monitor.Breach("not-judged", "note", (), index, "", "", "", None, sentence)

@@ -1,4 +1,5 @@
 """The methods of a protocol.
 
-In: definitions and a profile. Out: who handles which method, and where its params and results stand; what a profile does not match is told.
+Input: definitions and a profile. Output: which side handles which method, and the places of its params and result; entries of the
+profile that match nothing are reported.
 """

@@ -1,7 +1,7 @@
-"""Finds the methods of a protocol in its definitions, as a profile says: which are messages, and where their payloads stand.
+"""Discovery of a protocol's methods by a profile: which definitions are messages, and where their payloads are.
 
-A payload is the params or the result of a method. It may stand in a message, in a response around it, or be a definition. What is
-found are places; `bundle` gives each of them a name.
+A payload is the params or the result of a method. It may be in a message, in a response around it, or a definition. The results are
+places; `bundle` names each of them.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from acpgen.pointers import plain_pointer
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A method as the schema has it. `message` is where it is described.
+    """A method in the schema. `message` is where it is described.
 
-    `is_optional`: its params may be left out; `has_optional_result`: a response may come without its result.
+    `is_optional`: its params may be omitted; `has_optional_result`: a response may lack its result.
     """
 
     name: str
@@ -52,11 +52,13 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Gaps:
-    """What a profile leaves open in a schema, to be told.
+    """What a profile leaves open in a schema, for the report.
 
-    `doubled` are the places of messages whose method another message has already, `unbound` those of messages that no rule finds, each
-    with its method. `unsent` are methods of which nothing says who sends them. `beyond` are members that a message requires beside those
-    of its frame, each with its place: they are neither typed nor judged. `unmatched` are entries of the profile that match nothing.
+    - `doubled`: the places of messages with the method of an earlier message.
+    - `unbound`: the places of messages that no rule finds, each with its method.
+    - `unsent`: methods whose sender is not stated.
+    - `beyond`: members that a message requires in addition to its frame, with their places; they are neither typed nor validated.
+    - `unmatched`: entries of the profile that match nothing.
     """
 
     doubled: tuple[str, ...] = ()
@@ -68,9 +70,9 @@ class Gaps:
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """The methods of a schema in its order, and what its reader has to know of what was found.
+    """The methods of a schema in its order, and the gaps.
 
-    `sides` are the peers that a guess found, in place of those of its profile.
+    `sides` are those that a guess found, instead of those of its profile.
     """
 
     calls: tuple[Call, ...] = ()
@@ -79,7 +81,7 @@ class Calls:
 
 
 def with_alternatives(definitions: dict[str, Schema], origins: dict[str, str], profile: Profile) -> None:
-    """Add the unions that a profile names, where the schema has all of their definitions and none of the union's name."""
+    """Add the unions that a profile defines, if the schema has all of their members and no definition of the union's name."""
     for name, members in profile.alternatives.items():
         if name not in definitions and all(member in definitions for member in members):
             definitions[name] = one_of(members)
@@ -87,31 +89,31 @@ def with_alternatives(definitions: dict[str, Schema], origins: dict[str, str], p
 
 
 def find_calls(schemas: Schemas, profile: Profile) -> Calls:
-    """The methods that the rules of a profile find. Raises `Faults` where a profile that a person wrote or named does not fit."""
+    """The methods that the rules of a profile find. Raises `Faults` if a profile that the user wrote or named does not fit."""
     if profile.marked or profile.document is not None:
         return Calls()
-    found = _Finder(schemas, profile).run()
-    if not found.calls and profile.how == "named":
+    calls = _Finder(schemas, profile).run()
+    if not calls.calls and profile.how == "named":
         at = next((node.at for node in schemas.values()), "").partition("#")[0]
         raise Faults([NO_METHODS(at=at, profile=profile.name)])
-    return found
+    return calls
 
 
 def payloads(calls: Calls) -> Mapping[str, tuple[str, ...]]:
-    """The places of payloads that stand inside a definition, each with names that it can have."""
-    found: dict[str, tuple[str, ...]] = {}
+    """The places of payloads inside definitions, each with candidate names."""
+    names_by_place: dict[str, tuple[str, ...]] = {}
     for call in calls.calls:
         for place in (call.params, call.result):
             if place is not None and place.keys:
                 own = class_name(place.keys[-1])
                 names = (f"{place.owner}{own}",) if place.keys[0] not in ("anyOf", "oneOf") else ()
                 by_method = f"{class_name(call.name)}{own}"
-                found.setdefault(place.at, (*names, by_method, f"{place.owner}{by_method}"))
-    return found
+                names_by_place.setdefault(place.at, (*names, by_method, f"{place.owner}{by_method}"))
+    return names_by_place
 
 
 def bind(calls: Calls, schemas: Schemas, envelope: ir.Envelope) -> tuple[ir.Method, ...]:
-    """The methods with the names that their payloads have got."""
+    """The methods, with the names of their payloads."""
     methods: list[ir.Method] = []
     for call in calls.calls:
         params = _name(call.params, schemas)
@@ -133,7 +135,7 @@ def bind(calls: Calls, schemas: Schemas, envelope: ir.Envelope) -> tuple[ir.Meth
 
 
 def find_omitted(schemas: Schemas, name: str | None, envelope: ir.Envelope, *, is_optional: bool) -> ir.Omitted:
-    """What params stand for that are left out. JSON-RPC lets every request leave them out."""
+    """The meaning of omitted params. JSON-RPC allows every request to omit them."""
     if name is None:
         return "object"
     if envelope == "dap":
@@ -149,13 +151,13 @@ def find_omitted(schemas: Schemas, name: str | None, envelope: ir.Envelope, *, i
 
 
 def _said(message: Node, keyword: str) -> Any:
-    """What a message says by a keyword, or the last of its inline parts that says something."""
+    """The value of a keyword in a message, or in the last of its inline parts that has it."""
     saying = [one.says[keyword] for one in (message, *reversed(message.each("allOf"))) if keyword in one.says]
     return saying[0] if saying else None
 
 
 def _name(place: Node | None, schemas: Schemas) -> str | None:
-    """The definition that stands at a place, or is referred to there; a union of one branch counts as the branch."""
+    """The definition at a place, or the one referred to there; a union of one branch counts as the branch."""
     if place is None or not place.keys:
         return None if place is None else place.owner
     node = schemas.find(place.owner, place.keys)
@@ -173,10 +175,10 @@ class _Finder:
         messages: dict[Node, Message] = {}
         matches: list[Match] = []
         for rule in profile.rules:
-            found = list(self._messages(rule))
-            own = [message for message in found if message.place not in messages]
+            rule_messages = list(self._messages(rule))
+            own = [message for message in rule_messages if message.place not in messages]
             messages.update({message.place: message for message in own})
-            matches.append((rule, found, own))
+            matches.append((rule, rule_messages, own))
         order = {name: index for index, name in enumerate(self.schemas)}
         ordered = sorted(messages.values(), key=lambda one: (order[one.place.owner], _numbers(one.place.keys)))
         senders = self._senders(messages)
@@ -184,11 +186,11 @@ class _Finder:
         for (name, kind), call in calls.items():
             calls[name, kind] = replace(call, side=self._side(call.side, senders_of[name, kind], senders))
         unsent = [name for name, kind in calls if calls[name, kind].side == "both" and not senders_of[name, kind]]
-        for name, listed in profile.listed.items():
-            params, result = map(self.read.payload, (listed.params, listed.result))
+        for name, entry in profile.listed.items():
+            params, result = map(self.read.payload, (entry.params, entry.result))
             message_at = params or result or next(iter(self.schemas.values()))
-            side = listed.side or profile.handled.get(name, "both")
-            calls[name, listed.kind] = Call(name, listed.kind, side, message_at, params, result)
+            side = entry.side or profile.handled.get(name, "both")
+            calls[name, entry.kind] = Call(name, entry.kind, side, message_at, params, result)
             unsent += [name] if side == "both" else []
         gaps = Gaps(
             doubled=tuple(doubled),
@@ -204,10 +206,10 @@ class _Finder:
     def _calls(
         self, ordered: Sequence[Message], senders: Mapping[Node, set[ir.Side]]
     ) -> tuple[dict[tuple[str, Kind], Call], dict[tuple[str, Kind], set[ir.Side]], list[str]]:
-        """The calls by name and kind, who sends each as unions say it, and the messages that were left out.
+        """The calls by name and kind, the senders of each according to unions, and the places of omitted messages.
 
-        A message that only says again what another one says counts for who sends it. What a union is called says nothing of a result,
-        so a union that is a message itself comes last. The sides of the calls are those that the profile says, empty where it says none.
+        A message that only repeats another one still counts for its sender. A union's name does not lead to a result, so a union that is
+        itself a message comes last. The sides of the calls are those in the profile, empty if it has none.
         """
         unions = {name for names in self.profile.sent.values() for name in names}
         unions |= {name for rule in self.profile.rules for name in rule.unions}
@@ -235,23 +237,23 @@ class _Finder:
     # --- gaps ---
 
     def _unmatched(self, matches: Sequence[Match], methods: set[str]) -> Iterator[Fault]:
-        """The entries of a profile that a person wrote that match nothing."""
+        """Yield a fault for each entry that matches nothing, in a profile that the user wrote."""
         for keys, why in find_unused(self.read, matches, methods) if self.profile.at else ():
             yield UNUSED_RULE(at=f"{self.profile.at}#{plain_pointer(*keys)}", what_for=why)
 
     def _unbound(self, messages: Mapping[Node, Message], methods: set[str]) -> Iterator[str]:
-        """Definitions that are messages by their form and that no rule finds; not those of a method that was found."""
+        """Yield definitions that have the form of messages but match no rule; those of a method that was found are omitted."""
         for node in self.schemas.values():
-            found = {self.read.method(node, rule) for rule in self.profile.rules if not rule.spelled} - {None}
-            if node not in messages and found and found.isdisjoint(methods):
-                yield f"{node.at} ({', '.join(sorted(map(str, found)))})"
+            unbound_methods = {self.read.method(node, rule) for rule in self.profile.rules if not rule.spelled} - {None}
+            if node not in messages and unbound_methods and unbound_methods.isdisjoint(methods):
+                yield f"{node.at} ({', '.join(sorted(map(str, unbound_methods)))})"
 
     def _beyond(self, message: Message) -> Iterator[str]:
-        """What a message requires beside the members of its frame."""
+        """Yield members that a message requires in addition to those of its frame."""
         if message.rule.spelled:
             return
-        framed = {*FRAMES[self.profile.envelope], message.rule.method, message.rule.params}
-        for member in sorted(message.place.required - framed):
+        frame_members = {*FRAMES[self.profile.envelope], message.rule.method, message.rule.params}
+        for member in sorted(message.place.required - frame_members):
             yield f"{member!r} of {message.place.at}"
 
     # --- messages ---
@@ -276,38 +278,38 @@ class _Finder:
     # --- sides ---
 
     def _senders(self, messages: Mapping[Node, Message]) -> Mapping[Node, set[ir.Side]]:
-        """Who sends each message, as far as unions say it."""
-        found: dict[Node, set[ir.Side]] = {}
+        """The senders of each message, as far as unions state them."""
+        senders: dict[Node, set[ir.Side]] = {}
         for side, unions in self._sent(messages).items():
             for union in self.read.named(unions):
                 for message in self.read.branches(union):
-                    found.setdefault(message, set()).add(side)
-        return found
+                    senders.setdefault(message, set()).add(side)
+        return senders
 
     def _sent(self, messages: Mapping[Node, Message]) -> Mapping[ir.Side, tuple[str, ...]]:
-        """The unions of what each side sends; for a guess, those whose names begin with a side and end in what they hold."""
+        """The unions of what each side sends; for a guess, those whose names begin with a side and end with their kind of content."""
         if self.profile.how != "guessed":
             return self.profile.sent
-        found: dict[ir.Side, list[str]] = {}
+        unions_by_side: dict[ir.Side, list[str]] = {}
         for node in self.schemas.values():
             branches = list(self.read.branches(node))
             match = re.fullmatch(r"([A-Z][a-z]+)(?:Request|Notification|Event|Message)s?", written_name(node))
             if branches == [node] and (match is None or match[1] not in ("Client", "Server")):
                 continue
             if match and branches and all(branch in messages for branch in branches):
-                found.setdefault(match[1].lower(), []).append(node.owner)
-        is_known = len(found) == 2 or found.keys() < {"client", "server"}
-        return {side: tuple(names) for side, names in found.items()} if is_known else {}
+                unions_by_side.setdefault(match[1].lower(), []).append(node.owner)
+        is_known = len(unions_by_side) == 2 or unions_by_side.keys() < {"client", "server"}
+        return {side: tuple(names) for side, names in unions_by_side.items()} if is_known else {}
 
     def _sides(self, senders: Mapping[Node, set[ir.Side]]) -> tuple[ir.Side, ...]:
-        """The sides of the profile; for a guess, those that send something, where they are two."""
-        found = set[ir.Side]().union(*senders.values())
-        if self.profile.how != "guessed" or len(found) != 2:
+        """The sides of the profile; for a guess, those that send something, if there are two."""
+        all_senders = set[ir.Side]().union(*senders.values())
+        if self.profile.how != "guessed" or len(all_senders) != 2:
             return self.profile.sides
-        return tuple(sorted(found, key=lambda side: (side != "client", side)))
+        return tuple(sorted(all_senders, key=lambda side: (side != "client", side)))
 
     def _call(self, message: Message) -> Call:
-        """The call of a message. Its side is the one that the profile names, empty where it names none."""
+        """The call of a message. Its side is the one in the profile, empty if it has none."""
         rule, place = message.rule, message.place
         name = _spelled(message.stem, rule.spelled) if rule.spelled else self.read.method(place, rule) or ""
         params = find_params(message)
@@ -315,17 +317,17 @@ class _Finder:
         side = self.profile.handled.get(name) or rule.side
         result: Node | None = None
         if rule.kind == "request":
-            wanted = (*filter(None, [self.profile.results.get(name)]), *rule.results)
+            templates = (*filter(None, [self.profile.results.get(name)]), *rule.results)
             about = self.read.params_name(params)
-            results = (self.read.payload(one, message.stem, about, place) for one in wanted)
+            results = (self.read.payload(one, message.stem, about, place) for one in templates)
             result = next((one for one in results if one is not None), None)
             result = result if result is not None and not says_nothing(result) else None
         return Call(name, rule.kind, side, place, params, result, is_optional, may_lack(result))
 
-    def _side(self, said: str, senders: set[ir.Side], all_senders: Mapping[Node, set[ir.Side]]) -> ir.Side:
-        """Who handles a call: who the profile says, else whoever does not send it."""
+    def _side(self, profile_side: str, senders: set[ir.Side], all_senders: Mapping[Node, set[ir.Side]]) -> ir.Side:
+        """The side that handles a call: the one in the profile, otherwise the one that does not send it."""
         others = [side for side in self._sides(all_senders) if side not in senders]
-        return said or (others[0] if len(senders) == 1 and len(others) == 1 else "both")
+        return profile_side or (others[0] if len(senders) == 1 and len(others) == 1 else "both")
 
 
 def _numbers(keys: tuple[str, ...]) -> tuple[int, ...]:

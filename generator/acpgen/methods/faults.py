@@ -1,4 +1,4 @@
-"""What can be wrong with a profile of methods."""
+"""Faults in a profile of methods."""
 
 from __future__ import annotations
 

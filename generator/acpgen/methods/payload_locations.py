@@ -1,4 +1,4 @@
-"""What stands in definitions as a profile names it: messages, their members, and the payloads that templates name."""
+"""Messages, their members, and payloads in definitions, located as a profile describes."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from acpgen.methods.profile import Profile, Rule
 from acpgen.pointers import place_parts, reference_to
 
 _ENDS: Final = ("Request", "Notification", "Event", "Call", "Message")
-"""Words at the end of a message's name that say what it is."""
+"""Suffixes of a message's name that state its kind."""
 
 _WRAPS: Final = frozenset({"jsonrpc", "id", "error"})
-"""Members that stand beside the result in a response."""
+"""Members beside the result in a response."""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message: its place, the rule that found it, and what its name says of the method."""
+    """A message: its place, the rule that found it, and the part of its name that stands for the method."""
 
     place: Node
     rule: Rule
@@ -28,7 +28,7 @@ class Message:
 
 
 class Reader:
-    """Reads the definitions of a schema as a profile says."""
+    """Reads the definitions of a schema by a profile."""
 
     def __init__(self, schemas: Schemas, profile: Profile) -> None:
         self.schemas = schemas
@@ -39,49 +39,49 @@ class Reader:
                 self.written.setdefault(name, []).append(node)
 
     def rule_stem(self, rule: Rule, definition: Node) -> str | None:
-        """What a rule's `{name}` stands for in the name of a definition, as its file or the bundle has it."""
+        """The value of `{name}` of a rule in the name of a definition, in its file or in the bundle."""
         return rule.stem(written_name(definition)) or rule.stem(definition.owner)
 
     def is_message(self, node: Node) -> bool:
-        """Whether a schema has the method of a message, as some rule says."""
+        """Whether a schema has a method member that some rule accepts."""
         return any(self.method(node, rule) is not None for rule in self.profile.rules)
 
     def method(self, message: Node, rule: Rule) -> str | None:
-        """The name of the method: the constant in a property of the message."""
+        """The name of the method: the constant in a property of the message; `None` without one."""
         place = find_property(message, rule.method, is_message=True)
         return place.constant if place is not None and isinstance(place.constant, str) else None
 
     def branches(self, union: Node) -> Iterator[Node]:
-        """The messages that a union holds, those of unions in it included; each once. A union of one may be written as the message."""
+        """Yield the messages in a union and its nested unions, without duplicates. A union of one may be written as the message."""
         if union.union is None and self.is_message(union):
             yield union
-        seen = {union.owner}
+        visited = {union.owner}
         pending = [*reversed([*_branches_of(union)])]
         while pending:
             node = pending.pop()
             if node.keys or node.union is None:
                 yield node
-            elif node.owner not in seen:
-                seen.add(node.owner)
+            elif node.owner not in visited:
+                visited.add(node.owner)
                 pending.extend(reversed([*_branches_of(node)]))
 
     def stem(self, message: Node) -> str:
-        """What the title or the definition of a message calls it, less the word for what it is."""
+        """The name of a message, from its title or definition, without the suffix for its kind."""
         is_titled = message.keys and "title" in message.says
         name = message.text("title") if is_titled else written_name(self.definition(message))
         return next((name.removesuffix(end) for end in _ENDS if name.endswith(end)), name)
 
     def definition(self, node: Node) -> Node:
-        """The definition that a schema stands in."""
+        """The definition that contains a schema."""
         return self.schemas[node.owner]
 
     def params_name(self, params: Node | None) -> str:
-        """What the params' definition is called, without the word for params."""
+        """The name of the params' definition, without the suffix `Params`."""
         definition = None if params is None else params.referred if params.keys else params
         return "" if definition is None else written_name(definition).removesuffix("Params")
 
     def payload(self, template: str, stem: str = "", params: str = "", message: Node | None = None) -> Node | None:
-        """What a template names; `None` where there is no such definition or property."""
+        """The payload that a template names; `None` if there is no such definition or property."""
         if ("{name}" in template and not stem) or ("{params}" in template and not params) or not template:
             return None
         name = template.replace("{name}", stem).replace("{params}", params)
@@ -97,32 +97,32 @@ class Reader:
         return find_property(holder, member) if is_response else None
 
     def _nearest(self, name: str, message: Node | None) -> Node | None:
-        """The definition of this name; of several in groups, the one beside the message, else the outermost."""
-        named = self.written.get(name, [])
-        if len(named) < 2:
-            return named[0] if named else None
+        """The definition with this name; of several in groups, the one beside the message, otherwise the outermost."""
+        candidates = self.written.get(name, [])
+        if len(candidates) < 2:
+            return candidates[0] if candidates else None
         group = place_parts(self.definition(message).at)[:-1] if message is not None else ()
-        parents = [(place_parts(one.at)[:-1], one) for one in named]
+        parents = [(place_parts(one.at)[:-1], one) for one in candidates]
         return next((one for place, one in parents if place == group), min(parents, key=lambda each: len(each[0]))[1])
 
     def named(self, names: Sequence[str]) -> list[Node]:
-        """The definitions of these names."""
+        """The definitions with these names."""
         return [node for name in names for node in self.written.get(name, ())]
 
 
 def _branches_of(union: Node) -> Iterator[Node]:
-    """The branches of one union: definitions, and those that are written out in it."""
+    """Yield the branches of a union: definitions, and inline schemas."""
     for branch in union.branches:
         yield branch if branch.referred is None else branch.referred
 
 
 def one_of(definitions: Iterable[str]) -> Schema:
-    """What is any one of some definitions."""
+    """A union of definitions."""
     return {"anyOf": [{"$ref": reference_to(name)} for name in definitions]}
 
 
 def find_params(message: Message) -> Node | None:
-    """The params of a message; `None` where it has none, or says nothing of them."""
+    """The params of a message; `None` if it has none, or does not describe them."""
     if message.rule.spelled:
         return message.place
     place = find_property(message.place, message.rule.params, is_message=True)
@@ -130,31 +130,32 @@ def find_params(message: Message) -> Node | None:
 
 
 def find_property(node: Node, name: str, *, is_message: bool = False) -> Node | None:
-    """What describes an object's property: in the schema itself, in a part of it, in what it refers to, or in one branch alone.
+    """The schema of an object's property: in the schema itself, in a part of it, in what it refers to, or in exactly one of its
+    branches.
 
-    A message is no choice of others, so branches of one are not looked at.
+    A message is not a union of others, so branches of one are ignored.
     """
     return _find_property(node, name, {}, is_message=is_message)
 
 
-def _find_property(node: Node, name: str, known: dict[Node, Node | None], *, is_message: bool) -> Node | None:
-    """The same; `known` are the schemas that were looked at."""
-    if node not in known:
-        known[node] = node.named("properties").get(name)
+def _find_property(node: Node, name: str, cache: dict[Node, Node | None], *, is_message: bool) -> Node | None:
+    """Find a property with a `cache` of the schemas visited."""
+    if node not in cache:
+        cache[node] = node.named("properties").get(name)
         references = [node.schemas[node.target]] if node.target is not None else []
         for part in sorted(
             [*references, *node.each("allOf")], key=lambda part: part in references or "$ref" in part.says
         ):
-            known[node] = known[node] or _find_property(part, name, known, is_message=is_message)
-        if known[node] is None and not is_message:
-            each = [_find_property(branch, name, known, is_message=False) for branch in node.branches]
+            cache[node] = cache[node] or _find_property(part, name, cache, is_message=is_message)
+        if cache[node] is None and not is_message:
+            each = [_find_property(branch, name, cache, is_message=False) for branch in node.branches]
             places = {place for place in each if place is not None}
-            known[node] = places.pop() if len(places) == 1 else None
-    return known[node]
+            cache[node] = places.pop() if len(places) == 1 else None
+    return cache[node]
 
 
 def may_lack(result: Node | None) -> bool:
-    """Whether a response may come without the property that holds its result."""
+    """Whether a response may lack the property of its result."""
     if result is None or result.keys[-2:-1] != ("properties",):
         return False
     ends = (2, 4) if result.keys[-4:-3] == ("allOf",) else (2,)
@@ -163,7 +164,7 @@ def may_lack(result: Node | None) -> bool:
 
 
 def is_same(one: Node | None, other: Node | None) -> bool:
-    """Whether two payloads are one: the same definition, or schemas that demand the same."""
+    """Whether two payloads are the same definition, or have the same assertions."""
     if one is None or other is None or one is other:
         return one is other
     first, second = (each.says if each.keys else {"$ref": reference_to(each.owner)} for each in (one, other))
@@ -171,7 +172,7 @@ def is_same(one: Node | None, other: Node | None) -> bool:
 
 
 def says_nothing(node: Node) -> bool:
-    """Whether every value fits, or its type is not known."""
+    """Whether a schema accepts every value, or describes no type."""
     if not is_object(node.schema):
         return not node.refuses_all
     is_any = is_array(node.says.get("type")) and {*node.types} >= ALL_KINDS
@@ -179,6 +180,6 @@ def says_nothing(node: Node) -> bool:
 
 
 def written_name(definition: Node) -> str:
-    """What a definition is called in its file, whatever it is called here."""
+    """The name of a definition in its file, which may differ from the one in the bundle."""
     parts = place_parts(definition.at)
     return parts[-1] if parts else definition.owner

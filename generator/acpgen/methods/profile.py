@@ -1,8 +1,8 @@
-"""Profiles: data that says where a protocol's schema keeps its methods, who handles them, and how messages are framed.
+"""Profiles: data on where a protocol's schema defines its methods, which side handles them, and how messages are framed.
 
-A profile is TOML or JSON of the form that `profiles/profile.schema.json` describes. Those beside it come with acpgen. One is chosen for
-each schema: the one that was named, else `x-method` where the schema marks methods, else the built-in one that the schema evidently
-fits, else a guess.
+A profile is TOML or JSON of the form that `profiles/profile.schema.json` describes. Those in the same folder are built in. For each
+schema the first of these applies: the profile that was named, `x-method` if the schema marks methods, the built-in profile that
+evidently fits the schema, a guess.
 """
 
 from __future__ import annotations
@@ -29,26 +29,27 @@ if TYPE_CHECKING:
 Kind: TypeAlias = Literal["request", "notification"]
 
 How: TypeAlias = Literal["named", "marked", "evident", "guessed"]
-"""Why a profile was chosen: a person named it, the schema marks its methods, it evidently fits, or it is a guess."""
+"""The reason for choosing a profile: the user named it, the schema marks its methods, it evidently fits, or it is a guess."""
 
 Document: TypeAlias = Literal["openrpc"]
 
 KINDS: Final[Mapping[Document, str]] = {
     "openrpc": "an OpenRPC document",
 }
-"""What documents are that are no JSON Schema."""
+"""Descriptions of documents other than JSON Schema."""
 
 FRAMES: Final[Mapping[Envelope, frozenset[str]]] = {
     "json-rpc": frozenset({"jsonrpc", "id"}),
     "json-rpc-unversioned": frozenset({"jsonrpc", "id"}),
     "dap": frozenset({"seq", "type"}),
 }
-"""The members of a call in each envelope, beside its method and its params."""
+"""The members of a call in each envelope, in addition to its method and its params."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What messages look like: definitions called so, or the branches of unions. `spelled`: the definitions are the params themselves.
+    """A description of messages: definitions with such names, or branches of unions. `spelled`: the definitions are the params
+    themselves.
 
     `method` and `params` are the members that the envelope has for them.
     """
@@ -63,7 +64,7 @@ class Rule:
     results: tuple[str, ...] = ()
 
     def stem(self, name: str) -> str | None:
-        """What stands in a name where `named` has `{name}`; `None` where the rest differs or nothing is left."""
+        """The part of a name in the position of `{name}` in `named`; `None` if the rest differs or the part is empty."""
         before, _, after = self.named.partition("{name}")
         fits = self.named and name.startswith(before) and name.endswith(after) and len(name) > len(before + after)
         return name[len(before) : len(name) - len(after)] if fits else None
@@ -81,11 +82,11 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Where methods stand. `handled` maps methods to sides, `sent` sides to the unions of what they send.
+    """Where methods are defined. `handled` maps methods to sides, `sent` sides to the unions of what they send.
 
-    `at` is the file of a profile that a person wrote, empty of those that come with acpgen. `unmatched` says what becomes of its entries
-    that match nothing in a schema. `alternatives` are definitions to make, by name, of those that each is one of. `evidence` are
-    definitions by which a schema is known.
+    `at` is the file of a profile that the user wrote, empty for built-in ones. `unmatched` is the treatment of entries that match
+    nothing in a schema. `alternatives` are unions to define, by name, with their members. `evidence` are definitions by which a schema
+    is recognised.
     """
 
     name: str
@@ -108,50 +109,50 @@ class Profile:
 
 
 MARKED: Final = Profile("x-method", "the keyword 'x-method'", (), marked=True, how="marked")
-"""What reads a schema that marks its methods and is none of the known ones."""
+"""The profile of a schema that marks its methods and fits no built-in profile."""
 
 _GUESS: Final = "guess"
 
 
 def choose(documents: Documents, named: Profile | None = None) -> Profile:
-    """The profile that reads a schema."""
+    """The profile for a schema: the one named, or the one that fits."""
     if named is not None:
         return named
     values = [document.value for document in documents.documents if is_object(document.value)]
     for name in names():
-        found = built_in(name)
-        if found.document is not None and any(is_document(value, found.document) for value in values):
-            return replace(found, how="evident")
-    known = {name for value in values for name in _definitions(value)}
+        candidate = built_in(name)
+        if candidate.document is not None and any(is_document(value, candidate.document) for value in values):
+            return replace(candidate, how="evident")
+    definition_names = {name for value in values for name in _definitions(value)}
     marks = any(_marks(value) for value in values)
     for name in names():
-        found = built_in(name)
-        if found.evidence and known.issuperset(found.evidence) and found.marked == marks:
-            return replace(found, how="marked" if found.marked else "evident")
+        candidate = built_in(name)
+        if candidate.evidence and definition_names.issuperset(candidate.evidence) and candidate.marked == marks:
+            return replace(candidate, how="marked" if candidate.marked else "evident")
     return MARKED if marks else replace(built_in(_GUESS), how="guessed")
 
 
 def is_document(value: Mapping[str, Any], kind: Document) -> bool:
-    """Whether a file evidently is such a document, and no JSON Schema."""
+    """Whether a file evidently is such a document, and not a JSON Schema."""
     return isinstance(value.get(kind), str) and isinstance(value.get("methods"), list)
 
 
 @cache
 def names() -> tuple[str, ...]:
-    """The names by which people choose the profiles that come with acpgen, in alphabetical order."""
+    """The names of the built-in profiles, without that of the guess, in alphabetical order."""
     return tuple(sorted(path.stem for path in resources.profiles().glob("*.toml") if path.stem != _GUESS))
 
 
 @cache
 def built_in(name: str) -> Profile:
-    """A profile that comes with acpgen. Raises `Faults` if there is none of this name."""
+    """A built-in profile. Raises `Faults` if there is none with this name."""
     if name != _GUESS and name not in names():
         raise Faults([UNKNOWN_NAME(at="--methods", kind="profile", name=name, hint=did_you_mean(name, names()))])
     return profile(tomllib.loads(_shipped(f"{name}.toml")), "", name)
 
 
 def profile(value: object, at: str, name: str) -> Profile:
-    """A profile from what its file holds. Raises `Faults` with the place of each thing that is wrong."""
+    """A profile from the content of its file. Raises `Faults` with the place of each error."""
     faults = [_form_fault(error, at) for error in _FORM.errors(value)]
     if not faults:
         faults.extend(_contradictions(cast("Mapping[str, Any]", value), at))
@@ -184,7 +185,7 @@ def _bad(at: str, reason: str, remedy: str) -> Fault:
 
 
 def _contradictions(table: Mapping[str, Any], at: str) -> Iterator[Fault]:
-    """What the form of a profile allows and its meaning does not."""
+    """Yield faults that the schema of profiles does not detect."""
     wheres = [key for key in ("messages", "methods", "marked", "document") if key in table]
     if not wheres or (len(wheres) > 1 and wheres != ["messages", "methods"]):
         reason = (
@@ -194,11 +195,11 @@ def _contradictions(table: Mapping[str, Any], at: str) -> Iterator[Fault]:
         )
         remedy = "Write [[messages]] or [methods], or one of 'marked' and 'document'"
         yield _bad(at=f"{at}#", reason=reason, remedy=remedy)
-    known = table["sides"]
+    sides = table["sides"]
     for pointer, side in _named_sides(table):
-        if side not in known:
+        if side not in sides:
             reason = f"the side {shown(side)} is not among 'sides'"
-            yield _bad(at=f"{at}#{pointer}", reason=reason, remedy=f"{did_you_mean(side, known)} Or list it".strip())
+            yield _bad(at=f"{at}#{pointer}", reason=reason, remedy=f"{did_you_mean(side, sides)} Or list it".strip())
     twice: set[str] = set()
     for side, methods in table.get("handled", {}).items():
         for index, method in enumerate(methods):
@@ -223,14 +224,14 @@ def _rule(members: Mapping[str, Any]) -> Rule:
 
 
 def _members(envelope: Envelope, kind: Kind) -> Mapping[str, str]:
-    """The members of a message that hold its method and its params."""
+    """The members of a message that contain its method and its params."""
     if envelope != "dap":
         return {"method": "method", "params": "params"}
     return {"method": "command", "params": "arguments"} if kind == "request" else {"method": "event", "params": "body"}
 
 
 def _other_members(table: Mapping[str, Any], at: str) -> Iterator[Fault]:
-    """Faults of rules that look for method or params where messages of the envelope do not have them."""
+    """Yield a fault for each rule that expects the method or the params in members that the envelope does not have."""
     envelope: Envelope = table.get("envelope", "json-rpc")
     for index, rule in enumerate(table.get("messages", ())):
         for key, member in _members(envelope, rule["kind"]).items():
@@ -270,7 +271,7 @@ def _frozen(value: Any) -> Any:
 
 
 def _definitions(value: Mapping[str, Any]) -> Iterator[str]:
-    """The names of definitions, those in groups included."""
+    """Yield the names of definitions, including those in groups."""
     for keyword in DEFINITIONS:
         members = value.get(keyword)
         for name, member in members.items() if is_object(members) else ():
@@ -279,7 +280,7 @@ def _definitions(value: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _marks(value: Mapping[str, Any]) -> bool:
-    """Whether a definition carries `x-method`, with whatever value."""
+    """Whether a definition has `x-method`, with any value."""
     waiting = [value[keyword] for keyword in DEFINITIONS if is_object(value.get(keyword))]
     for depth in range(3):
         members = [member for group in waiting for member in group.values() if is_object(member)]

@@ -13,11 +13,11 @@ Match: TypeAlias = tuple[Rule, Sequence[Message], Sequence[Message]]
 """A rule, its messages, and those of them that no earlier rule finds."""
 
 Entry: TypeAlias = tuple[tuple[str, ...], str]
-"""The keys of an entry, and why it matches nothing."""
+"""The keys of an entry, and the reason why it matches nothing."""
 
 
 def find_unused(reader: Reader, matches: Sequence[Match], methods: Collection[str]) -> Iterator[Entry]:
-    """The entries of a profile that match nothing. `methods` are those that the schema has."""
+    """Yield the entries of a profile that match nothing. `methods` are those of the schema."""
     profile = reader.profile
     for name, side in profile.handled.items():
         if name not in methods:
@@ -44,7 +44,7 @@ def find_unused(reader: Reader, matches: Sequence[Match], methods: Collection[st
 
 
 def _is_union(reader: Reader, name: str) -> bool:
-    """Whether the schema has a union of this name; one of a single message may be written as the message."""
+    """Whether the schema has a union with this name; one of a single message may be written as the message."""
     return any(node.union is not None or reader.is_message(node) for node in reader.named([name]))
 
 
@@ -59,8 +59,8 @@ def _of_rule(reader: Reader, rule: Rule, messages: Sequence[Message], own: Seque
         if rule.named and not is_named:
             yield (), f"the schema has no definition that is called like {shown(rule.named)}"
             return
-        called = f"the definitions called like {shown(rule.named)}" if rule.named else "the branches of the unions"
-        yield (), f"{called} have no property {shown(rule.method)} that is a constant, so none is a message"
+        subject = f"the definitions called like {shown(rule.named)}" if rule.named else "the branches of the unions"
+        yield (), f"{subject} have no property {shown(rule.method)} that is a constant, so none is a message"
     elif not own:
         yield (), "rules before this one find each message that it would find"
     else:

@@ -1,4 +1,4 @@
 """Names of definitions, classes, fields and constants.
 
-In: wire names and places of schemas, and the names that people choose. Out: identifiers without collisions, or a fault.
+Input: wire names, places of schemas, and names chosen by the user. Output: identifiers without collisions, or a fault.
 """

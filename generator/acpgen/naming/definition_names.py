@@ -1,8 +1,8 @@
-"""Which name each definition of a protocol's files gets, where several want one.
+"""The names of the definitions of a protocol's files, and the resolution of collisions.
 
-A name that people choose stands. A definition keeps its key, if no other definition of these files has it: then those that demand the
-same are one, and each of the others has the name of its file before its key, so that the key alone never comes to mean another thing.
-What has no key of its own (a root, a place that a reference leads to) takes what is left.
+A name chosen by the user always applies. A definition keeps its key if no other definition of these files has it. Otherwise, those with
+the same assertions are merged, and each of the others gets the name of its file as a prefix, so that the plain key never changes its
+meaning. What has no key of its own (a root, the target of a reference) gets one of the remaining names.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ Kind: TypeAlias = Literal["member", "inner", "place", "root"]
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What asks for a name: a definition (`member`), one in a group or another definition (`inner`), a place that a reference
-    leads to, or a root; where it stands, the name that it wants, and whether people chose that.
+    """A claim to a name: by a definition (`member`), one in a group or inside another definition (`inner`), a place that a reference
+    leads to, or a root; with its place, the preferred name, and whether the user chose it.
     """
 
     kind: Kind
@@ -39,7 +39,7 @@ class Claim:
 
 @dataclass(slots=True)
 class Settled:
-    """The name of each claim by its key; `first` maps a claim that is one with another to that; `taken` are chosen twice."""
+    """The name of each claim by its key; `first` maps a claim to the one it was merged with; `taken` are names chosen twice."""
 
     names: dict[str, str] = field(default_factory=dict[str, str])
     first: dict[str, str] = field(default_factory=dict[str, str])
@@ -54,15 +54,15 @@ def settle(claims: Mapping[str, Claim], definitions: Mapping[str, Schema]) -> Se
 
 
 def rename(definitions: Mapping[str, Schema], settled: Settled) -> dict[str, Schema]:
-    """The definitions under their names, and references to them by these."""
-    kept = {key: schema for key, schema in definitions.items() if key not in settled.first}
-    for schema in kept.values():
+    """The definitions by their names, with references renamed."""
+    schemas_by_key = {key: schema for key, schema in definitions.items() if key not in settled.first}
+    for schema in schemas_by_key.values():
         rename_references(schema, settled)
-    return {settled.names[key]: schema for key, schema in kept.items()}
+    return {settled.names[key]: schema for key, schema in schemas_by_key.items()}
 
 
 def rename_references(schema: Any, settled: Settled) -> None:
-    """Make every reference of a schema one to the name of a definition."""
+    """Rename the references of a schema."""
     for one in schemas_in(schema):
         key = target(one["$ref"]) if _is_local(one.get("$ref")) else ""
         if key in settled.names:
@@ -100,7 +100,7 @@ class _Settling:
         return self.claims[key].parts[-1]
 
     def _take_chosen_names(self) -> None:
-        """What people choose; where they give one name to two things, these must be the same."""
+        """Assign the names that the user chose; two things with the same name must have the same assertions."""
         for key in (key for key in self.order if self.claims[key].is_chosen):
             name = self.claims[key].wanted
             other = self.taken.setdefault(class_name(name), key)
@@ -113,10 +113,10 @@ class _Settling:
                 self.settled.names[key] = name
 
     def _members(self, keys: Sequence[str]) -> None:
-        """Definitions keep their keys; of several with one key, each that is another thing gets its file's name before it."""
-        kept = self._merged(keys, self._last)
-        count = Counter(self._last(key) for key in kept)
-        for key in kept:
+        """Name definitions by their keys; of several different ones with the same key, each is prefixed with the name of its file."""
+        distinct_keys = self._merged(keys, self._last)
+        count = Counter(self._last(key) for key in distinct_keys)
+        for key in distinct_keys:
             name = self._last(key)
             other = self.taken.get(class_name(name))
             if other is not None and self.claims[other].wanted == name:
@@ -129,11 +129,11 @@ class _Settling:
                 self.taken.setdefault(class_name(name), key)
                 self.settled.names[key] = name
         for name in sorted(name for name, number in count.items() if number > 1):
-            rivals = [key for key in kept if self._last(key) == name and key not in self.settled.names]
+            rivals = [key for key in distinct_keys if self._last(key) == name and key not in self.settled.names]
             self._apart(rivals, name)
 
     def _apart(self, keys: Sequence[str], name: str) -> None:
-        """Names for definitions with one key in several files, or under both keywords of one file."""
+        """Name definitions with the same key in several files, or under both keywords of one file."""
         labels = _labels(sorted({self.claims[key].path for key in keys}))
         first: set[str] = set()
         for key in keys:
@@ -155,39 +155,39 @@ class _Settling:
             else:
                 self._take(rivals[0], [name, f"{name}Root", _before(_stem(self.claims[rivals[0]].path), name)])
 
-    def _take(self, key: str, wanted: Sequence[str]) -> None:
-        """Give a claim the first of these names that is free."""
-        names = chain(wanted, counted(wanted[0]))
+    def _take(self, key: str, candidates: Sequence[str]) -> None:
+        """Assign the first of these names that is free to a claim."""
+        names = chain(candidates, counted(candidates[0]))
         name = next(name for name in names if class_name(name) not in self.taken)
         self.taken[class_name(name)] = key
         self.settled.names[key] = name
 
     # --- what is the same ---
 
-    def _merged(self, keys: Sequence[str], named: Callable[[str], str]) -> list[str]:
-        """The keys without those that demand the same as one of another file that is called alike."""
-        kept: set[str] = set()
+    def _merged(self, keys: Sequence[str], name_of: Callable[[str], str]) -> list[str]:
+        """The keys without those that have the same name and the same assertions as one of another file."""
+        retained_keys: set[str] = set()
         groups: dict[str, list[str]] = {}
         for key in keys:
-            groups.setdefault(named(key), []).append(key)
+            groups.setdefault(name_of(key), []).append(key)
         for group in groups.values():
-            found: list[str] = []
+            distinct_keys: list[str] = []
             for key in sorted(group, key=lambda key: self._stands_for(key, group) is not None):
-                meant = self._stands_for(key, group)
-                same = [meant] if meant in found else found
-                first = next((other for other in same if meant == other or self._is_one(key, other)), None)
+                referent = self._stands_for(key, group)
+                same = [referent] if referent in distinct_keys else distinct_keys
+                first = next((other for other in same if referent == other or self._is_one(key, other)), None)
                 if first is None:
-                    found.append(key)
+                    distinct_keys.append(key)
                 else:
                     self.settled.first[key] = first
-            kept.update(found)
-        return [key for key in keys if key in kept]
+            retained_keys.update(distinct_keys)
+        return [key for key in keys if key in retained_keys]
 
     def _is_one(self, key: str, other: str) -> bool:
         return self.claims[key].path != self.claims[other].path and self._is_same(key, other)
 
     def _stands_for(self, key: str, group: Sequence[str]) -> str | None:
-        """The other one of a group to which a definition only refers."""
+        """The member of a group that a definition merely refers to; `None` if there is none."""
         schema = self.definitions[key]
         other = lone_reference(schema)
         is_plain = not any(word.startswith("x-") for word in schema)
@@ -202,7 +202,7 @@ class _Settling:
         return None if lone_reference(self.definitions[other]) in group else other
 
     def _is_same(self, key: str, other: str) -> bool:
-        """Whether two definitions demand the same, also of what they refer to."""
+        """Whether two definitions have the same assertions, including those of definitions they refer to."""
         pending: list[tuple[Any, Any]] = [(demands(self.definitions[key]), demands(self.definitions[other]))]
         assumed = {(key, other)}
         while pending:
@@ -231,7 +231,7 @@ class _Settling:
         return True
 
     def _is_alike(self, key: str, other: str) -> bool:
-        """Whether two definitions are called alike."""
+        """Whether two definitions have the same last key and the same preferred name."""
         one, two = self.claims[key], self.claims[other]
         return one.parts[-1:] == two.parts[-1:] and one.wanted == two.wanted
 
@@ -258,38 +258,38 @@ def _whole(path: str) -> str:
 
 
 def _before(word: str, name: str) -> str:
-    """A name with the name of its file before it, once."""
+    """A name prefixed with the name of its file, without duplication."""
     return word if word.endswith(name) and word != name else f"{word}{name}"
 
 
 def _labels(paths: Sequence[str]) -> dict[str, str]:
-    """A word for each file: as little of its path as tells them apart."""
+    """A distinct word for each file, from as little of its path as possible."""
     forms: tuple[Callable[[str], str], ...] = (_stem, _base, _whole)
     for form in forms:
-        found = {path: form(path) for path in paths}
-        if len(set(found.values())) == len(found):
-            return found
+        label_by_path = {path: form(path) for path in paths}
+        if len(set(label_by_path.values())) == len(label_by_path):
+            return label_by_path
     return {path: class_name(path) for path in paths}
 
 
 def telling(parts: Iterable[str]) -> list[str]:
-    """The steps of a pointer that say something: without the keywords that only lead on."""
+    """The steps of a pointer without keywords that add nothing to a name."""
     return [part for part in parts if part not in (*DEFINITIONS, "properties", "items")]
 
 
-def _inner_names(places: Mapping[str, tuple[str, ...]], taken: set[str]) -> Mapping[str, str]:
-    """Names of definitions in groups and inside others: the last key if that is enough, else the one before it too, and so on."""
+def _inner_names(places: Mapping[str, tuple[str, ...]], used_names: set[str]) -> Mapping[str, str]:
+    """Names of definitions in groups and inside others: the last key if it is unique, otherwise with the preceding one, and so on."""
     names: dict[str, str] = {}
-    left = list(places)
+    remaining = list(places)
     depth = 1
-    while left:
-        wanted = {key: "".join(map(class_name, telling(places[key])[-depth:])) for key in left}
-        count = Counter(wanted.values())
-        last = depth >= max(len(places[key]) for key in left)
-        for key, name in wanted.items():
-            if last or (count[name] == 1 and name not in taken):
+    while remaining:
+        candidates = {key: "".join(map(class_name, telling(places[key])[-depth:])) for key in remaining}
+        count = Counter(candidates.values())
+        last = depth >= max(len(places[key]) for key in remaining)
+        for key, name in candidates.items():
+            if last or (count[name] == 1 and name not in used_names):
                 names[key] = places[key][-1] if depth == 1 else name
-        taken = {*taken, *wanted.values()}
-        left = [key for key in left if key not in names]
+        used_names = {*used_names, *candidates.values()}
+        remaining = [key for key in remaining if key not in names]
         depth += 1
     return {key: names[key] for key in places}

@@ -1,4 +1,4 @@
-"""What can be wrong with the names that a user chooses."""
+"""Faults in the names that a user chooses."""
 
 from __future__ import annotations
 

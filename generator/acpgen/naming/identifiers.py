@@ -1,7 +1,7 @@
-"""All naming: from wire names to the names of classes, fields and constants.
+"""Naming: from wire names to the names of classes, fields and constants.
 
-Names depend on the thing named, so adding a definition, a field or a variant that has nothing to do with another one never renames
-that. Where two things want one name, whoever is called so in the schema keeps it, and the other one's name says what differs.
+A name depends only on the thing named, so adding an unrelated definition, field or variant never renames another one. If two things
+collide, the one whose name in the schema is exactly this keeps it, and the other's name gets a distinguishing addition.
 """
 
 from __future__ import annotations
@@ -21,16 +21,15 @@ from acpgen.input.numbers import dumps
 _BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 ERROR_CODES: Final = "ErrorCode"
-"""The definition whose constants are the error codes of a protocol, whether anything refers to it or not."""
+"""The definition whose constants are the error codes of a protocol, whether it is referenced or not."""
 
 _BUILTINS: Final = {name for name in vars(builtins) if name[0].isupper()} - {"WindowsError"} | {
     "PythonFinalizationError"
 }
-"""What Python itself calls classes and the like, on every system: a type of that name that is named before it is defined would be this one.
-"""
+"""Names of built-in classes on every system: an annotation that names a type so before it is defined would mean the built-in one."""
 
 _IN_ANNOTATIONS: Final = frozenset({"ClassVar", "Literal"})
-"""What records are read by where annotations are text: no other name does."""
+"""Names that records need when their annotations are evaluated from text."""
 
 RESERVED_FIELDS = frozenset(
     {
@@ -40,7 +39,7 @@ RESERVED_FIELDS = frozenset(
         *("bool", "dict", "float", "int", "list", "str", "tuple"),
     }
 )
-"""Attributes of the base classes of records, the argument that takes unknown fields, and built-in types that annotations name."""
+"""Attributes of the base classes of records, the parameter for unknown fields, and builtin types used in annotations."""
 
 
 def words(text: str) -> list[str]:
@@ -53,7 +52,7 @@ def words(text: str) -> list[str]:
 def class_name(text: str) -> str:
     """The PascalCase name of a definition, tag or field: `user_message_chunk` becomes `UserMessageChunk`.
 
-    Capitals inside a word stay (`JSONRPCMessage`). A text without a letter or digit is spelled by its code points.
+    Capitals inside a word stay (`JSONRPCMessage`). A text without letters and digits becomes its code points.
     """
     plain = unicodedata.normalize("NFKC", text)
     parts = [part for part in re.split(r"[^\w]|_", plain) if part]
@@ -66,7 +65,7 @@ def class_name(text: str) -> str:
 
 
 def python_class(name: str) -> str:
-    """The class or alias of a definition: its PascalCase name, with an underscore where Python keeps that name for itself."""
+    """The class or alias of a definition: its PascalCase name, with an underscore if Python reserves it."""
     plain = class_name(name)
     return f"{plain}_" if keyword.iskeyword(plain) or plain in _BUILTINS or plain in _IN_ANNOTATIONS else plain
 
@@ -77,41 +76,41 @@ def field_name(text: str) -> str:
 
 
 def class_names(definitions: Collection[str]) -> Mapping[str, str]:
-    """The class or alias of each definition of a schema, no two alike.
+    """The distinct class or alias of each definition of a schema.
 
-    Of `Foo` and `foo`, of `foo-bar` and `foo_bar`: one that is spelled as its class keeps the name, else the first by the alphabet; the
-    other ones are spelled out (`FooDashBar`) or get an underscore (`Foo_`).
+    For collisions such as `Foo` and `foo`, `foo-bar` and `foo_bar`: one that is spelled like its class keeps the name, otherwise the
+    first in alphabetical order; the others are spelled out (`FooDashBar`) or get an underscore (`Foo_`).
     """
     return assign({name: (python_class(name), python_class(spelled_out(name))) for name in definitions})
 
 
 def field_names(properties: Collection[str], inherited: Mapping[str, str] | None = None) -> Mapping[str, str]:
-    """The attribute of each property of one record, no two alike, by the rule of `class_names`.
+    """The distinct attribute of each property of one record, by the rule of `class_names`.
 
-    `inherited` are the attributes that a base class has given already.
+    `inherited` are the attributes that a base class defines.
     """
-    given = inherited or {}
-    own = {name: (field_name(name), _spelled_field(name)) for name in properties if name not in given}
-    names = {**given, **assign(own, taken=given.values())}
+    base_names = inherited or {}
+    own = {name: (field_name(name), _spelled_field(name)) for name in properties if name not in base_names}
+    names = {**base_names, **assign(own, used=base_names.values())}
     return {name: names[name] for name in properties}
 
 
 def method_keys(methods: Collection[str]) -> Mapping[str, str]:
-    """The key of each method of one side in `meta.json`, no two alike."""
+    """The distinct key of each method of one side in `meta.json`."""
     return assign({name: (method_key(name) or "empty", "_".join(_spelled_parts(name))) for name in methods})
 
 
-def method_names(methods: Mapping[str, str], taken: Collection[str]) -> Mapping[str, str]:
-    """The coroutine of each method, no two alike and none of `taken`: `session/set_mode` becomes `session_set_mode`.
+def method_names(methods: Mapping[str, str], used: Collection[str]) -> Mapping[str, str]:
+    """The distinct coroutine name of each method, different from those in `used`: `session/set_mode` becomes `session_set_mode`.
 
-    `methods` has the wire name of each key; a key may say more, such as the kind, and is what tells apart two methods of one name.
+    `methods` has the wire name of each key; a key may include more, such as the kind, to distinguish two methods with one name.
     """
     return assign(
         {
             key: (_coroutine(words(name)), _coroutine(words(key)), _coroutine(_spelled_parts(key)))
             for key, name in methods.items()
         },
-        taken=taken,
+        used=used,
     )
 
 
@@ -124,7 +123,7 @@ def _coroutine(parts: Sequence[str]) -> str:
 
 
 def member_names(values: Collection[str]) -> Mapping[str, str]:
-    """The member of an enumeration for each of its texts, no two alike: `in_progress` becomes `IN_PROGRESS`."""
+    """The distinct enumeration member for each text: `in_progress` becomes `IN_PROGRESS`."""
     return assign({value: (_member(words(value), value), _member(_spelled_parts(value), value)) for value in values})
 
 
@@ -136,14 +135,19 @@ def _member(parts: Sequence[str], text: str) -> str:
 
 
 def package_conflict(package: str) -> str:
-    """What else a package of this name would be for Python; empty where it is nothing else."""
+    """The reason why a package cannot have this name in Python; empty if it can."""
     top, *inner = package.split(".")
     if top in sys.stdlib_module_names:
         return f"{top!r} is a module of Python"
     if top in _DEPENDENCIES:
         return f"{top!r} is a package that the generated code imports"
+    if any(len(part) > _LONGEST for part in (top, *inner)):
+        return f"a name between dots has at most {_LONGEST} letters, so that it can be that of a folder"
     special = next((part for part in (top, *inner) if part.startswith("__") and part.endswith("__")), None)
     return "" if special is None else f"{special!r} has a meaning of its own in Python"
+
+
+_LONGEST: Final = 100
 
 
 _DEPENDENCIES: Final = frozenset(
@@ -155,12 +159,12 @@ _DEPENDENCIES: Final = frozenset(
 
 
 def is_class_name(name: str) -> bool:
-    """Whether `name` can be the name of a class as generated modules write them."""
+    """Whether `name` is valid as the name of a class in generated modules."""
     return name.isascii() and name.isidentifier() and name[0].isupper() and not keyword.iskeyword(name)
 
 
 def javascript_key(name: str) -> str:
-    """A name as the key of a member in JavaScript: as it is, or in quotes."""
+    """A name as the key of a member in JavaScript, quoted if necessary."""
     return name if re.fullmatch(r"[A-Za-z_$][A-Za-z0-9_$]*", name) else dumps(name)
 
 
@@ -170,40 +174,42 @@ def method_key(method: str) -> str:
 
 
 def spelled_out(text: str) -> str:
-    """A wire name with its punctuation in words, so that `depends-on` and `depends_on` differ by more: `depends dash on`."""
+    """A wire name with its punctuation as words, so that `depends-on` and `depends_on` stay distinct: `depends dash on`."""
     return " ".join(_spelled_parts(text))
 
 
-def assign(ladders: Mapping[str, Sequence[str]], taken: Collection[str] = ()) -> Mapping[str, str]:
-    """Give each key the first of its names that is free, in whatever order the keys come.
+def assign(ladders: Mapping[str, Sequence[str]], used: Collection[str] = ()) -> Mapping[str, str]:
+    """Assign each key the first free name of its candidates, regardless of the order of the keys.
 
-    A key that is spelled as its first name has it before others; a first name goes before a second one of another key. Where no name
-    of a key is free, underscores are appended, then the code points of the key.
+    A key equal to its first candidate takes precedence; first candidates take precedence over later ones of other keys. If none is free,
+    underscores are appended, then the code points of the key.
     """
-    used = set(taken)
+    used_names = set(used)
     names: dict[str, str] = {}
-    wanted = Counter(ladder[0] for ladder in ladders.values())
+    first_counts = Counter(ladder[0] for ladder in ladders.values())
     order = sorted(ladders, key=lambda key: (key != ladders[key][0], key))
     for key in order:
         first = ladders[key][0]
-        if first not in used and (wanted[first] == 1 or first not in names.values()):
+        if first not in used_names and (first_counts[first] == 1 or first not in names.values()):
             names[key] = first
-            used.add(first)
+            used_names.add(first)
     for key in order:
         if key in names:
             continue
         first = ladders[key][0]
         points = "".join(f"U{ord(character):04X}" for character in key)
         free = (
-            name for name in (*ladders[key][1:], f"{first}_", f"{first}__", f"{first}_{points}") if name not in used
+            name
+            for name in (*ladders[key][1:], f"{first}_", f"{first}__", f"{first}_{points}")
+            if name not in used_names
         )
         names[key] = next(free, f"{first}_{points}_")
-        used.add(names[key])
+        used_names.add(names[key])
     return {key: names[key] for key in ladders}
 
 
 def _attribute(name: str, text: str) -> str:
-    """A name that an attribute of a record can have."""
+    """A valid name for an attribute of a record."""
     if not name:
         name = "_".join(f"u{ord(character):04x}" for character in text) or "empty"
     if not name[0].isidentifier():
@@ -216,7 +222,7 @@ def _spelled_field(text: str) -> str:
 
 
 def _spelled_parts(text: str) -> list[str]:
-    """The words of a text and the names of the punctuation between them, in their order."""
+    """The words of a text and the names of the punctuation between them, in order."""
     parts = re.findall(r"[^\W_]+|[\W_]", unicodedata.normalize("NFKC", text))
     return [part if part[0].isalnum() else _PUNCTUATION.get(part, f"u{ord(part):04x}") for part in parts]
 

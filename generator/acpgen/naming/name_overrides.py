@@ -1,9 +1,9 @@
-"""The names that people choose: a file's or a project's entries from places to names.
+"""The names that users choose: entries of a file or a project from places to names.
 
-A place is written as a pointer (`#/$defs/Thing`, `file.json#/…`, `#` for the root), with the tag of a variant for its index
-(`#/$defs/Block/oneOf[text]`), or by what it means: `Thing`, `Thing.field`, `Thing.list[]` for the items, `Thing.map{}` for the values,
-`Union[tag]` for a variant. A tag is written as it is; one that is no text as in JSON (`Level[1]`), so that text which looks like that
-has quotes (`Level["1"]`).
+A place is written as a pointer (`#/$defs/Thing`, `file.json#/…`, `#` for the root), with the tag of a variant instead of its index
+(`#/$defs/Block/oneOf[text]`), or symbolically: `Thing`, `Thing.field`, `Thing.list[]` for the items, `Thing.map{}` for the values,
+`Union[tag]` for a variant. A text tag is written as it is, another one as in JSON (`Level[1]`); text that looks like that is quoted
+(`Level["1"]`).
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _QUOTED: Final = re.compile(r'\[("(?:[^"\\]|\\.)*")\]')
 
 
 class ChosenNames:
-    """The entries, and which of them named something. Raises `Faults` where a name is none."""
+    """The entries, and which of them were used. Raises `Faults` for an invalid name."""
 
     def __init__(self, names: Mapping[str, str]) -> None:
-        given = cast("Mapping[str, object]", names)  # a library's user may pass anything
-        wrong = [key for key, name in given.items() if not isinstance(name, str) or not is_class_name(name)]
+        entries = cast("Mapping[str, object]", names)  # a library's user may pass anything
+        wrong = [key for key, name in entries.items() if not isinstance(name, str) or not is_class_name(name)]
         if wrong:
             expected = "the name of a Python class: letters, digits and '_', a capital first"
             raise Faults(
@@ -49,50 +49,50 @@ class ChosenNames:
         return bool(self.names)
 
     def find(self, keys: Iterable[str], *, is_exact: bool = False) -> str | None:
-        """The name that an entry has under one of these keys of one place. `is_exact`: `definitions` and `$defs` are two places."""
-        chosen: str | None = None
+        """The name in the entry for one of these keys of a place. `is_exact`: `definitions` and `$defs` are distinct places."""
+        chosen_name: str | None = None
         for key in keys:
             self.asked.add(key)
-            written = key if key in self.names else self._alike(key, is_exact)
-            if written is not None:
-                self.used.add(written)
-                chosen = self.names[written] if chosen is None else chosen
-        return chosen
+            entry = key if key in self.names else self._alike(key, is_exact)
+            if entry is not None:
+                self.used.add(entry)
+                chosen_name = self.names[entry] if chosen_name is None else chosen_name
+        return chosen_name
 
     def _alike(self, key: str, is_exact: bool) -> str | None:
-        written = self.written.get(_spelled(key))
-        is_other = is_exact and written is not None and "#/definitions/" in f"{key}{written}"
-        return None if is_other else written
+        entry = self.written.get(_spelled(key))
+        is_other = is_exact and entry is not None and "#/definitions/" in f"{key}{entry}"
+        return None if is_other else entry
 
     def hint(self, key: str) -> str:
-        """The place nearest to that of an entry."""
+        """A suggestion of the place most similar to that of an entry; empty if none is."""
         close = get_close_matches(key, sorted(self.asked), n=1)
         return f"Did you mean {shown(close[0])}?" if close else ""
 
 
 def tag_text(value: Tag) -> str:
-    """A tag as people write it: text as it is, unless it reads as another constant or has quotes of its own."""
+    """A tag as users write it: as plain text, unless that would read as another constant or begins with a quote."""
     if not isinstance(value, str):
         return json.dumps(value)
     return json.dumps(value) if value.startswith('"') or _is_constant(value) else value
 
 
 def meanings(at: str, tags: Mapping[str, str] = _NONE, names: Mapping[str, str] = _NONE) -> list[str]:
-    """What a place means in words of the schema: `Thing.field`, `Union[tag]`, … `tags` and `names` are those of places."""
+    """The symbolic forms of a place: `Thing.field`, `Union[tag]`, … `tags` and `names` are by place."""
     above, _, last = at.rpartition("/")
     further, _, keyword = above.rpartition("/")
-    found = [names[at]] if at in names else []
+    forms = [names[at]] if at in names else []
     if at in tags:
-        found += [f"{meaning}[{tags[at]}]" for meaning in meanings(further, tags, names)]
+        forms += [f"{meaning}[{tags[at]}]" for meaning in meanings(further, tags, names)]
     elif keyword == "properties":
-        found += [f"{meaning}.{unescape(last)}" for meaning in meanings(further, tags, names)]
+        forms += [f"{meaning}.{unescape(last)}" for meaning in meanings(further, tags, names)]
     elif keyword in DEFINITIONS:
-        found += [unescape(last)]
+        forms += [unescape(last)]
     elif keyword in ("allOf", "anyOf", "oneOf"):
-        found += meanings(further, tags, names)
+        forms += meanings(further, tags, names)
     elif last in ("items", "additionalProperties"):
-        found += [f"{meaning}{'[]' if last == 'items' else '{}'}" for meaning in meanings(above, tags, names)]
-    return list(dict.fromkeys(found))
+        forms += [f"{meaning}{'[]' if last == 'items' else '{}'}" for meaning in meanings(above, tags, names)]
+    return list(dict.fromkeys(forms))
 
 
 def _is_constant(text: str) -> bool:
@@ -103,15 +103,15 @@ def _is_constant(text: str) -> bool:
 
 
 def _spelled(key: str) -> str:
-    """A key with definitions in `$defs`, as newer drafts have it, and with no quotes that a tag does not need."""
+    """A key in normal form: definitions in `$defs`, and no unnecessary quotes around tags."""
     plain = key.replace("#/definitions/", "#/$defs/")
     return _QUOTED.sub(
-        lambda found: f"[{tag_text(str(json.loads(found[1])))}]" if _is_text(found[1]) else found[0], plain
+        lambda match: f"[{tag_text(str(json.loads(match[1])))}]" if _is_text(match[1]) else match[0], plain
     )
 
 
-def _is_text(quoted: str) -> bool:
+def _is_text(literal: str) -> bool:
     try:
-        return isinstance(json.loads(quoted), str)
+        return isinstance(json.loads(literal), str)
     except ValueError:
         return False

@@ -1,4 +1,4 @@
-"""The names that people choose for places of a schema, and how they may write a place."""
+"""The names that users choose for places of a schema, and the forms in which a place can be written."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from acpgen.naming.name_overrides import ChosenNames, meanings, tag_text
 
 @dataclass(slots=True)
 class NamedPlaces:
-    """The names that people choose for places, and the ways in which they may write a place.
+    """The user's names for places, and the forms in which a place can be written.
 
-    `files` are what was read, by path, and `named_at` the names of places. `tags` have the tag of each branch that was marked, `variants`
-    the entry that names it by that tag, and `keyed` are those whose tag is the one key of an object.
+    `files` are the contents by path, and `named_at` the names of places. `tags` have the tag of each branch of a tagged union,
+    `variants` the entry that names it by that tag, and `keyed` are the branches whose tag is the only key of an object.
     """
 
     names: ChosenNames
@@ -30,20 +30,20 @@ class NamedPlaces:
     tags: dict[str, str] = field(default_factory=dict[str, str])
     keyed: set[str] = field(default_factory=set[str])
 
-    def name(self, at: str, wanted: str) -> str | None:
-        """The name that people chose for a place."""
-        return self.names.find([*self.keys(at), wanted]) if self.names else None
+    def name(self, at: str, default_name: str) -> str | None:
+        """The name that the user chose for a place."""
+        return self.names.find([*self.keys(at), default_name]) if self.names else None
 
     def keys(self, at: str) -> list[str]:
-        """How people may write a place: as a pointer, by its tags, or by what it means."""
+        """The forms in which a place can be written: as a pointer, with tags, or symbolically."""
         steps = at.split("/")
         tagged = at
         for depth in range(len(steps), 1, -1):
             place = "/".join(steps[:depth])
             if place in self.tags:
                 tagged = f"{'/'.join(steps[: depth - 1])}[{self.tags[place]}]{tagged.removeprefix(place)}"
-        written = spelled_as_written(at, self.files)
-        keys = [key for each in (written, at) for key in (each, _fragment(each))]
+        source_place = spelled_as_written(at, self.files)
+        keys = [key for each in (source_place, at) for key in (each, _fragment(each))]
         keys += [*([tagged, _fragment(tagged)] if tagged != at else []), *self._meanings(at)]
         for depth in range(len(steps), 1, -1):
             if (place := "/".join(steps[:depth])) in self.tags:
@@ -53,29 +53,29 @@ class NamedPlaces:
         return keys
 
     def _meanings(self, at: str) -> list[str]:
-        """What a place means in words of the schema."""
+        """The symbolic forms of a place."""
         return meanings(at, self.tags, self.named_at)
 
     def counting(self) -> Iterator[Fault]:
-        """The entries of the names that count the variants of a tagged union, unless they may."""
+        """Yield a fault for each entry that addresses variants of a tagged union by index, unless that is allowed."""
         variants = self._places()
-        for written in () if self.may_count else [*self.names.names]:
-            if (place := _above(written, variants)) is not None:
-                rest = _spelled(written).removeprefix(place)
-                yield NAMED_BY_POSITION(at=written, instead=f"{variants[place][1]}{rest}")
+        for entry in () if self.may_count else [*self.names.names]:
+            if (place := _above(entry, variants)) is not None:
+                rest = _spelled(entry).removeprefix(place)
+                yield NAMED_BY_POSITION(at=entry, instead=f"{variants[place][1]}{rest}")
 
     def unused(self) -> Mapping[str, str]:
-        """The other entries that match nothing, each with a hint."""
+        """The remaining entries that match nothing, each with a hint."""
         variants: Mapping[str, tuple[str, str]] = {} if self.may_count else self._places()
-        left = [one for one in self.names.names if one not in self.names.used and _above(one, variants) is None]
-        return {written: self.names.hint(written) for written in left}
+        entries = [one for one in self.names.names if one not in self.names.used and _above(one, variants) is None]
+        return {entry: self.names.hint(entry) for entry in entries}
 
     def _places(self) -> Mapping[str, tuple[str, str]]:
-        """The places of variants with a tag, in each way to write one, with the way to write it by its tag."""
+        """The places of tagged variants in each pointer form, with the form that uses the tag."""
         return {_spelled(key): (at, tag) for at, tag in self.variants.items() for key in (at, _fragment(at))}
 
     def mark_variants(self, owner: str, node: Node, tagged: Tagged | None) -> None:
-        """Note which branches of a union have which tag, or which one key."""
+        """Record the tags, or the only keys, of the branches of a union."""
         union = self.variants.get(node.at, owner)
         for index, key in keyed(node.branches).items() if tagged is None else ():
             self.mark(node.branches[index].at, union, key)
@@ -85,14 +85,14 @@ class NamedPlaces:
                 self.mark(node.branches[index].at, union, tag)
 
     def mark(self, at: str, union: str, tag: Tag) -> None:
-        """Note the tag of a branch."""
+        """Record the tag of a branch."""
         self.tags[at] = tag_text(tag)
         self.variants[at] = f"{union}[{tag_text(tag)}]"
 
 
-def _above(written: str, places: Collection[str]) -> str | None:
-    """The place among some that an entry names, or that is above it."""
-    steps = _spelled(written).split("/")
+def _above(entry: str, places: Collection[str]) -> str | None:
+    """The one of these places that an entry names or is below; `None` if there is none."""
+    steps = _spelled(entry).split("/")
     above = ("/".join(steps[:depth]) for depth in range(len(steps), 0, -1))
     return next((place for place in above if place in places), None)
 

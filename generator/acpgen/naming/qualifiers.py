@@ -1,8 +1,7 @@
-"""The names of branches of a union and of entries of a tuple, and the words that tell things apart in them.
+"""The names of branches of a union and of entries of a tuple, and the words that distinguish them.
 
-A word comes from what a branch says itself, so that a branch which is added elsewhere changes none: the constant of its tag, its title,
-the definition that it refers to, the fields that it demands, its type. Branches that say nothing of their own are counted among those
-that are alike, not among all.
+A word is taken from the branch itself, so that adding another branch changes none: the constant of its tag, its title, the definition it
+refers to, its required fields, its type. Branches without anything distinctive are numbered only among similar ones, not among all.
 """
 
 from __future__ import annotations
@@ -19,38 +18,40 @@ from acpgen.input.walk import is_object
 from acpgen.naming.identifiers import class_name, spelled_out
 
 ORDINALS: Final = ("First", "Second", "Third", "Fourth", "Fifth", "Sixth", "Seventh", "Eighth", "Ninth", "Tenth")
-"""What the entries of a tuple are called: there the position is the meaning."""
+"""Names of the entries of a tuple, by position."""
 
 MOST_WORDS: Final = 3
-"""Fields, constants or members that a name lists at most."""
+"""The maximum number of fields, constants or members listed in a name."""
 
 
 def labels(branches: Sequence[Node], union: Tagged | None) -> list[str]:
-    """A word for each branch, no two alike. `union` is the tagged union that they make."""
+    """A word for each branch, all distinct (empty for null). `union` is the tagged union of the branches, if any."""
     tags = distinguishing_constants(branches) if union is None else union.first_tags
     keys = _keys(branches)
     ladders = [_ladder(branch, tags.get(index), keys.get(index)) for index, branch in enumerate(branches)]
     first = [next(ladder) for ladder in ladders]  # mostly no further word is asked for
-    chosen: dict[int, str] = {}
-    used: set[str] = set()
+    word_by_index: dict[int, str] = {}
+    used_words: set[str] = set()
     numbered: dict[str, Iterator[str]] = {}  # each goes on where it was left: what it has told is used
     for index in sorted(range(len(branches)), key=lambda index: (first[index][0], index)):
         best = first[index][1]
         words, more = (word for _, word in ladders[index]), numbered.setdefault(best, counted(best))
-        word = next(word for word in chain([best], words, more) if word not in used) if best else ""
-        used.add(word)
-        chosen[index] = word
-    return [chosen[index] for index in range(len(branches))]
+        word = next(word for word in chain([best], words, more) if word not in used_words) if best else ""
+        used_words.add(word)
+        word_by_index[index] = word
+    return [word_by_index[index] for index in range(len(branches))]
 
 
 def names_of_branch(union: str, word: str, *, is_keyed: bool) -> list[str]:
-    """The names for a branch without a tag; the key that tells it apart is as good as one."""
+    """Candidate names for a branch without a tag; a distinctive key is treated like a tag."""
     return [join_words(word, union), f"{union}{word}{'Variant' if is_keyed else 'Shape'}"]
 
 
 def join_words(word: str, union: str) -> str:
-    """The name of a branch: `TextInput`. Behind the union stand a number (`Level0`), what it has (`EitherWithId`), and a letter that would
-    be one of an acronym (`NVariantC`).
+    """The name of a branch: `TextInput`.
+
+    Suffixes of the union's name are: numbers (`Level0`), members (`EitherWithId`), and letters that could be read as part of an acronym
+    (`NVariantC`).
     """
     if re.match(r"N\d", word):  # as `class_name` begins what begins with a digit
         return f"{union}{'Variant' if union[-1:].isdigit() else ''}{word[1:]}"
@@ -60,7 +61,7 @@ def join_words(word: str, union: str) -> str:
 
 
 def without_stutter(tag: str, union: str, variant: Node) -> list[str]:
-    """Names of a variant whose tag of several words ends like its body, so that it says what it is, or like its union."""
+    """Candidate names for a variant whose tag has several words and repeats the last word of its body or union."""
     own, above = _parts_of(tag), _parts_of(union)
     bodies = [_parts_of(part.reference) for part in variant.parts if part.reference is not None]
     if len(own) < 2:
@@ -72,27 +73,27 @@ def without_stutter(tag: str, union: str, variant: Node) -> list[str]:
 
 
 def _parts_of(name: str) -> list[str]:
-    """The words of a class name as they stand in it."""
+    """The words of a class name with their case."""
     return re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[^A-Z]+|.", name)
 
 
 def counted(name: str) -> Iterator[str]:
-    """Names for those that nothing else tells apart from the thing of this name."""
+    """Numbered names for things that nothing else distinguishes from the one with this name."""
     return (f"{name}Variant{number}" for number in count(2))
 
 
 def distinguishing_constants(branches: Sequence[Node]) -> dict[int, Tag]:
-    """The constants of the property that tells most of the branches apart, by position: of what is no tagged union."""
-    held: dict[str, dict[int, Tag]] = {}
+    """The constants, by position, of the property that distinguishes most of the branches, for unions without a tag."""
+    constants_by_name: dict[str, dict[int, Tag]] = {}
     for index, branch in enumerate(branches):
         for name, subs in branch.shape.properties.items():
             value = next((sub.constant for sub in subs if sub.constant is not None), None)
             if value is not None:
-                held.setdefault(name, {})[index] = value
-    most = {name: len(_distinct(values)) for name, values in held.items()}
-    names = sorted(name for name, values in held.items() if len(values) == 1 or most[name] > 1)
+                constants_by_name.setdefault(name, {})[index] = value
+    most = {name: len(_distinct(values)) for name, values in constants_by_name.items()}
+    names = sorted(name for name, values in constants_by_name.items() if len(values) == 1 or most[name] > 1)
     best = max(names, key=lambda name: most[name], default=None)
-    return {} if best is None else held[best]
+    return {} if best is None else constants_by_name[best]
 
 
 def _distinct(values: Mapping[int, Tag]) -> Tags:
@@ -100,7 +101,7 @@ def _distinct(values: Mapping[int, Tag]) -> Tags:
 
 
 def _keys(branches: Sequence[Node]) -> dict[int, str]:
-    """The keys that tell branches apart, by position: of a union as Rust's `enum` writes it, whatever else is in it by now."""
+    """The distinctive keys of branches, by position: of a union in the form of Rust's `enum`, even if it has other branches, too."""
     alone = sum(branch.lone_key is not None for branch in branches)
     has_words = any(isinstance(branch.constant, str) or "enum" in branch.says for branch in branches)
     if not keyed(branches) and alone < (1 if has_words else 2):
@@ -110,14 +111,14 @@ def _keys(branches: Sequence[Node]) -> dict[int, str]:
 
 
 def _sole_key(branch: Node) -> str | None:
-    """The one key that a closed object asks for."""
+    """The only required key of a closed object; `None` if the branch is something else."""
     required = branch.says.get("required", ())
     is_closed = branch.says.get("type") == "object" and branch.says.get("additionalProperties") is False
     return required[0] if is_closed and len(required) == 1 and required[0] in branch.named("properties") else None
 
 
 def _ladder(branch: Node, tag: Tag | None, key: str | None) -> Iterator[tuple[int, str]]:
-    """The words for one branch, best first, with the rank of each kind of word: a better kind is given out first."""
+    """Yield the candidate words for a branch, best first, with the rank of their kind: lower ranks are assigned first."""
     if not is_object(branch.schema) or branch.is_null:
         yield 9, ""
         return
@@ -132,7 +133,7 @@ def _ladder(branch: Node, tag: Tag | None, key: str | None) -> Iterator[tuple[in
 
 
 def _said(node: Node) -> Iterator[str]:
-    """What a schema says of itself that can be a word of a name."""
+    """Yield what a schema contains that can be a word of a name."""
     if node.text("title").strip():
         yield class_name(node.text("title"))
     reference = node.without("not").reference
@@ -161,20 +162,20 @@ def _said(node: Node) -> Iterator[str]:
 
 
 def _lists(prefix: str, names: Sequence[str]) -> Iterator[str]:
-    """One name, then two, then three: `WithA`, `WithAAndB`, …"""
+    """Names with one word, then two, then three: `WithA`, `WithAAndB`, …"""
     words = map(class_name, names[:MOST_WORDS])
     return (f"{prefix}{text}" for text in accumulate(words, lambda left, right: f"{left}And{right}"))
 
 
 def members(node: Node) -> Iterator[str]:
-    """A small union of definitions by its members: `RequestOrNotification`."""
+    """Yield a name of a small union of definitions from its members: `RequestOrNotification`."""
     names = [branch.reference for branch in node.branches if not branch.is_null]
     if names and len(names) <= MOST_WORDS and None not in names:
         yield "Or".join(class_name(str(name)) for name in names)
 
 
 def otherwise(name: str, node: Node) -> Iterator[str]:
-    """Names for a thing whose own one, `name`, belongs to another thing: its title before it, then what it is, then counted."""
+    """Yield alternative names for a thing if `name` is in use: with its title as a prefix, then with its kind, then numbered."""
     title = node.text("title")
     if title.strip() and len(title) <= len(name):
         yield f"{class_name(title)}{name}"

@@ -1,4 +1,4 @@
-"""The agent that the probe is to a client: it does what the client asks for, and holds back the answer to a prompt while cases run."""
+"""The agent that the probe plays for a client: it serves requests and holds the answer to a prompt while cases run."""
 
 from __future__ import annotations
 
@@ -7,22 +7,23 @@ from itertools import count
 from typing import Any, Final
 
 from acpgen.input.walk import is_object
-from acpgen.probe.connection import Declined, Held
+from acpgen.probe.connection import AnswerLater, RequestError
 
 EARLY_UPDATE: Final = "early update"
-"""Asks `Trial.greet` for a run of the client in which an update of its session comes before the answer to `session/new`."""
+"""Asks `Trial.initialize` for a run of the client in which an update of its session comes before the answer to `session/new`."""
 
 
 class Agent:
-    """Answers what a client may ask. `offers` is the version that it answers with, where that is not the one that was asked for;
-    `notify` sends an update of a session before the answer to `session/new`, where that is set.
+    """Answers the requests of a client. `offers` overrides the version in its answer to `initialize`.
+
+    If `notify` is set, it sends an update of a session before the answer to `session/new`.
     """
 
     def __init__(self, *, offers: int | None = None) -> None:
         self.offers = offers
         self.notify: Callable[[str, Any], object] | None = None
         self.version: int | None = None
-        self.hello: dict[str, Any] = {}
+        self.initialize_params: dict[str, Any] = {}
         """The params of `initialize`."""
         self.sessions: dict[str, str] = {}
         """The folders of the sessions, by id."""
@@ -32,13 +33,13 @@ class Agent:
         self._numbers = count(1)
 
     def __call__(self, method: str, params: Any) -> Any:
-        """The result of a request. Raises `Declined`, and `Held` for a prompt."""
+        """The result of a request. Raises `RequestError`, and `AnswerLater` for a prompt."""
         self.asked.append(method)
         body: dict[str, Any] = params if is_object(params) else {}
         if method == "initialize":
-            return self._greet(body)
+            return self._initialize(body)
         if method in ("authenticate", "auth/login"):
-            raise Declined(-32602, "no such authentication method")
+            raise RequestError(-32602, "no such authentication method")
         if method == "session/new":
             name = f"probe-session-{next(self._numbers)}"
             self.sessions[name] = str(body.get("cwd"))
@@ -49,15 +50,15 @@ class Agent:
             return {"sessionId": name}
         if method == "session/prompt" and body.get("sessionId") in self.sessions:
             if self.holds or self.version == 2:
-                raise Held
+                raise AnswerLater
             return {"stopReason": "end_turn"}
         if method in ("session/list", "session/close") and self.version == 2:
             return {"sessions": []} if method == "session/list" else {}
-        raise Declined(-32602 if method == "session/prompt" else -32601, f"{method} is not served here")
+        raise RequestError(-32602 if method == "session/prompt" else -32601, f"{method} is not served here")
 
-    def _greet(self, body: dict[str, Any]) -> Any:
+    def _initialize(self, body: dict[str, Any]) -> Any:
         wanted = body.get("protocolVersion")
-        self.hello = body
+        self.initialize_params = body
         spoken: int = 2 if type(wanted) is int and wanted == 2 else 1
         self.version = spoken
         version = spoken if self.offers is None else self.offers
@@ -68,7 +69,7 @@ class Agent:
 
     def advertised(self, *path: str) -> bool:
         """Whether the client advertises a capability, at a path below its capabilities."""
-        value: Any = self.hello
+        value: Any = self.initialize_params
         for step in ("capabilities" if self.version == 2 else "clientCapabilities", *path):
             value = value.get(step) if is_object(value) else None
         return value is True or is_object(value)

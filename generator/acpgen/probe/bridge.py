@@ -1,4 +1,4 @@
-"""What a client that starts its agent itself starts in a probe: it passes bytes between its standard streams and a socket."""
+"""The process that a client starts as its agent: it passes bytes between its standard streams and the probe's socket."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ CHUNK = 65536
 
 
 def main(address: str) -> None:
-    """Pass bytes on until the probe is gone."""
+    """Pass bytes on until the probe closes the socket."""
     probe = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     probe.connect(address)
 
-    def hear() -> None:
+    def read() -> None:
         with contextlib.suppress(OSError):
             while data := os.read(0, CHUNK):
                 probe.sendall(data)
             probe.shutdown(socket.SHUT_WR)
 
-    threading.Thread(target=hear, daemon=True).start()
+    threading.Thread(target=read, daemon=True).start()
     with contextlib.suppress(OSError):
         while data := probe.recv(CHUNK):
             view = memoryview(data)

@@ -1,4 +1,4 @@
-"""What a case has in hand: a connection at the right place, ways to say things, and ways to say what was wrong."""
+"""What a case has in hand: a connection at the right place, ways to send messages, and ways to report what was wrong."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from acpgen.input.walk import is_array, is_object
 from acpgen.probe.agent_peer import Agent
 from acpgen.probe.clauses import CLAUSES, Clause, Strength
 from acpgen.probe.client_peer import Client
-from acpgen.probe.conformance import Proven
-from acpgen.probe.connection import Connection, Heard, id_text
+from acpgen.probe.conformance import ProbeFinding
+from acpgen.probe.connection import Connection, ReceivedMessage, id_text
 from acpgen.probe.registry import ProbeCase
 
 KNOWN: Final = (1, 2)
-"""The versions of the protocol."""
+"""The known versions of the protocol."""
 
 AUTH_REQUIRED: Final = -32000
 PING: Final = "_acpgen.dev/ping"
 SLOW: Final = 4.0
-"""How many times longer than another answer one may take that needs a model or a server."""
+"""The factor by which an answer that needs a model or a server may take longer."""
 
 
-class Unreachable(Exception):
+class SkipCase(Exception):
     """A case cannot be judged; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
-class Greeting:
-    """What became of `initialize`: the connection, the version asked for, and the answer; `client` where the probe is one."""
+class Handshake:
+    """The outcome of `initialize`: the connection, the requested version and the answer; `client` is set if the probe is the client."""
 
     connection: Connection
     client: Client | None
     wanted: Any
     id: Any
-    answer: Heard | None
+    answer: ReceivedMessage | None
     index: int
 
     @property
@@ -48,7 +48,7 @@ class Greeting:
         return result.get("protocolVersion") if is_object(result) else None
 
     def capability(self, *path: str) -> Any:
-        """What it advertises at a path below its capabilities."""
+        """The advertised value at a path below its capabilities."""
         value: Any = self.answer.result if self.answer is not None else None
         for step in ("capabilities" if self.version == 2 else "agentCapabilities", *path):
             value = value.get(step) if is_object(value) else None
@@ -57,39 +57,39 @@ class Greeting:
 
 @dataclass(slots=True)
 class Trial:
-    """One run of one case. Findings go to `report`, also those that show only when the connection has ended."""
+    """One run of one case. `report` receives findings, also those that only show when the connection has ended."""
 
     case: ProbeCase
     name: str
     version: int
     random: Random
     folder: Path
-    greet: Callable[[Any], Greeting]
-    report: Callable[[Proven], None]
-    another: Callable[[], Greeting]
-    """Another run of the program, greeted with the same version."""
-    bare: Callable[[], Greeting]
-    """Another run, greeted by a client that advertises nothing."""
-    end: Callable[[Greeting], None]
-    greeting: Greeting | None = None
+    initialize: Callable[[Any], Handshake]
+    report: Callable[[ProbeFinding], None]
+    another: Callable[[], Handshake]
+    """Another run of the program, initialized with the same version."""
+    bare: Callable[[], Handshake]
+    """Another run, initialized by a client that advertises nothing."""
+    end: Callable[[Handshake], None]
+    handshake: Handshake | None = None
     memory: dict[str, Any] = field(default_factory=dict[str, Any])
-    """What cases on one connection know of it: sessions, why there are none, how it shows that it lives."""
+    """What the cases on one connection share: sessions, why there are none, and which request it answers as a sign of life."""
 
     is_lost: bool = False
-    """Whether the connection is of no use to other cases."""
+    """Whether the connection is unusable for other cases."""
 
     @property
     def connection(self) -> Connection:
-        assert self.greeting is not None
-        return self.greeting.connection
+        assert self.handshake is not None
+        return self.handshake.connection
 
     @property
     def client(self) -> Client:
-        assert self.greeting is not None
-        assert self.greeting.client is not None
-        return self.greeting.client
+        assert self.handshake is not None
+        assert self.handshake.client is not None
+        return self.handshake.client
 
-    # --- saying what is wrong ---
+    # --- reporting what is wrong ---
 
     def fail(
         self,
@@ -99,63 +99,63 @@ class Trial:
         level: Strength | None = None,
         place: str = "",
         connection: Connection | None = None,
-        sent: bytes | None = None,
+        message_sent: bytes | None = None,
     ) -> None:
-        """Report a breach, with the lines at these places as its proof."""
+        """Report a violation, with the lines at these indices as evidence."""
         broken = CLAUSES[clause] if isinstance(clause, str) else clause or self.case.clause(self.spoken)
         where = connection or self.connection
         self.report(
-            Proven(
+            ProbeFinding(
                 rule=self.case.id,
                 case=self.name,
                 clause=broken,
                 level=level or broken.strength,
                 message=message,
                 transcript=where.excerpt(*at),
-                sent=where.sent if sent is None else sent,
+                sent=where.sent if message_sent is None else message_sent,
                 place=place or broken.section,
             )
         )
 
     @property
     def spoken(self) -> int:
-        """The version of the protocol that a finding is about. Of a case of the handshake it is the one that was agreed on or asked for,
-        or else the newest that the program speaks.
+        """The protocol version of a finding. For a handshake case, it is the negotiated or else the requested version; if neither is
+        known, it is the newest that the program speaks.
         """
-        if self.case.start != "program" or self.greeting is None:
+        if self.case.start != "program" or self.handshake is None:
             return self.version
-        wanted = 1 if isinstance(self.greeting.wanted, str) else self.greeting.wanted
-        named = [one for one in (self.greeting.version, wanted) if one in KNOWN]
-        return int(named[0]) if named else max((one for one in KNOWN if self.greet(one).version == one), default=1)
+        requested = 1 if isinstance(self.handshake.wanted, str) else self.handshake.wanted
+        candidates = [one for one in (self.handshake.version, requested) if one in KNOWN]
+        return (
+            int(candidates[0])
+            if candidates
+            else max((one for one in KNOWN if self.initialize(one).version == one), default=1)
+        )
 
-    def blame(self, found: Heard, message: str, **more: Any) -> None:
-        """Report a breach that an answer shows, with its request; `more` is for `fail`."""
-        self.fail(message, found.asked, found.index, **more)
+    def fail_answer(self, response: ReceivedMessage, message: str, **more: Any) -> None:
+        """Report a violation that an answer shows, together with its request; `more` is passed to `fail`."""
+        self.fail(message, response.asked, response.index, **more)
 
-    def goes_on(self, what: str, index: int, clause: Clause | str | None = None) -> bool:
-        """Whether the program still answers after what was said just now; where it does not, that is a breach."""
+    def require_alive(self, what: str, index: int, clause: Clause | str | None = None) -> bool:
+        """Whether the program still answers after what was sent just now; where it does not, that is a breach."""
         connection, sent = self.connection, self.connection.sent
-        if self.alive():
+        if self.is_alive():
             return True
         self.is_lost = True
         who, how = connection.who, self.ended if connection.is_over else "stops answering"
-        self.fail(f"the {who} {how} after {what}", index, len(connection.rows) - 1, clause=clause, sent=sent)
+        self.fail(f"the {who} {how} after {what}", index, len(connection.rows) - 1, clause=clause, message_sent=sent)
         return False
 
-    def tell(self, method: str, params: Any, what: str = "", clause: str | None = None) -> bool:
-        """Say a notification: whether the program goes on. That it does not is a breach, and so is an answer."""
+    def notify(self, method: str, params: Any, what: str = "", clause: str | None = None) -> bool:
+        """Send a notification: whether the program goes on. That it does not is a breach, and so is an answer."""
         connection, what = self.connection, what or f"the notification {method!r}"
         before, index = len(connection.bare), connection.notify(method, params)
         sent = connection.sent
-        if not self.goes_on(what, index, clause):
+        if not self.require_alive(what, index, clause):
             return False
-        for heard in connection.bare[before : before + 1]:
-            self.fail(f"{what} was answered", index, heard.index, clause="no-reply", sent=sent, place=method)
+        for answer in connection.bare[before : before + 1]:
+            self.fail(f"{what} was answered", index, answer.index, clause="no-reply", message_sent=sent, place=method)
         return True
-
-    def skip(self, reason: str) -> Unreachable:
-        """What a case raises where it cannot be judged."""
-        return Unreachable(reason)
 
     @property
     def ended(self) -> str:
@@ -173,17 +173,17 @@ class Trial:
         seconds: float | None = None,
         clause: str | None = None,
         id_: Any = ...,
-    ) -> Heard | None:
-        """Say a request whose answer takes no work, and return the answer. None at all is a breach, told when the connection ends."""
+    ) -> ReceivedMessage | None:
+        """Send a request whose answer takes no work, and return the answer. None at all is a breach, reported when the connection ends."""
         connection = self.connection
         name = connection.call(method, params, id_)
         index = len(connection.rows) - 1
-        found = connection.answer(name, seconds)
-        if found is None:
-            self.due(name, index, method, clause)
-        return found
+        response = connection.answer(name, seconds)
+        if response is None:
+            self.require_answer(name, index, method, clause)
+        return response
 
-    def due(
+    def require_answer(
         self,
         id_: Any,
         index: int,
@@ -193,8 +193,9 @@ class Trial:
         may_be_refused: bool = False,
         after: str = "",
     ) -> None:
-        """Hold it against the program if this request was not answered when the connection ends. One that is malformed as a whole
-        may also be refused by an error without an id. `after` is what the wait for the answer began with, if not the request.
+        """Report a violation if this request is unanswered at the end of the connection.
+
+        A malformed request may also be refused by an error without an id. `after` names the start of the wait, if it is not the request.
         """
         connection, sent = self.connection, self.connection.sent
         if connection.is_over:
@@ -206,80 +207,86 @@ class Trial:
         def check() -> None:
             if connection.answers.get(id_text(id_)):
                 return
-            if may_be_refused and any(heard.index > index for heard in connection.bare):
+            if may_be_refused and any(one.index > index for one in connection.bare):
                 return
-            answered = any(heard.index > later for one in connection.answers.values() for heard in one)
+            answered = any(one.index > later for answers in connection.answers.values() for one in answers)
             also = ", though later requests were answered" if answered else ""
             begun = f" of {after}" if after else ""
             sentence = f"{what!r} was not answered within {waited:g} s{begun}{also}"
             self.fail(
-                sentence, index, index + 5, clause=clause or "answered", place=place, connection=connection, sent=sent
+                sentence,
+                index,
+                index + 5,
+                clause=clause or "answered",
+                place=place,
+                connection=connection,
+                message_sent=sent,
             )
 
         connection.at_end.append(check)
 
-    def alive(self) -> bool:
-        """Whether the program still answers. Raises `Unreachable` if there is nothing by which that shows."""
+    def is_alive(self) -> bool:
+        """Whether the program still answers. Raises `SkipCase` if there is nothing by which that shows."""
         connection = self.connection
         if connection.is_over:
             return False
         known = self.memory.get("ping")
         if known is not None:
-            return connection.ask(*self.sign()) is not None if known else self._deaf()
+            return connection.ask(*self.ping()) is not None if known else self._skip_silent()
         for method in (PING, "acpgen/ping", *(["session/new"] if connection.own == "client" else [])):
             self.memory["ping"] = method
-            if connection.ask(*self.sign(), self.slow if method == "session/new" else None) is not None:
+            if connection.ask(*self.ping(), self.slow if method == "session/new" else None) is not None:
                 return True
             if connection.is_over:
                 del self.memory["ping"]
                 return False
         self.memory["ping"] = ""
-        return self._deaf()
+        return self._skip_silent()
 
-    def sign(self) -> tuple[str, Any]:
-        """A request, method and params, that the program answers as long as it lives, as far as that is known."""
+    def ping(self) -> tuple[str, Any]:
+        """A request (method and params) that the program answers as long as it runs, as far as known."""
         if "ping" not in self.memory:
-            self.alive()
+            self.is_alive()
         method = self.memory.get("ping") or PING
         return method, self.new_params() if method == "session/new" else None
 
-    def framed(self, id_: Any, text: str = "tide") -> dict[str, Any]:
-        """A request that holds a text and is answered: of an unknown method, or of a known one with the text in `_meta`."""
-        method, params = self.sign()
+    def ping_message(self, id_: Any, text: str = "tide") -> dict[str, Any]:
+        """A request that contains a text and gets an answer: of an unknown method, or of a known one with the text in `_meta`."""
+        method, params = self.ping()
         params_sent = {"text": text} if params is None else {**params, "_meta": {"acpgen.dev/text": text}}
         return {"jsonrpc": "2.0", "id": id_, "method": method, "params": params_sent}
 
-    def _deaf(self) -> bool:
-        raise self.skip("the program answers no request for an unknown method, so that no sign of life can be had")
+    def _skip_silent(self) -> bool:
+        raise SkipCase("the program answers no request for an unknown method, so that no sign of life can be had")
 
     # --- sessions ---
 
     def session(self, *, anew: bool = False) -> str:
-        """A session, of this connection or a new one. Raises `Unreachable` with the reason why there is none."""
+        """A session, of this connection or a new one. Raises `SkipCase` with the reason why there is none."""
         if "no session" in self.memory:
-            raise self.skip(self.memory["no session"])
+            raise SkipCase(self.memory["no session"])
         if not anew and self.memory.get("sessions"):
             return str(self.memory["sessions"][-1])
-        found = self.connection.ask("session/new", self.new_params(), self.slow)
-        if found is None:
+        response = self.connection.ask("session/new", self.new_params(), self.slow)
+        if response is None:
             ended = self.connection.is_over
             reason = (
                 "the program ended at session/new" if ended else f"session/new was not answered within {self.slow:g} s"
             )
             self.memory["no session"] = reason
-            raise self.skip(reason)
-        if "error" in found.value:
-            self.memory["no session"] = self.refused("session/new", found)
-            raise self.skip(self.memory["no session"])
-        name = found.result.get("sessionId") if is_object(found.result) else None
+            raise SkipCase(reason)
+        if "error" in response.value:
+            self.memory["no session"] = self.refused("session/new", response)
+            raise SkipCase(self.memory["no session"])
+        name = response.result.get("sessionId") if is_object(response.result) else None
         if not isinstance(name, str):
             self.memory["no session"] = "session/new gave no sessionId"
-            raise self.skip(self.memory["no session"])
+            raise SkipCase(self.memory["no session"])
         self.memory.setdefault("sessions", []).append(name)
         return name
 
     def new_params(self) -> dict[str, Any]:
-        """The parameters of `session/new` and its like."""
+        """The params of `session/new` and similar requests."""
         return {"cwd": str(self.folder), "mcpServers": []}
 
     @property
@@ -287,66 +294,66 @@ class Trial:
         """Seconds for an answer that may need a model or a server."""
         return SLOW * self.connection.clock.answer
 
-    def refused(self, what: str, found: Heard) -> str:
-        """Why something cannot be reached, from the error that it got."""
-        return self.failed(what, found, "was refused")
+    def refused(self, what: str, response: ReceivedMessage) -> str:
+        """Why something is unreachable, from the error of its response."""
+        return self.failed(what, response, "was refused")
 
-    def failed(self, what: str, found: Heard, how: str = "ended with an error") -> str:
-        """The same, for what may have begun."""
-        if found.code == AUTH_REQUIRED:
-            return f"{what} needs a login: {found.reason}. Log in with the program itself, then add --keep-home; see the guide 'Log in'"
-        return f"{what} {how}: {found.reason}"
+    def failed(self, what: str, response: ReceivedMessage, how: str = "ended with an error") -> str:
+        """The same for something that may have begun."""
+        if response.code == AUTH_REQUIRED:
+            return f"{what} needs a login: {response.reason}. Log in with the program itself, then add --keep-home; see the guide 'Log in'"
+        return f"{what} {how}: {response.reason}"
 
     def advertises(self, *path: str) -> bool:
-        """Whether a capability is advertised, at a path below the agent's capabilities."""
-        assert self.greeting is not None
-        value = self.greeting.capability(*path)
+        """Whether the agent advertises a capability, at a path below its capabilities."""
+        assert self.handshake is not None
+        value = self.handshake.capability(*path)
         return value is True or is_object(value)
 
     def needs(self, *path: str) -> None:
-        """Raise `Unreachable` unless a capability is advertised."""
+        """Raise `SkipCase` unless a capability is advertised."""
         if not self.advertises(*path):
-            raise self.skip(f"the agent does not advertise {'.'.join(path)}")
+            raise SkipCase(f"the agent does not advertise {'.'.join(path)}")
 
     @contextmanager
-    def elsewhere(self, greeting: Greeting) -> Generator[None]:
-        """Go on at another run of the program, which ends with the block."""
-        here, memory = self.greeting, self.memory
-        self.greeting, self.memory = greeting, {}
+    def elsewhere(self, handshake: Handshake) -> Generator[None]:
+        """Continue with another run of the program, which ends with the block."""
+        here, memory = self.handshake, self.memory
+        self.handshake, self.memory = handshake, {}
         try:
             yield
         finally:
-            self.end(greeting)
-            self.greeting, self.memory = here, memory
+            self.end(handshake)
+            self.handshake, self.memory = here, memory
 
     # --- the program as a client ---
 
-    def scripted(self) -> Agent:
-        """The agent that the probe is to a client."""
+    def agent(self) -> Agent:
+        """The agent that the probe plays for a client."""
         agent = self.memory["agent"]
         assert isinstance(agent, Agent)
         return agent
 
-    def theirs(self) -> str:
+    def client_session(self) -> str:
         """The session in which the client waits for its prompt."""
-        params = self.connection.held[0][2]
+        params = self.connection.open_requests[0][2]
         return str(params["sessionId"])
 
-    def their_folder(self) -> str:
+    def client_folder(self) -> str:
         """The folder of that session."""
-        return self.scripted().sessions[self.theirs()]
+        return self.agent().sessions[self.client_session()]
 
     def offered(self, *path: str) -> bool:
         """Whether the client advertises a capability."""
-        return self.scripted().advertised(*path)
+        return self.agent().advertised(*path)
 
-    def updates(self, session: str, since: int = 0) -> list[Heard]:
-        """The updates of a session from a place in the transcript on."""
+    def updates(self, session: str, since: int = 0) -> list[ReceivedMessage]:
+        """The updates of a session from an index of the transcript on."""
         calls = self.connection.called("session/update", since)
         params = [(call, call.value.get("params")) for call in calls]
-        return [call for call, found in params if is_object(found) and found.get("sessionId") == session]
+        return [call for call, body in params if is_object(body) and body.get("sessionId") == session]
 
 
 def listed(value: Any) -> list[Any]:
-    """An array, or nothing."""
+    """An array, or an empty one for any other value."""
     return value if is_array(value) else []

@@ -1,4 +1,4 @@
-"""The program under test: supervised, and read and written by threads."""
+"""The program under test: supervised, read and written by threads."""
 
 from __future__ import annotations
 
@@ -18,45 +18,51 @@ from acpgen.errors import Faults
 from acpgen.messages.faults import NOT_STARTED
 
 LONGEST: Final = 32 << 20
-"""Bytes of one line of the program."""
+"""The maximum number of bytes of a line of the program."""
 
 MOST: Final = 256 << 20
-"""Bytes that are read of one program. A program that says more is not listened to any longer."""
+"""Bytes that are read of one program. Of a program that writes more, the rest is not read."""
 
 KEPT: Final = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "TZ", "SYSTEMROOT", "COMSPEC", "PATHEXT", "VIRTUAL_ENV")
-"""Variables that the program gets as they are. What else it needs is named."""
+"""Environment variables that the program inherits. Others must be named."""
 
 _CHUNK: Final = 65536
 _LINE: Final = 512
-"""Bytes that a line costs beside those it has, however short it is."""
+"""Bytes that a line costs in addition to its own, however short it is."""
 
 
 def environment(scratch: Path, names: Iterable[str] = (), *, keep_home: bool = False) -> dict[str, str]:
-    """The variables of the program: a few of ours, those that are named (`NAME` or `NAME=VALUE`), and a home in the scratch folder."""
-    found = {name: os.environ[name] for name in KEPT if name in os.environ}
+    """The environment of the program: some inherited variables, those that are named (`NAME` or `NAME=VALUE`), and a home in the scratch
+    folder.
+    """
+    variables = {name: os.environ[name] for name in KEPT if name in os.environ}
     home = scratch / "home"
     if keep_home:
-        found |= {name: os.environ[name] for name in ("HOME", "USERPROFILE", "USER", "LOGNAME") if name in os.environ}
+        variables |= {
+            name: os.environ[name] for name in ("HOME", "USERPROFILE", "USER", "LOGNAME") if name in os.environ
+        }
     else:
-        found |= {"HOME": str(home), "USERPROFILE": str(home)}
-        found |= {f"XDG_{kind}_HOME": str(home / f".{kind.lower()}") for kind in ("CONFIG", "CACHE", "DATA", "STATE")}
-    found["TMPDIR"] = str(scratch / "tmp")
+        variables |= {"HOME": str(home), "USERPROFILE": str(home)}
+        variables |= {
+            f"XDG_{kind}_HOME": str(home / f".{kind.lower()}") for kind in ("CONFIG", "CACHE", "DATA", "STATE")
+        }
+    variables["TMPDIR"] = str(scratch / "tmp")
     for name in names:
         key, equals, value = name.partition("=")
         if equals:
-            found[key] = value
+            variables[key] = value
         elif key in os.environ:
-            found[key] = os.environ[key]
-    return found
+            variables[key] = os.environ[key]
+    return variables
 
 
 class Child:
-    """A running program. Lines that it says are taken from a queue; what is said to it is written by a thread, so that nobody waits
+    """A running program. Lines that it writes are taken from a queue; what is sent to it is written by a thread, so that nobody waits
     for a program that does not read.
     """
 
     def __init__(self, command: Sequence[str], variables: Mapping[str, str], join: Callable[[], socket] | None = None):
-        """Start the program. `join` gives what to talk over in place of its standard input and output, once it runs.
+        """Start the program. `join` returns the socket to talk over, instead of its standard streams, once it runs.
 
         Raises `Faults` if the system does not start it.
         """
@@ -96,16 +102,16 @@ class Child:
         return self._program.code
 
     @property
-    def said_last(self) -> str:
+    def errors(self) -> str:
         """The end of its standard error."""
         return self._program.errors
 
-    def say(self, data: bytes) -> None:
-        """Have bytes written to it."""
+    def write(self, data: bytes) -> None:
+        """Queue bytes to be written to it."""
         self._outbox.put(data)
 
-    def hear(self, seconds: float) -> tuple[float, bytes] | None:
-        """Its next line without the line end, and when it came; `None` if there is none in time, or none any more."""
+    def read_line(self, seconds: float) -> tuple[float, bytes] | None:
+        """Its next line without the line end, and the time of arrival; `None` after a timeout or at the end."""
         if self.has_ended:
             return None
         try:
@@ -117,8 +123,8 @@ class Child:
             return None
         return at, line
 
-    def hush(self) -> None:
-        """Close its standard input once all is written."""
+    def close_input(self) -> None:
+        """Close its standard input once everything is written."""
         self._outbox.put(None)
 
     def wait(self, seconds: float) -> int | None:
@@ -127,8 +133,8 @@ class Child:
         return self._program.code
 
     def end(self, patience: float = 1.0) -> None:
-        """End it and everything that it has started: asked first, then made to."""
-        self.hush()
+        """End it and all processes that it has started, first gracefully, then by force."""
+        self.close_input()
         self._program.end(patience)
         for thread in self._threads:
             thread.join(0.5)
@@ -143,23 +149,23 @@ class Child:
         return thread
 
     def _read(self, end: int) -> None:
-        held, taken = bytearray(), 0
+        buffer, total = bytearray(), 0
         try:
             while data := os.read(end, _CHUNK):
-                taken += len(data) + _LINE * data.count(b"\n")
-                held += data
+                total += len(data) + _LINE * data.count(b"\n")
+                buffer += data
                 if b"\n" in data:
-                    *whole, rest = held.split(b"\n")
+                    *whole, rest = buffer.split(b"\n")
                     for line in whole:
                         self._lines.put((time.time(), bytes(line)))
-                    held = rest
-                if len(held) > LONGEST or taken > MOST:
+                    buffer = rest
+                if len(buffer) > LONGEST or total > MOST:
                     self.is_flooding = True
                     break
         except OSError:
             pass  # its end was torn off
-        if held:
-            self._lines.put((time.time(), bytes(held)))
+        if buffer:
+            self._lines.put((time.time(), bytes(buffer)))
         self._lines.put((time.time(), None))
 
     def _write(self, end: int) -> None:

@@ -1,4 +1,4 @@
-"""What reports of the probe cite: rows of the table of requirements, `schema/requirements.json`."""
+"""The requirements that reports of the probe cite: rows of `schema/requirements.json`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from acpgen import resources
 
 
 class RequirementRow(NamedTuple):
-    """A row of the table: the title of its document, its section, its words, how strong it is, and which side it binds."""
+    """A row of the table: the title of its document, its section, its text, its level, and the side that it binds."""
 
     document: str
     section: str
@@ -36,11 +36,11 @@ def requirements() -> Mapping[int | str, RequirementRow]:
 @cache
 def tested() -> Mapping[str, tuple[int | str, ...]]:
     """The rows that each case tests."""
-    found: dict[str, list[int | str]] = {}
+    rows_by_case: dict[str, list[int | str]] = {}
     for row in _table()["rules"]:
         for case in row.get("probe", ()):
-            found.setdefault(case, []).append(_identifier(row))
-    return {case: tuple(rows) for case, rows in found.items()}
+            rows_by_case.setdefault(case, []).append(_identifier(row))
+    return {case: tuple(rows) for case, rows in rows_by_case.items()}
 
 
 @cache
@@ -49,5 +49,5 @@ def _table() -> Any:
 
 
 def _identifier(row: Any) -> int | str:
-    found: int | str = row["number"] if "number" in row else row["id"]
-    return found
+    identifier: int | str = row["number"] if "number" in row else row["id"]
+    return identifier

@@ -1,4 +1,4 @@
-"""What the specifications demand, as far as a case of the probe tries it: where it stands, how strongly, and in our own words."""
+"""The demands of the specifications that cases of the probe test: source, strength, and text in our own words."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 Strength: TypeAlias = Literal["must", "should", "note"]
-"""`must` and `should` are breaches. A `note` is worth knowing: the documents say less than SHOULD, or nothing."""
+"""`must` and `should` are violations. A `note` is information: the documents say less than SHOULD, or nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A demand. `number` is that of the table of requirements, or its id there, where it has one."""
+    """A demand. `number` is its number or id in the table of requirements, if it is there."""
 
     document: str
     section: str

@@ -1,4 +1,4 @@
-"""Runs the cases against a client: the probe is its agent. A client does what it does; cases run while its prompt waits."""
+"""Run the cases against a client; the probe is its agent. Cases run while a prompt of the client waits."""
 
 from __future__ import annotations
 
@@ -13,71 +13,73 @@ from socket import AF_UNIX, SOCK_STREAM, socket
 from typing import Any, Final
 
 from acpgen.probe.agent_peer import EARLY_UPDATE, Agent
-from acpgen.probe.case_context import Greeting, Unreachable
-from acpgen.probe.connection import Connection, Over
+from acpgen.probe.case_context import Handshake, SkipCase
+from acpgen.probe.connection import Connection, TimeIsUp
 from acpgen.probe.driver import Probing
 
 AGENT: Final = "{agent}"
-"""What stands in the command for the one that starts the agent."""
+"""The placeholder in the command for the command that starts the agent."""
 
 NEWEST: Final = 65535
 
 
 class ClientProbing(Probing):
-    """The state of a probe of a client. Connections are those on which a prompt of the client waits."""
+    """A probe of a client. Each connection is one on which a prompt of the client waits."""
 
     side = "client"
 
-    def greet(self, wanted: Any) -> Greeting:
-        """A run of the client with an agent that offers a version that does not exist, or sends an early update; asked once."""
+    def initialize(self, wanted: Any) -> Handshake:
+        """A run of the client against an agent that offers a version that does not exist, or sends an early update; cached."""
         key = repr(wanted)
-        if key not in self.greetings:
+        if key not in self.handshakes:
             is_early = wanted == EARLY_UPDATE
             agent = Agent() if is_early else Agent(offers=NEWEST)
-            greeting = self.greetings[key] = self._started(agent)
-            connection = greeting.connection
+            handshake = self.handshakes[key] = self._started(agent)
+            connection = handshake.connection
             if is_early:
                 agent.notify = connection.notify
-                connection.wait(lambda: bool(connection.held), self.clock.start)
+                connection.wait(lambda: bool(connection.open_requests), self.clock.start)
             else:
                 connection.wait(lambda: False, min(1.5, self.clock.answer))
-            self._end(greeting.connection)
-        return self.greetings[key]
+            self._end(handshake.connection)
+        return self.handshakes[key]
 
-    def _spoken(self, version: int) -> Greeting:
-        found = self.open.get(version)
-        if found is not None and not found.connection.is_over:
-            return found
-        if found is not None:
+    def _spoken(self, version: int) -> Handshake:
+        outcome = self.open.get(version)
+        if outcome is not None and not outcome.connection.is_over:
+            return outcome
+        if outcome is not None:
             self._drop(version)
-        known = self.memory.get("version")
-        if known not in (None, version):
-            raise Unreachable(f"the client asks for version {known}")
+        known_version = self.memory.get("version")
+        if known_version not in (None, version):
+            raise SkipCase(f"the client asks for version {known_version}")
         if self.memory.get("reason"):
-            raise Unreachable(self.memory["reason"])
+            raise SkipCase(self.memory["reason"])
         agent = Agent()
-        greeting = self._started(agent)
-        connection = greeting.connection
-        connection.wait(lambda: bool(connection.held), self.clock.start)
-        if agent.version is not None and agent.hello.get("protocolVersion") == agent.version:
+        handshake = self._started(agent)
+        connection = handshake.connection
+        connection.wait(lambda: bool(connection.open_requests), self.clock.start)
+        if agent.version is not None and agent.initialize_params.get("protocolVersion") == agent.version:
             self.memory["version"] = agent.version
-            self.note_program(agent.version, agent.hello.get("info" if agent.version == 2 else "clientInfo"))
-        if not connection.held:
+            self.note_program(
+                agent.version, agent.initialize_params.get("info" if agent.version == 2 else "clientInfo")
+            )
+        if not connection.open_requests:
             self.memory["reason"] = self._silent(connection, agent)
             self._end(connection)
-            raise Unreachable(self.memory["reason"])
+            raise SkipCase(self.memory["reason"])
         if agent.version != version:
             self._end(connection)
-            raise Unreachable(f"the client asks for version {agent.version}")
-        self.open[version], self.memories[version] = greeting, {"agent": agent}
-        return greeting
+            raise SkipCase(f"the client asks for version {agent.version}")
+        self.open[version], self.memories[version] = handshake, {"agent": agent}
+        return handshake
 
     def _silent(self, connection: Connection, agent: Agent) -> str:
         ended = "ended" if connection.is_over else f"sent nothing more within {self.clock.start:g} s"
         last = f" after {agent.asked[-1]!r}" if agent.asked else ""
         return f"the client sent no prompt: it {ended}{last}"
 
-    def _started(self, agent: Agent) -> Greeting:
+    def _started(self, agent: Agent) -> Handshake:
         command = list(self.wanted.command)
         join: Callable[[], socket] | None = None
         if any(AGENT in part for part in command):
@@ -88,34 +90,34 @@ class ClientProbing(Probing):
             listener.settimeout(self.clock.left(self.clock.start))
             command = filled(command, f"{folder}/s")
             join = partial(_accept_bridge, listener)
-        return Greeting(self._connection(command, agent, join), None, None, None, None, 0)
+        return Handshake(self._connection(command, agent, join), None, None, None, None, 0)
 
     def _end(self, connection: Connection) -> None:
-        """Let the client go on, answer what it waits for, and end it."""
+        """Let the client continue, answer its open requests, and end it."""
         if id(connection) not in self.closed and not connection.is_over:
-            for greeting in self.open.values():
-                if greeting.connection is connection:
-                    self._let_go(greeting)
+            for handshake in self.open.values():
+                if handshake.connection is connection:
+                    self._let_go(handshake)
         super()._end(connection)
 
-    def _let_go(self, greeting: Greeting) -> None:
-        """Answer held prompts, and give the client a moment to show what it does then."""
-        connection = greeting.connection
-        version = next(one for one, found in self.open.items() if found is greeting)
+    def _let_go(self, handshake: Handshake) -> None:
+        """Answer held prompts, and give the client a moment to react."""
+        connection = handshake.connection
+        version = next(one for one, outcome in self.open.items() if outcome is handshake)
         if time.monotonic() >= self.clock.until:
             return  # what is open is judged as it stands
         agent = self.memories[version]["agent"]
         agent.holds = False
         until = min(time.monotonic() + min(2.0, self.clock.answer), self.clock.until)
         while time.monotonic() < until and not connection.is_over:
-            for id_, _, params in connection.held:
+            for id_, _, params in connection.open_requests:
                 if version == 1:
                     connection.reply({"jsonrpc": "2.0", "id": id_, "result": {"stopReason": "end_turn"}})
                 else:
                     self._end_turn(connection, id_, params)
-            connection.held.clear()
-            with suppress(Over):
-                connection.wait(lambda: bool(connection.held), 0.3)
+            connection.open_requests.clear()
+            with suppress(TimeIsUp):
+                connection.wait(lambda: bool(connection.open_requests), 0.3)
 
     def _end_turn(self, connection: Connection, id_: Any, params: Any) -> None:
         message = f"message-{len(connection.rows)}"
@@ -125,12 +127,12 @@ class ClientProbing(Probing):
             {"sessionUpdate": "state_update", "state": "running"},
             {"sessionUpdate": "state_update", "state": "idle", "stopReason": "end_turn"},
         ):
-            said = {"sessionId": params["sessionId"], "update": update}
-            connection.reply({"jsonrpc": "2.0", "method": "session/update", "params": said})
+            body = {"sessionId": params["sessionId"], "update": update}
+            connection.reply({"jsonrpc": "2.0", "method": "session/update", "params": body})
 
 
 def _accept_bridge(listener: socket) -> socket:
-    """The connection of the bridge that the client starts. Raises `OSError` if none comes in time."""
+    """Accept the connection of the bridge that the client starts. Raises `OSError` after a timeout."""
     try:
         return listener.accept()[0]
     finally:
@@ -138,7 +140,7 @@ def _accept_bridge(listener: socket) -> socket:
 
 
 def filled(command: list[str], address: str) -> list[str]:
-    """A command in which `{agent}` is the one that connects to the probe: as arguments of their own, or within one."""
+    """A command with `{agent}` replaced by the command that connects to the probe: as separate arguments, or inside one."""
     from shlex import join
 
     bridge = [sys.executable, "-I", str(Path(__file__).with_name("bridge.py")), address]

@@ -1,4 +1,4 @@
-"""The client that the probe is to an agent: it serves files of the scratch folder and pretends to run commands, or refuses."""
+"""The client that the probe plays for an agent: it serves files of the scratch folder and pretends to run commands, or refuses."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from acpgen.input.walk import is_array, is_object
-from acpgen.probe.connection import Declined
+from acpgen.probe.connection import RequestError
 
 Manner: TypeAlias = Literal["serves", "refuses"]
 
@@ -16,7 +16,7 @@ CAPABILITIES: Final[dict[int, dict[str, Any]]] = {
     1: {"fs": {"readTextFile": True, "writeTextFile": True}, "terminal": True, "elicitation": {"form": {}}},
     2: {"elicitation": {"form": {}}},
 }
-"""What this client advertises, by version of the protocol."""
+"""What this client advertises, by protocol version."""
 
 _REFUSED: Final = -32000
 _MISSING: Final = -32002
@@ -25,7 +25,7 @@ _LARGEST: Final = 1 << 20
 
 
 class Client:
-    """Answers what an agent may ask. Nothing is read or written outside the folder, and no command is ever run."""
+    """Answers the requests of an agent. It reads and writes only inside the folder, and runs no command."""
 
     def __init__(self, folder: Path, *, serves: bool = True) -> None:
         self._folder = folder
@@ -39,18 +39,18 @@ class Client:
         self._numbers = count(1)
 
     def __call__(self, method: str, params: Any) -> Any:
-        """The result of a request. Raises `Declined`."""
+        """The result of a request. Raises `RequestError`."""
         self.asked.append(method)
         body: Mapping[str, Any] = params if is_object(params) else {}
         if method == "session/request_permission":
             return self._permission(body)
         serve = self._served().get(method)
         if serve is None:
-            raise Declined(-32601, f"Method not found: {method}")
+            raise RequestError(-32601, f"Method not found: {method}")
         if self.manner == "refuses":
             if method == "elicitation/create":
                 return {"action": "decline"}
-            raise Declined(_REFUSED, "this client refuses")
+            raise RequestError(_REFUSED, "this client refuses")
         return serve(body)
 
     def _served(self) -> dict[str, Callable[[Mapping[str, Any]], Any]]:
@@ -71,23 +71,23 @@ class Client:
         options = [option for option in _items(body.get("options")) if is_object(option)]
         if body.get("sessionId") in self.cancelled or not options:
             return {"outcome": {"outcome": "cancelled"}}
-        wanted = "allow" if self.manner == "serves" else "reject"
-        fitting = [option for option in options if str(option.get("kind")).startswith(wanted)]
+        prefix = "allow" if self.manner == "serves" else "reject"
+        fitting = [option for option in options if str(option.get("kind")).startswith(prefix)]
         if not fitting:
             return {"outcome": {"outcome": "cancelled"}}
         return {"outcome": {"outcome": "selected", "optionId": fitting[0].get("optionId")}}
 
     def _path(self, body: Mapping[str, Any]) -> Path:
-        given = body.get("path")
-        if not isinstance(given, str) or "\0" in given:
-            raise Declined(-32602, "path is required")
+        text = body.get("path")
+        if not isinstance(text, str) or "\0" in text:
+            raise RequestError(-32602, "path is required")
         root = self._folder.resolve()
         try:
-            path = Path(given).resolve()
+            path = Path(text).resolve()
         except (OSError, RuntimeError):
-            raise Declined(_MISSING, "this path leads nowhere") from None
+            raise RequestError(_MISSING, "this path leads nowhere") from None
         if not path.is_absolute() or not path.is_relative_to(root):
-            raise Declined(-32602, "the path is outside the session's roots")
+            raise RequestError(-32602, "the path is outside the session's roots")
         return path
 
     def _read(self, body: Mapping[str, Any]) -> Any:
@@ -96,7 +96,7 @@ class Client:
             with path.open("rb") as file:
                 text = file.read(_LARGEST).decode("utf-8", "replace")
         except OSError:
-            raise Declined(_MISSING, "no such file") from None
+            raise RequestError(_MISSING, "no such file") from None
         lines = text.splitlines(keepends=True)
         first, most = body.get("line"), body.get("limit")
         begin = max(first - 1, 0) if isinstance(first, int) else 0
@@ -106,12 +106,12 @@ class Client:
     def _write(self, body: Mapping[str, Any]) -> Any:
         path, content = self._path(body), body.get("content")
         if not isinstance(content, str):
-            raise Declined(-32602, "content is required")
+            raise RequestError(-32602, "content is required")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(content[:_LARGEST], "utf-8", "replace")
         except OSError:
-            raise Declined(-32603, "the file cannot be written") from None
+            raise RequestError(-32603, "the file cannot be written") from None
         return {}
 
     def _create(self, _: Mapping[str, Any]) -> Any:
@@ -122,7 +122,7 @@ class Client:
     def _terminal(self, body: Mapping[str, Any]) -> str:
         name = body.get("terminalId")
         if not isinstance(name, str) or name not in self._terminals:
-            raise Declined(_MISSING, "no such terminal")
+            raise RequestError(_MISSING, "no such terminal")
         return name
 
     def _output(self, body: Mapping[str, Any]) -> Any:

@@ -1,4 +1,4 @@
-"""What a probe found, as data: findings with their proof, what was reached and what was not, and the verdict."""
+"""The outcome of a probe as data: findings with their evidence, which cases were judged, and the verdict."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LEVELS: Final = ("must", "should", "note")
 
 @dataclass(frozen=True, slots=True)
 class TranscriptLine:
-    """A line of a transcript. `message` is its text; a gap stands where lines were left out."""
+    """A line of a transcript. `message` is its text; a gap stands for omitted lines."""
 
     sender: str
     message: bytes
@@ -26,11 +26,11 @@ class TranscriptLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Proven:
-    """Something that the program does against a demand.
+class ProbeFinding:
+    """A violation of a demand.
 
-    `rule` is a rule of the monitor or the case itself, `case` what ran, `sent` the message after which it shows, `place` what tells one
-    breach of a rule from another across runs. `spoken` is the version on the connection, where the monitor found it.
+    `rule` is a rule of the monitor or the case itself, `case` the case that ran, `sent` the message after which it shows. `place`
+    distinguishes the violations of one rule across runs. `spoken` is the version on the connection, if the monitor found it.
     """
 
     rule: str
@@ -46,25 +46,25 @@ class Proven:
 
     @property
     def version(self) -> str:
-        """The version of the protocol that it is about; empty where a case of the handshake found it."""
+        """The protocol version; empty if a handshake case found it."""
         return self.spoken or (self.case.partition("/")[0] if self.case[:2] in ("v1", "v2") else "")
 
     @property
     def key(self) -> str:
-        """The last name of the place in the message; empty where the place is no pointer."""
+        """The last key of the place in the message; empty if the place is no pointer."""
         _, mark, pointer = self.place.partition(" /")
         names = [step for step in pointer_parts(f"/{pointer}") if step != "*"] if mark else []
         return names[-1] if names else ""
 
     @property
     def fingerprint(self) -> str:
-        """What a baseline knows it by: the same on each run and machine."""
+        """The identity in a baseline: the same in each run and on each machine."""
         origin = self.spoken or self.case  # what the monitor sees may show in another case next time
         return hashlib.sha256(f"{self.rule}\n{origin}\n{self.level}\n{self.place}".encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)
-class Unreached:
+class SkippedCase:
     """A case that was not judged, and why."""
 
     case: str
@@ -73,39 +73,39 @@ class Unreached:
 
 @dataclass(slots=True)
 class Conformance:
-    """The outcome of a probe. `known` and `gone` are set by a baseline: findings that it holds, and those of it that are no more."""
+    """The outcome of a probe. A baseline sets `known`, the findings that it contains, and `gone`, those of it that no longer occur."""
 
     command: tuple[str, ...]
     side: str
     seed: int
     program: Mapping[str, Any] = field(default_factory=dict[str, Any])
     versions: tuple[int, ...] = ()
-    findings: list[Proven] = field(default_factory=list[Proven])
+    findings: list[ProbeFinding] = field(default_factory=list[ProbeFinding])
     reached: list[str] = field(default_factory=list[str])
-    not_reached: list[Unreached] = field(default_factory=list[Unreached])
+    not_reached: list[SkippedCase] = field(default_factory=list[SkippedCase])
     errors: str = ""
     seconds: float = 0.0
-    known: list[Proven] = field(default_factory=list[Proven])
+    known: list[ProbeFinding] = field(default_factory=list[ProbeFinding])
     gone: list[Mapping[str, Any]] = field(default_factory=list[Mapping[str, Any]])
     options: tuple[str, ...] = ()
-    """Options that make the same run again, beside case and seed."""
+    """Options that reproduce the run, besides case and seed."""
     is_strict: bool = False
-    """Whether what is merely advised counts."""
+    """Whether recommendations count."""
 
     @property
     def counts(self) -> Counter[str]:
-        """How many findings of each level."""
+        """The number of findings of each level."""
         return Counter(finding.level for finding in self.findings)
 
     @property
     def verdict(self) -> Verdict:
-        """`not judged` where nothing was reached that could have been broken: neither good nor bad."""
+        """`not judged` if nothing that could fail was reached: neither good nor bad."""
         if self.failing:
             return "breaks"
         return "passes" if self.reached and self.versions else "not judged"
 
     @property
-    def failing(self) -> Sequence[Proven]:
+    def failing(self) -> Sequence[ProbeFinding]:
         """The findings that make the exit code 1."""
         levels = ("must", "should") if self.is_strict else ("must",)
         return [finding for finding in self.findings if finding.level in levels]

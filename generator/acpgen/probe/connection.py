@@ -1,4 +1,4 @@
-"""One connection to the program under test: what is said and heard, in order, judged by the monitor, and answered like a peer would."""
+"""One connection to the program under test: what is sent and received, in order, judged by the monitor, and answered like a peer would."""
 
 from __future__ import annotations
 
@@ -19,38 +19,38 @@ if TYPE_CHECKING:
     from acp_monitor import Breach, Monitor
 
 SHOWN: Final = 12
-"""Lines of a transcript that a finding shows at most."""
+"""The maximum number of transcript lines in a finding."""
 
 LONGEST_SHOWN: Final = 4000
-"""Bytes of a line that a finding shows."""
+"""The maximum number of bytes of a line in a finding."""
 
 _DRAIN: Final = 1.0
-"""Seconds for which what has come already is taken in."""
+"""The maximum number of seconds to read lines that have already arrived."""
 
 
-class Over(Exception):
-    """The time of the whole probe is up."""
+class TimeIsUp(Exception):
+    """The time limit of the whole probe is reached."""
 
 
 @dataclass(slots=True)
 class Clock:
-    """How long things may take: one answer, one start, and all together."""
+    """Time limits in seconds: for an answer, for a start, and the end of the whole probe."""
 
     answer: float
     start: float
     until: float
 
     def left(self, seconds: float) -> float:
-        """As much of these seconds as there is. Raises `Over` where there is nothing."""
+        """As much of these seconds as there is. Raises `TimeIsUp` where there is nothing."""
         rest = self.until - time.monotonic()
         if rest <= 0:
-            raise Over
+            raise TimeIsUp
         return min(seconds, rest)
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
-    """A message of the program: its place in the transcript, its value, and the place of the request that it answers."""
+class ReceivedMessage:
+    """A message of the program: its index in the transcript, its value, and the index of the request that it answers."""
 
     index: int
     value: Mapping[str, Any]
@@ -58,13 +58,13 @@ class Heard:
 
     @property
     def code(self) -> Any:
-        """The code of the error that it is; `None` for others."""
+        """The code of its error; `None` without an error."""
         error = self.value.get("error")
         return error.get("code") if is_object(error) else None
 
     @property
     def reason(self) -> str:
-        """The error that it is, in words."""
+        """Its error in words."""
         error = self.value.get("error")
         if not is_object(error):
             return "no error"
@@ -76,18 +76,18 @@ class Heard:
         return self.value.get("result")
 
     def update(self, name: str) -> Any:
-        """A field of the update that it is."""
+        """A field of the update that it contains."""
         params = self.value.get("params")
         update = params.get("update") if is_object(params) else None
         return update.get(name) if is_object(update) else None
 
 
-class Held(Exception):
-    """A request of the program is answered later, by whoever asks for it."""
+class AnswerLater(Exception):
+    """Raised by what answers requests of the program: this one is answered later."""
 
 
-class Declined(Exception):
-    """The error with which a request of the program is answered."""
+class RequestError(Exception):
+    """The error that a request of the program gets."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
@@ -95,8 +95,8 @@ class Declined(Exception):
 
 
 @dataclass(slots=True)
-class Spotted:
-    """A breach that the monitor saw, and during which case."""
+class CaseBreach:
+    """A violation that the monitor reported, with the case that ran."""
 
     breach: Breach
     case: str
@@ -106,7 +106,7 @@ class Spotted:
 class Connection:
     """A connection to a running program. `own` is the side of the probe, `other` that of the program.
 
-    Everything goes through one transcript: what had arrived before something is said stands before it.
+    Everything goes through one transcript: what had arrived before something is sent stands before it.
     """
 
     def __init__(
@@ -121,12 +121,12 @@ class Connection:
         self.child, self.clock, self.own, self.other = child, clock, own, other
         self._monitor, self._answerer = monitor, answerer
         self.rows: list[TranscriptLine] = []
-        self.spotted: list[Spotted] = []
-        self.answers: dict[str, list[Heard]] = {}
+        self.breaches: list[CaseBreach] = []
+        self.answers: dict[str, list[ReceivedMessage]] = {}
         """Responses by the id that they carry, as JSON."""
-        self.calls: list[Heard] = []
+        self.calls: list[ReceivedMessage] = []
         """Requests and notifications of the program."""
-        self.bare: list[Heard] = []
+        self.bare: list[ReceivedMessage] = []
         """Responses without an id, or with null."""
         self.case = ""
         self.sent = b""
@@ -136,123 +136,123 @@ class Connection:
         """Seconds by which requests of the program are answered late."""
         self.tolerated: set[str] = set()
         """Ids that may come back though the monitor saw no request with them: of lines that readers take in different ways."""
-        self.held: list[tuple[Any, str, Any]] = []
+        self.open_requests: list[tuple[Any, str, Any]] = []
         """Requests of the program that wait for an answer: id, method and params."""
         self.asked: dict[str, int] = {}
-        """The places of the requests that were said, by their ids as JSON."""
+        """The places of the requests that were sent, by their ids as JSON."""
         self.silence = ""
         """Why the first request has no answer; empty where it has one."""
         self.at_end: list[Callable[[], None]] = []
         self.batches: list[tuple[int, list[Any]]] = []
-        self._later: deque[tuple[float, Any, str, Any]] = deque()
+        self._delayed: deque[tuple[float, Any, str, Any]] = deque()
         self._was_over: bool | None = None
         self._ids = count(1)
 
-    # --- saying ---
+    # --- sending ---
 
     def new_id(self) -> int:
-        """An id that was not used before."""
+        """An unused id."""
         return next(self._ids)
 
     def send(self, message: Any, *, quiet: bool = False) -> int:
-        """Say a message: a value, or bytes as they are, with a line end behind them. Returns its place in the transcript."""
+        """Send a message: a value, or bytes as they are, with a line end behind them. Returns its place in the transcript."""
         self.drain()
         data = message if isinstance(message, bytes) else json.dumps(message, ensure_ascii=False).encode()
         index = self._note(self.own, data)
         if not quiet:
             self.sent = data
-        self.child.say(data + b"\n")
+        self.child.write(data + b"\n")
         return index
 
     def send_pieces(self, data: bytes, cuts: Sequence[int]) -> None:
-        """Say a line in pieces that end at these places, with pauses between them."""
+        """Send a line in pieces that end at these places, with pauses between them."""
         self.drain()
         self._note(self.own, data.removesuffix(b"\n"))
         self.sent = data.removesuffix(b"\n")
         for begin, end in pairwise((0, *cuts, len(data))):
-            self.child.say(data[begin:end])
+            self.child.write(data[begin:end])
             time.sleep(0.03)
 
     def send_lines(self, lines: Sequence[bytes]) -> None:
-        """Say several messages in one write."""
+        """Send several messages in one write."""
         self.drain()
         for line in lines:
             self._note(self.own, line)
             self.sent = line
-        self.child.say(b"".join(line + b"\n" for line in lines))
+        self.child.write(b"".join(line + b"\n" for line in lines))
 
     def call(self, method: str, params: Any = None, id_: Any = ...) -> Any:
-        """Say a request, and return its id."""
+        """Send a request, and return its id."""
         name = self.new_id() if id_ is ... else id_
         message = {"jsonrpc": "2.0", "id": name, "method": method} | ({} if params is None else {"params": params})
         self.asked[id_text(name)] = self.send(message)
         return name
 
     def notify(self, method: str, params: Any = None) -> int:
-        """Say a notification."""
+        """Send a notification."""
         return self.send({"jsonrpc": "2.0", "method": method} | ({} if params is None else {"params": params}))
 
-    # --- hearing ---
+    # --- receiving ---
 
-    def answer(self, id_: Any, seconds: float | None = None) -> Heard | None:
-        """The response that carries this id, if it comes in time."""
+    def answer(self, id_: Any, seconds: float | None = None) -> ReceivedMessage | None:
+        """The response with this id, if it arrives in time."""
         name = id_text(id_)
         self.wait(lambda: name in self.answers, self.clock.answer if seconds is None else seconds)
-        found = self.answers.get(name)
-        return found[0] if found else None
+        responses = self.answers.get(name)
+        return responses[0] if responses else None
 
-    def ask(self, method: str, params: Any = None, seconds: float | None = None) -> Heard | None:
-        """Say a request and wait for its response."""
+    def ask(self, method: str, params: Any = None, seconds: float | None = None) -> ReceivedMessage | None:
+        """Send a request and wait for its response."""
         return self.answer(self.call(method, params), seconds)
 
-    def called(self, method: str, since: int) -> list[Heard]:
-        """What the program called by a method from a place in the transcript on."""
+    def called(self, method: str, since: int) -> list[ReceivedMessage]:
+        """The calls of a method by the program, from an index of the transcript on."""
         return [one for one in self.calls if one.index >= since and one.value.get("method") == method]
 
     def wait(self, is_done: Callable[[], bool], seconds: float) -> bool:
-        """Take in what comes until something is so, or the time is up, or the program has ended."""
+        """Read messages until a condition holds, the time is up, or the program has ended."""
         until = time.monotonic() + self.clock.left(seconds)
         while not is_done():
             rest = until - time.monotonic()
             if rest <= 0 or self.child.has_ended:
                 self.clock.left(1)
                 return False
-            self._tell_later()
-            self._take(min(rest, 0.05 if self._later else rest))
+            self._answer_delayed()
+            self._take(min(rest, 0.05 if self._delayed else rest))
         return True
 
     def drain(self) -> None:
-        """Take in what has come already; of a program that never stops, for a while."""
+        """Read what has already arrived; from a program that never stops, for a limited time."""
         until = time.monotonic() + _DRAIN
         while self._take(0) and time.monotonic() < until:
             pass
-        self._tell_later()
+        self._answer_delayed()
 
     @property
     def version(self) -> int | str | None:
-        """The version of the protocol in force."""
+        """The protocol version in force."""
         return self._monitor.version
 
     @property
     def who(self) -> str:
-        """What sentences call the program."""
+        """The noun for the program in sentences."""
         return "client" if self.own == "agent" else "program"
 
     @property
     def is_idle(self) -> bool:
-        """Whether all that was asked of the program is answered, as far as the last request shows."""
-        return bool(self.answers) and max(heard[-1].index for heard in self.answers.values()) >= len(self.rows) - 2
+        """Whether all requests are answered, judged by the last one."""
+        return bool(self.answers) and max(one[-1].index for one in self.answers.values()) >= len(self.rows) - 2
 
     @property
     def is_over(self) -> bool:
-        """Whether the program has ended, or closed its output, before the connection was closed."""
+        """Whether the program ended, or closed its output, before the connection was closed."""
         return self.child.has_ended if self._was_over is None else self._was_over
 
     def close(self, patience: float = 2.0) -> bool:
-        """End the connection as a client does. Returns whether the program ended by itself."""
+        """Close the connection as a client does. Returns whether the program ended by itself."""
         self.drain()
         self._was_over = self.child.has_ended
-        self.child.hush()
+        self.child.close_input()
         until = time.monotonic() + patience
         while time.monotonic() < until and not self.child.has_ended:
             self._take(0.05)
@@ -263,15 +263,15 @@ class Connection:
                 break
         for check in self.at_end:
             check()
-        self._spot(self._monitor.finish())
+        self._note_breaches(self._monitor.finish())
         return ended
 
     def _take(self, seconds: float) -> bool:
-        """Take in one line, if there is one."""
-        found = self.child.hear(seconds)
-        if found is None:
+        """Read one line, if there is one."""
+        arrival = self.child.read_line(seconds)
+        if arrival is None:
             return False
-        line = found[1]
+        line = arrival[1]
         index = self._note(self.other, line) if line.strip() else -1
         if index < 0:
             return True
@@ -283,10 +283,10 @@ class Connection:
             self.batches.append((index, value))
         for one in value if is_array(value) else [value]:
             if is_object(one):
-                self._hear(Heard(index, one))
+                self._receive(ReceivedMessage(index, one))
         return True
 
-    def _hear(self, message: Heard) -> None:
+    def _receive(self, message: ReceivedMessage) -> None:
         value = message.value
         if isinstance(value.get("method"), str):
             self.calls.append(message)
@@ -300,59 +300,59 @@ class Connection:
 
     def _reply(self, id_: Any, method: str, params: Any) -> None:
         if self.delay:
-            self._later.append((time.monotonic() + self.delay, id_, method, params))
+            self._delayed.append((time.monotonic() + self.delay, id_, method, params))
         else:
             self._answer(id_, method, params)
 
     def _answer(self, id_: Any, method: str, params: Any) -> None:
         try:
             reply = {"jsonrpc": "2.0", "id": id_, "result": self._answerer(method, params)}
-        except Held:
-            self.held.append((id_, method, params))
+        except AnswerLater:
+            self.open_requests.append((id_, method, params))
             return
-        except Declined as refusal:
+        except RequestError as refusal:
             reply = {"jsonrpc": "2.0", "id": id_, "error": {"code": refusal.code, "message": str(refusal)}}
         self.reply(reply)
 
     def reply(self, message: Mapping[str, Any]) -> None:
-        """Say a response, which is not what a case says of its own."""
+        """Send a response, which is not what a case sends of its own."""
         data = json.dumps(message, ensure_ascii=False).encode()
         self._note(self.own, data)
-        self.child.say(data + b"\n")
+        self.child.write(data + b"\n")
 
-    def hurry(self) -> None:
-        """Answer now what was held back."""
-        while self._later:
-            self._answer(*self._later.popleft()[1:])
+    def answer_delayed_now(self) -> None:
+        """Send the delayed answers now."""
+        while self._delayed:
+            self._answer(*self._delayed.popleft()[1:])
 
-    def _tell_later(self) -> None:
-        while self._later and self._later[0][0] <= time.monotonic():
-            self._answer(*self._later.popleft()[1:])
+    def _answer_delayed(self) -> None:
+        while self._delayed and self._delayed[0][0] <= time.monotonic():
+            self._answer(*self._delayed.popleft()[1:])
 
     def _note(self, sender: str, data: bytes) -> int:
         index = len(self.rows)
         self.rows.append(TranscriptLine(sender, data))
-        self._spot(self._monitor.observe(sender, data, index=index))
+        self._note_breaches(self._monitor.observe(sender, data, index=index))
         return index
 
-    def _spot(self, breaches: tuple[Breach, ...]) -> None:
-        self.spotted += [Spotted(breach, self.case, self.sent) for breach in breaches]
+    def _note_breaches(self, breaches: tuple[Breach, ...]) -> None:
+        self.breaches += [CaseBreach(breach, self.case, self.sent) for breach in breaches]
 
     # --- showing ---
 
     def excerpt(self, *indices: int | None) -> tuple[TranscriptLine, ...]:
-        """The lines of the transcript from the first of these to the last; of many the ends."""
-        known = sorted({index for index in indices if index is not None and 0 <= index < len(self.rows)})
-        if not known:
-            known = [max(0, len(self.rows) - 4), len(self.rows) - 1] if self.rows else []
-        if not known:
+        """The lines of the transcript from the first of these indices to the last; only the ends of a long range."""
+        indices_shown = sorted({index for index in indices if index is not None and 0 <= index < len(self.rows)})
+        if not indices_shown:
+            indices_shown = [max(0, len(self.rows) - 4), len(self.rows) - 1] if self.rows else []
+        if not indices_shown:
             return ()
-        span = list(range(known[0], known[-1] + 1))
+        span = list(range(indices_shown[0], indices_shown[-1] + 1))
         if len(span) > SHOWN:
-            near = {*known, *span[-SHOWN // 2 :]}
+            near = {*indices_shown, *span[-SHOWN // 2 :]}
             span = sorted(near)[-SHOWN:]
-            if known[0] not in span:
-                span = [known[0], *span[1:]]
+            if indices_shown[0] not in span:
+                span = [indices_shown[0], *span[1:]]
         rows: list[TranscriptLine] = []
         for number, index in enumerate(span):
             if number and index != span[number - 1] + 1:
@@ -369,7 +369,7 @@ def _cut(row: TranscriptLine) -> TranscriptLine:
 
 
 def id_text(id_: Any) -> str:
-    """An id by type and value, so that 1, 1.0 and "1" are told apart as JSON does."""
+    """An id by type and value, so that 1 and "1" differ and 1 and 1.0 do not, as in JSON."""
     if isinstance(id_, float) and id_.is_integer():
         id_ = int(id_)
     return json.dumps(id_, sort_keys=True)

@@ -1,4 +1,4 @@
-"""Runs the cases, one after the other, each on a connection at the right place; a program that ended is started again."""
+"""Run the cases in order, each on a connection in the right state; a program that has ended is started again."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from socket import socket
@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, Final
 from acpgen.input.walk import is_object
 from acpgen.messages import validators
 from acpgen.probe import registry
-from acpgen.probe.case_context import Greeting, Trial, Unreachable
+from acpgen.probe.case_context import Handshake, SkipCase, Trial
 from acpgen.probe.child import Child, environment
 from acpgen.probe.clauses import CLAUSES
 from acpgen.probe.client_peer import CAPABILITIES, Client
-from acpgen.probe.conformance import Conformance, Proven, Unreached
-from acpgen.probe.connection import Clock, Connection, Over
+from acpgen.probe.conformance import Conformance, ProbeFinding, SkippedCase
+from acpgen.probe.connection import Clock, Connection, TimeIsUp
 from acpgen.probe.monitor_findings import broken, merged, unjudged
 from acpgen.probe.registry import ProbeCase
 
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 VERSIONS: Final = (1, 2)
 STARTS: Final = 4.0
-"""How many times longer than an answer the first one may take, while the program starts."""
+"""The factor by which the first answer may take longer, while the program starts."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProbeOptions:
-    """What is asked of a probe. `seconds` is what one answer may take, `total` what all may; `versions` are those to be tried."""
+    """The settings of a probe. `seconds` limits one answer, `total` the whole probe; `versions` are those to test."""
 
     command: tuple[str, ...]
     seed: int
@@ -45,24 +45,23 @@ class ProbeOptions:
     variables: tuple[str, ...] = ()
     keep_home: bool = False
     is_strict: bool = False
-    tell: Callable[[str], None] = field(default=lambda _: None)
 
 
-def run(wanted: ProbeOptions, kind: type[Probing] | None = None) -> Conformance:
-    """Drive an agent through all cases, or what `kind` is about. Raises `Faults` if the command does not start."""
+def run(settings: ProbeOptions, kind: type[Probing] | None = None) -> Conformance:
+    """Run all cases against an agent, or against what `kind` tests. Raises `Faults` if the command does not start."""
     began = time.monotonic()
     kind = kind or Probing
     options = (
-        *(f"--env {name.partition('=')[0]}" for name in wanted.variables),
-        *(["--keep-home"] if wanted.keep_home else []),
+        *(f"--env {name.partition('=')[0]}" for name in settings.variables),
+        *(["--keep-home"] if settings.keep_home else []),
     )
-    report = Conformance(wanted.command, kind.side, wanted.seed, options=options, is_strict=wanted.is_strict)
+    report = Conformance(settings.command, kind.side, settings.seed, options=options, is_strict=settings.is_strict)
     scratch = Path(tempfile.mkdtemp(prefix="acpgen-probe-")).resolve()
     try:
         for name in ("home", "tmp", "work", "more", "unused"):
             (scratch / name).mkdir()
         (scratch / "work" / "notes.txt").write_text("tide\nebb\nflow\n", "utf-8")
-        state = kind(wanted, report, scratch, began)
+        state = kind(settings, report, scratch, began)
         try:
             state.all()
         finally:
@@ -74,25 +73,25 @@ def run(wanted: ProbeOptions, kind: type[Probing] | None = None) -> Conformance:
 
 
 class Probing:
-    """The state of a probe: open connections, what they turned out to know, findings."""
+    """The state of a probe: open connections, knowledge about the program, findings."""
 
     side = "agent"
 
-    def __init__(self, wanted: ProbeOptions, report: Conformance, scratch: Path, began: float) -> None:
-        self.wanted, self.report, self.scratch = wanted, report, scratch
-        self.strict: list[Strict] = validators.versions([f"acp/v{version}" for version in VERSIONS])
-        self.clock = Clock(wanted.seconds, STARTS * wanted.seconds, began + wanted.total)
-        self.open: dict[int, Greeting] = {}
+    def __init__(self, settings: ProbeOptions, report: Conformance, scratch: Path, began: float) -> None:
+        self.wanted, self.report, self.scratch = settings, report, scratch
+        self.strict: list[Strict] = validators.read_versions([f"acp/v{version}" for version in VERSIONS])
+        self.clock = Clock(settings.seconds, STARTS * settings.seconds, began + settings.total)
+        self.open: dict[int, Handshake] = {}
         self.memories: dict[int, dict[str, Any]] = {}
-        self.greetings: dict[str, Greeting] = {}
+        self.handshakes: dict[str, Handshake] = {}
         self.closed: set[int] = set()
-        self.found: list[Proven] = []
+        self.found: list[ProbeFinding] = []
         self.current = ""
         self.memory: dict[str, Any] = {}
         """What is known of the program, whatever the connection."""
 
     def all(self) -> None:
-        """Run every case that is wanted."""
+        """Run every selected case."""
         table = registry.load()
         names = {
             registry.full(case, version): (case, version)
@@ -101,87 +100,86 @@ class Probing:
             if self.side in case.sides and (version in case.versions or case.start == "program")
         }
         usual = {name for name, (case, _) in names.items() if not case.is_extra}
-        chosen = registry.select_cases(self.wanted.cases, names) if self.wanted.cases else usual
+        selection = registry.select_cases(self.wanted.cases, names) if self.wanted.cases else usual
         is_over = False
         for name, (case, version) in names.items():
-            if name not in chosen:
+            if name not in selection:
                 continue
             if is_over:
-                self._missed(name, f"the time limit of the whole probe, {self.wanted.total:g} s, was reached")
+                self._skip(name, f"the time limit of the whole probe, {self.wanted.total:g} s, was reached")
                 continue
-            self.wanted.tell(name)
             try:
                 self.clock.left(0)
                 self._case(name, case, version)
                 self.report.reached.append(name)
-            except Unreachable as reason:
-                self._missed(name, str(reason))
-            except Over:
+            except SkipCase as reason:
+                self._skip(name, str(reason))
+            except TimeIsUp:
                 is_over = True
-                self._missed(name, f"the time limit of the whole probe, {self.wanted.total:g} s, was reached")
+                self._skip(name, f"the time limit of the whole probe, {self.wanted.total:g} s, was reached")
 
-    def _missed(self, name: str, reason: str) -> None:
+    def _skip(self, name: str, reason: str) -> None:
         if any(finding.case == name for finding in self.found):
             self.report.reached.append(name)
         else:
-            self.report.not_reached.append(Unreached(name, reason))
+            self.report.not_reached.append(SkippedCase(name, reason))
 
     def _case(self, name: str, case: ProbeCase, version: int) -> None:
         self.current = name
         random = Random(f"{self.wanted.seed} {name}")  # noqa: S311 - drawn again from the seed that the report tells
         trial = Trial(
-            *(case, name, version, random, self.scratch / "work", self.greet, self.found.append),
-            another=lambda: self._greeted(version),
-            bare=lambda: self._greeted(f"bare {version}"),
-            end=lambda greeting: self._end(greeting.connection),
+            *(case, name, version, random, self.scratch / "work", self.initialize, self.found.append),
+            another=lambda: self._initialize(version),
+            bare=lambda: self._initialize(f"bare {version}"),
+            end=lambda handshake: self._end(handshake.connection),
         )
         if case.start == "program":
             case.run(trial)
             return
-        greeting = self._spoken(version)
-        trial.greeting, trial.memory = greeting, self.memories[version]
-        greeting.connection.case = name
+        handshake = self._spoken(version)
+        trial.handshake, trial.memory = handshake, self.memories[version]
+        handshake.connection.case = name
         if case.start == "session":
             trial.session()
         try:
             case.run(trial)
         finally:
-            greeting.connection.case = name
-            if greeting.connection.is_over or trial.is_lost:
+            handshake.connection.case = name
+            if handshake.connection.is_over or trial.is_lost:
                 self._drop(version)
 
-    def _spoken(self, version: int) -> Greeting:
-        """The connection on which cases of a version share what they can. Raises `Unreachable` where it is not spoken."""
-        found = self.open.get(version)
-        if found is not None and found.connection.is_over:
+    def _spoken(self, version: int) -> Handshake:
+        """The connection on which cases of a version share what they can. Raises `SkipCase` where it is not spoken."""
+        shared = self.open.get(version)
+        if shared is not None and shared.connection.is_over:
             self._drop(version)
-            found = None
-        if found is not None:
-            return found
-        first = self.greet(version)
+            shared = None
+        if shared is not None:
+            return shared
+        first = self.initialize(version)
         if first.version != version:
             from acpgen.probe.cases.initialization import unspoken
 
-            raise Unreachable(unspoken(first, version))
+            raise SkipCase(unspoken(first, version))
         if id(first.connection) in self.closed:
-            first = self._greeted(version)
+            first = self._initialize(version)
             if first.version != version:
-                raise Unreachable("the agent could not be started again")
+                raise SkipCase("the agent could not be started again")
         before = self.memories.get(version, {})
         self.open[version] = first
         self.memories[version] = {name: before[name] for name in ("ping",) if name in before}
         return first
 
-    def _learn(self, greeting: Greeting) -> None:
-        """Take in which version is spoken, and by whom."""
-        version = greeting.version
-        if version != greeting.wanted or version not in VERSIONS or version in self.report.versions:
+    def _learn(self, handshake: Handshake) -> None:
+        """Note which version is spoken, and by which program."""
+        version = handshake.version
+        if version != handshake.wanted or version not in VERSIONS or version in self.report.versions:
             return
-        result = greeting.answer.result if greeting.answer is not None else None
+        result = handshake.answer.result if handshake.answer is not None else None
         self.note_program(version, result.get("agentInfo" if version == 1 else "info") if is_object(result) else None)
 
     def note_program(self, version: int, info: Any) -> None:
-        """Report a version that is spoken, and the program by its own words."""
+        """Report a spoken version and the name of the program."""
         if version not in self.report.versions:
             self.report.versions = (*self.report.versions, version)
         if is_object(info):
@@ -189,21 +187,21 @@ class Probing:
 
     # --- connections ---
 
-    def greet(self, wanted: Any) -> Greeting:
-        """What became of `initialize` with this version; asked once. Those that no case shares are ended at once."""
+    def initialize(self, wanted: Any) -> Handshake:
+        """The outcome of `initialize` with this version; cached. Connections that no case shares are closed at once."""
         key = repr(wanted)
-        if key not in self.greetings:
-            found = self.greetings[key] = self._greeted(wanted)
-            self._learn(found)
+        if key not in self.handshakes:
+            outcome = self.handshakes[key] = self._initialize(wanted)
+            self._learn(outcome)
             if (
-                not (wanted in VERSIONS and type(wanted) is int and found.version == wanted)
-                and found.answer is not None
+                not (wanted in VERSIONS and type(wanted) is int and outcome.version == wanted)
+                and outcome.answer is not None
             ):
-                self._end(found.connection)
-        return self.greetings[key]
+                self._end(outcome.connection)
+        return self.handshakes[key]
 
-    def _greeted(self, wanted: Any) -> Greeting:
-        """Start the program and say `initialize`: with a version, or in one of the ways that have a name."""
+    def _initialize(self, wanted: Any) -> Handshake:
+        """Start the program and send `initialize`: with a version, or in one of the named ways."""
         client = Client(self.scratch / "work", serves=not str(wanted).startswith("bare"))
         connection = self._connection(self.wanted.command, client, None)
         # Two documents differ in what becomes of a version that is too old: the case alone says what is expected.
@@ -213,28 +211,28 @@ class Probing:
             params: dict[str, Any] = {"cwd": str(self.scratch / "work"), "mcpServers": []}
             sent.add(connection.call("session/new", params, "early"))
         if wanted == "all at once":
-            sent.add(connection.call("initialize", hello({"major": 1}), "malformed"))
-        id_ = connection.call("initialize", hello(wanted))
+            sent.add(connection.call("initialize", initialize_params({"major": 1}), "malformed"))
+        id_ = connection.call("initialize", initialize_params(wanted))
         index = len(connection.rows) - 1
         try:
             answer = connection.answer(id_, self.clock.start)
             for early in ("early", "malformed"):
                 if early in sent and answer is not None:
                     connection.answer(early, self.clock.start)
-        except Over:
+        except TimeIsUp:
             self._end(connection)
             raise
         if answer is None:
             connection.silence = _silence(connection)
-        return Greeting(connection, client, wanted, id_, answer, index)
+        return Handshake(connection, client, wanted, id_, answer, index)
 
     def _connection(
         self, command: Sequence[str], answerer: Callable[[str, Any], Any], join: Callable[[], socket] | None
     ) -> Connection:
-        """A connection to a program that is started, over the socket that `join` gives or its standard streams."""
+        """Start a program and connect to it, over the socket of `join` or its standard streams."""
         variables = environment(self.scratch, self.wanted.variables, keep_home=self.wanted.keep_home)
         sides = ("agent", "client") if self.side == "client" else ("client", "agent")
-        monitor = validators.monitor(self.strict)
+        monitor = validators.make_monitor(self.strict)
         connection = Connection(Child(command, variables, join), monitor, self.clock, answerer, *sides)
         connection.case = self.current
         return connection
@@ -244,7 +242,7 @@ class Probing:
         del self.open[version]
 
     def _end(self, connection: Connection) -> None:
-        """End a connection, and take in what is held against the program."""
+        """Close a connection, and collect its violations."""
         if id(connection) in self.closed:
             return
         self.closed.add(id(connection))
@@ -252,14 +250,14 @@ class Probing:
         is_shared = any(connection is one.connection for one in self.open.values())
         is_asked = is_shared and self.side == "agent" and not was_over and time.monotonic() < self.clock.until
         ended = connection.close(2.0 if is_asked else 0.05)
-        if not self.report.errors and connection.child.said_last:
-            self.report.errors = connection.child.said_last
+        if not self.report.errors and connection.child.errors:
+            self.report.errors = connection.child.errors
         self.found += broken(connection) if connection.is_judged else ()
         if is_shared:
             self.report.not_reached += unjudged(connection)
         if is_asked and not ended and connection.is_idle:
             self.found.append(
-                Proven(
+                ProbeFinding(
                     rule="transports/end-of-input",
                     case=connection.case,
                     clause=CLAUSES["ends"],
@@ -271,20 +269,20 @@ class Probing:
             )
 
     def close(self) -> None:
-        """End whatever still runs, and sum up."""
-        for greeting in [*self.greetings.values(), *self.open.values()]:
-            self._end(greeting.connection)
+        """Close all connections, and finish the report."""
+        for handshake in [*self.handshakes.values(), *self.open.values()]:
+            self._end(handshake.connection)
         self.report.findings = merged(self.found)
         unique = dict.fromkeys((one.case, one.reason) for one in self.report.not_reached)
-        self.report.not_reached = [Unreached(*one) for one in unique]
+        self.report.not_reached = [SkippedCase(*one) for one in unique]
 
 
 def _silence(connection: Connection) -> str:
     """Why `initialize` has no answer."""
     if not connection.is_over:
-        heard = any(row.sender == connection.other for row in connection.rows)
-        done = "sent output, but no answer," if heard else "sent nothing"
-        return f"the program {done} within {connection.clock.start:g} s of `initialize`"
+        has_output = any(row.sender == connection.other for row in connection.rows)
+        action = "sent output, but no answer," if has_output else "sent nothing"
+        return f"the program {action} within {connection.clock.start:g} s of `initialize`"
     code = connection.child.wait(1)
     if code is None:
         how = "closed its standard output"
@@ -295,8 +293,8 @@ def _silence(connection: Connection) -> str:
     return f"the program {how} before it answered `initialize`"
 
 
-def hello(wanted: Any) -> dict[str, Any]:
-    """The params of `initialize` for a version, or in one of the ways that have a name."""
+def initialize_params(wanted: Any) -> dict[str, Any]:
+    """The params of `initialize` for a version, or in one of the named ways."""
     version = wanted if not isinstance(wanted, str) else 2 if wanted == "bare 2" else 1
     info = {"name": "acpgen-probe", "title": "acpgen probe", "version": _version()}
     if wanted == "bare 2":

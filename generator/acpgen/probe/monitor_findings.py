@@ -1,4 +1,4 @@
-"""What the monitor saw, as findings of the probe: the rules that the program broke, with what the documents demand."""
+"""The violations that the monitor saw, as findings of the probe, with the clauses of the documents."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from acpgen.input.walk import is_array, is_object
 from acpgen.messages import validators
 from acpgen.probe.citations import requirements as requirements_table
 from acpgen.probe.clauses import ACP, RPC, Clause, Strength
-from acpgen.probe.conformance import Proven, Unreached
-from acpgen.probe.connection import Connection, Spotted, id_text
+from acpgen.probe.conformance import ProbeFinding, SkippedCase
+from acpgen.probe.connection import CaseBreach, Connection, id_text
 
 if TYPE_CHECKING:
     from acp_monitor import Breach
@@ -21,7 +21,7 @@ _PASSED_OVER: Final = frozenset({"messages-missed", "request-unanswered", "not-j
 """Rules whose notes say nothing against the program."""
 
 _OWED: Final = frozenset({"cancelled-request-unanswered"})
-"""Rules that speak of a request of the one side and are broken by the other."""
+"""Rules that are about a request of one side and are broken by the other."""
 
 _RPC_RULES: Final = {
     "envelope-malformed": "4 Request object, 5 Response object",
@@ -31,67 +31,67 @@ _RPC_RULES: Final = {
     "batch-empty": "6 Batch",
     "batch-mixed": "6 Batch",
 }
-"""Rules of the monitor that rest on JSON-RPC, with the section."""
+"""Rules of the monitor based on JSON-RPC, with the section."""
 
 _WORDS: Final[Mapping[Strength, tuple[str, ...]]] = {
     "must": ("MUST", "MUST NOT"),
     "should": ("SHOULD", "SHOULD NOT", "RECOMMENDED"),
     "note": (),
 }
-"""The levels of requirements that say what a finding of a level says."""
+"""The RFC 2119 words of each level."""
 
 _SCHEMA_RULES: Final = frozenset(
     {"params-malformed", "result-malformed", "result-null", "method-unknown", "method-misdirected"}
 )
 
 
-def broken(connection: Connection) -> Iterator[Proven]:
-    """The findings behind what the monitor saw the program do on a connection that has ended."""
-    for spotted in connection.spotted:
-        breach = spotted.breach
+def broken(connection: Connection) -> Iterator[ProbeFinding]:
+    """Yield the findings of an ended connection from what the monitor saw."""
+    for case_breach in connection.breaches:
+        breach = case_breach.breach
         at_fault = connection.own if breach.rule in _OWED else connection.other
-        if breach.rule in _PASSED_OVER or breach.sender != at_fault or _is_tolerated(connection, spotted):
+        if breach.rule in _PASSED_OVER or breach.sender != at_fault or _is_tolerated(connection, case_breach):
             continue
-        yield Proven(
+        yield ProbeFinding(
             rule=breach.rule,
-            case=spotted.case,
+            case=case_breach.case,
             clause=_clause(breach.rule, _requirements(breach, connection.version), breach.level, connection.other),
             level=breach.level,
             message=f"{breach.method}: {breach.sentence}{_where(breach.pointer)}" if breach.method else breach.sentence,
             transcript=connection.excerpt(breach.earlier, _find_request(connection, breach.index), breach.index),
-            sent=spotted.sent,
+            sent=case_breach.sent,
             place=f"{breach.method} {re.sub(r'/[0-9]+', '/*', breach.pointer)}",
             spoken=f"v{connection.version}",
         )
 
 
-def unjudged(connection: Connection) -> Iterator[Unreached]:
-    """What the monitor did not judge of what the program said."""
-    for spotted in connection.spotted:
-        if spotted.breach.rule == "not-judged" and spotted.breach.sender == connection.other:
-            yield Unreached(spotted.case or "monitor", spotted.breach.sentence)
+def unjudged(connection: Connection) -> Iterator[SkippedCase]:
+    """What the monitor did not judge of what the program sent."""
+    for case_breach in connection.breaches:
+        if case_breach.breach.rule == "not-judged" and case_breach.breach.sender == connection.other:
+            yield SkippedCase(case_breach.case or "monitor", case_breach.breach.sentence)
 
 
-def merged(findings: Iterable[Proven]) -> list[Proven]:
-    """The findings, each once: what says the same of the same place is counted."""
+def merged(findings: Iterable[ProbeFinding]) -> list[ProbeFinding]:
+    """Merge findings that say the same about the same place, with their count."""
     from dataclasses import replace
 
-    found: dict[tuple[str, str, str, str], Proven] = {}
+    findings_by_key: dict[tuple[str, str, str, str], ProbeFinding] = {}
     for one in findings:
         key = (one.rule, one.version, one.level, one.place)
-        other = found.get(key)
-        found[key] = one if other is None else replace(other, times=other.times + one.times)
-    return sorted(found.values(), key=lambda one: ("must", "should", "note").index(one.level))
+        other = findings_by_key.get(key)
+        findings_by_key[key] = one if other is None else replace(other, times=other.times + one.times)
+    return sorted(findings_by_key.values(), key=lambda one: ("must", "should", "note").index(one.level))
 
 
-def _is_tolerated(connection: Connection, spotted: Spotted) -> bool:
-    """Whether a breach is but an answer to a line that readers take in different ways."""
-    if spotted.breach.rule not in ("response-without-request", "envelope-malformed", "session-not-open"):
+def _is_tolerated(connection: Connection, case_breach: CaseBreach) -> bool:
+    """Whether a violation is only an answer to a line that readers may take in different ways."""
+    if case_breach.breach.rule not in ("response-without-request", "envelope-malformed", "session-not-open"):
         return False
-    if not 0 <= spotted.breach.index < len(connection.rows):
+    if not 0 <= case_breach.breach.index < len(connection.rows):
         return False
-    value = _read(connection.rows[spotted.breach.index].message)
-    if spotted.breach.rule == "session-not-open":
+    value = _read(connection.rows[case_breach.breach.index].message)
+    if case_breach.breach.rule == "session-not-open":
         params = value.get("params") if is_object(value) else None
         return is_object(params) and id_text(params.get("sessionId")) in connection.tolerated
     items = value if is_array(value) else [value]
@@ -99,7 +99,7 @@ def _is_tolerated(connection: Connection, spotted: Spotted) -> bool:
 
 
 def _find_request(connection: Connection, index: int) -> int | None:
-    """The place of the request that a message answers."""
+    """The index of the request that a message answers."""
     if not 0 <= index < len(connection.rows):
         return None
     value = _read(connection.rows[index].message)
@@ -108,8 +108,8 @@ def _find_request(connection: Connection, index: int) -> int | None:
     for at in range(index - 1, -1, -1):
         other = connection.rows[at]
         if other.sender == connection.own and len(other.message) < 100_000:
-            asked = _read(other.message)
-            if is_object(asked) and "method" in asked and asked.get("id") == value["id"]:
+            request = _read(other.message)
+            if is_object(request) and "method" in request and request.get("id") == value["id"]:
                 return at
     return None
 
@@ -126,7 +126,7 @@ def _where(pointer: str) -> str:
 
 
 def _requirements(breach: Breach, version: int | str | None) -> tuple[int | str, ...]:
-    """The requirements behind a breach in the version in force. Before the handshake has ended, the monitor cites the newest version."""
+    """The requirements behind a violation in the version in force. Before the handshake ends, the monitor cites the newest version."""
     own = f"acp/v{version}"
     is_other = all(str(each).startswith("acp/") and not str(each).startswith(f"{own}/") for each in breach.requirements)
     if version is None or not is_other:
@@ -148,8 +148,8 @@ def _clause(rule: str, requirements: tuple[int | str, ...], level: Strength, sid
         nearest = min(binding, key=lambda each: table[each].level not in _WORDS[level])
         row = table[nearest]
         return Clause(row.document, row.section, level, row.says, nearest)
-    found = embedded.monitor.RULES.get(rule)
-    says = " ".join(found.doc.split()) if found is not None else embedded.monitor.REMARKS[rule]
+    monitor_rule = embedded.monitor.RULES.get(rule)
+    says = " ".join(monitor_rule.doc.split()) if monitor_rule is not None else embedded.monitor.REMARKS[rule]
     says = re.split(r"(?<=[.]) ", says)[0]
     if rule in _RPC_RULES:
         return Clause(RPC, _RPC_RULES[rule], level, says)

@@ -22,9 +22,9 @@ from acpgen.probe.registry import ProbeCase
 SEEDS: Final = 1 << 31
 
 
-def seed(given: int | None) -> int:
+def seed(requested: int | None) -> int:
     """The seed of the random part: the one that is given, or a drawn one."""
-    return SystemRandom().randrange(SEEDS) if given is None else given
+    return SystemRandom().randrange(SEEDS) if requested is None else requested
 
 
 def cases(names: Sequence[str], side: str) -> list[ProbeCase]:
@@ -63,35 +63,35 @@ def versions(protocols: Sequence[str]) -> tuple[int, ...]:
     return tuple(dict.fromkeys(known[name] for name in protocols)) or (1, 2)
 
 
-def listed(found: Sequence[ProbeCase]) -> str:
+def listed(table: Sequence[ProbeCase]) -> str:
     """The cases for people: those of MUSTs first, strict ones apart."""
-    from acpgen.diagnostics.columns import plain, wrapped
+    from acpgen.diagnostics.columns import strip_colours, wrap
 
     lines: list[str] = []
     for heading, is_strict in (("Demanded (MUST)", False), ("Advised, or not said (strict)", True)):
-        chosen = [one for one in found if one.is_strict == is_strict]
-        if chosen:
+        group = [one for one in table if one.is_strict == is_strict]
+        if group:
             lines += ["", heading] if lines else [heading]
-        for one in chosen:
+        for one in group:
             where = "" if one.start == "program" else f"  v{', v'.join(map(str, one.versions))}"
             lines.append(f"  {one.id}{where}")
-            lines += wrapped(" ".join(one.doc.split()), "      ")
+            lines += wrap(" ".join(one.doc.split()), "      ")
             clause = one.clause(one.versions[0])
-            lines += wrapped(f"{clause.document}, {clause.section}", "      ")
+            lines += wrap(f"{clause.document}, {clause.section}", "      ")
             rows = dict.fromkeys(row for version in one.versions for row in one.requirements(version))
             if rows:
-                lines += wrapped(f"Requirements: {', '.join(map(str, rows))}", "      ")
-    return plain("\n".join(lines)) + "\n"
+                lines += wrap(f"Requirements: {', '.join(map(str, rows))}", "      ")
+    return strip_colours("\n".join(lines)) + "\n"
 
 
 def held_against(report: Conformance, baseline: Mapping[str, Any]) -> None:
-    """Take findings that a baseline holds out of the report, and say which of it are gone."""
+    """Move findings that a baseline contains out of the report, and note which of them no longer occur."""
     rows = {str(row["fingerprint"]): row for row in baseline["findings"]}
     report.known = [one for one in report.findings if one.fingerprint in rows]
     report.findings = [one for one in report.findings if one.fingerprint not in rows]
-    seen = {one.fingerprint for one in report.known}
+    known_fingerprints = {one.fingerprint for one in report.known}
     reached = set(report.reached)
-    report.gone = [row for mark, row in rows.items() if mark not in seen and row.get("case") in reached]
+    report.gone = [row for mark, row in rows.items() if mark not in known_fingerprints and row.get("case") in reached]
 
 
 def baseline(report: Conformance) -> str:
@@ -104,7 +104,7 @@ def baseline(report: Conformance) -> str:
 
 
 def read_baseline(path: Path) -> Mapping[str, Any]:
-    """A baseline. Raises `Faults` for a file that is none."""
+    """Read a baseline. Raises `Faults` for an invalid file."""
     try:
         value, _ = validators.read(read_bytes(path))
     except ValueError:

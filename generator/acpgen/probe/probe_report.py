@@ -1,4 +1,4 @@
-"""The outcome of a probe as a report that every format writes.
+"""The outcome of a probe as a report for all formats.
 
 In JSON, transcripts are lines of a recording, as `acpgen validate --session` reads them.
 """
@@ -14,7 +14,7 @@ from typing import Any, Final
 from acpgen.diagnostics.model import Diagnostic, DiagnosticReport, RuleDescription, Snippet
 from acpgen.diagnostics.outline import counted
 from acpgen.errors import visible
-from acpgen.probe.conformance import LEVELS, Conformance, Proven, TranscriptLine
+from acpgen.probe.conformance import LEVELS, Conformance, ProbeFinding, TranscriptLine
 
 SENTENCES: Final = {
     "breaks": "Breaks: the program breaks requirements of the specification.",
@@ -25,13 +25,13 @@ SENTENCES: Final = {
 _WORDS: Final = {"must": "MUST", "should": "SHOULD", "note": "note"}
 
 _LONGEST: Final = 2_000
-"""Characters of a line of a transcript in a terminal. What people write is shorter; the JSON report has all of what is not."""
+"""The maximum number of characters of a transcript line in a terminal; the JSON report has the whole line."""
 
 
 def probe_report(report: Conformance) -> DiagnosticReport:
     """The outcome of a probe as a report."""
     versions = " and ".join(f"v{version}" for version in report.versions)
-    known = [("baseline", f"{counted(len(report.known), 'known finding')} left out")] if report.known else []
+    baseline_facts = [("baseline", f"{counted(len(report.known), 'known finding')} left out")] if report.known else []
     return DiagnosticReport(
         command="probe",
         label=f"ACP {versions}".strip(),
@@ -40,7 +40,7 @@ def probe_report(report: Conformance) -> DiagnosticReport:
         sentence=SENTENCES[report.verdict],
         summary=_summary(report),
         facts=(
-            *known,
+            *baseline_facts,
             ("protocol", versions or "none"),
             ("seed", str(report.seed)),
             ("seconds", f"{report.seconds:.1f}"),
@@ -59,7 +59,7 @@ def probe_report(report: Conformance) -> DiagnosticReport:
 
 
 def _who(report: Conformance) -> str:
-    """The program under test, by its own words or its command."""
+    """The program under test, by its reported name or its command."""
     name = " ".join(str(report.program[key]) for key in ("name", "version") if key in report.program)
     return name or shlex.join(report.command)
 
@@ -72,14 +72,14 @@ def _summary(report: Conformance) -> str:
 
 
 def _badge(report: Conformance) -> str:
-    """The outcome in a few words, which say no more than was judged."""
+    """The outcome in a few words, limited to what was judged."""
     must, should = report.counts["must"], report.counts["should"]
     broken = f"{must} MUST broken" if must else f"{should} SHOULD broken"
     passes = f"{counted(len(report.reached), 'case')}, no MUST broken"
     return {"breaks": broken, "passes": passes, "not judged": "not judged"}[report.verdict]
 
 
-def _diagnostic(one: Proven, report: Conformance) -> Diagnostic:
+def _diagnostic(one: ProbeFinding, report: Conformance) -> Diagnostic:
     suite, _, name = one.case.rpartition("/")
     lines = tuple(map(_spoken, one.transcript))
     keys = (*("" for _ in one.transcript[1:]), one.key)  # what is wrong stands in the last message
@@ -99,14 +99,14 @@ def _diagnostic(one: Proven, report: Conformance) -> Diagnostic:
     )
 
 
-def _message(one: Proven) -> str:
+def _message(one: ProbeFinding) -> str:
     return one.message if one.times == 1 else f"{one.message} ({one.times} times)"
 
 
 def _notes(report: Conformance) -> Iterator[Diagnostic]:
-    for gone in report.gone:
-        message = f"The baseline holds it, and it no longer occurs: {gone.get('message')}"
-        yield Diagnostic(str(gone.get("rule")), "note", message, group="Baseline")
+    for row in report.gone:
+        message = f"The baseline holds it, and it no longer occurs: {row.get('message')}"
+        yield Diagnostic(str(row.get("rule")), "note", message, group="Baseline")
     if report.errors and not report.versions:
         snippet = Snippet("It ends with:", lines=tuple(report.errors.splitlines()[-8:]))
         message = "The program wrote to its standard error."
@@ -118,21 +118,21 @@ def _describe_rules(report: Conformance, rules: Collection[str]) -> Sequence[Rul
     return [RuleDescription(rule, each.says, str(each)) for rule, each in clauses.items() if rule in rules]
 
 
-def _again(one: Proven, report: Conformance) -> str:
-    """The command that runs the case of a finding alone."""
+def _again(one: ProbeFinding, report: Conformance) -> str:
+    """The command that reruns only the case of a finding."""
     side = " --client" if report.side == "client" else ""
     options = "".join(f" {option}" for option in report.options)
     return f"acpgen probe{side} --case {one.case} --seed {report.seed}{options} -- {shlex.join(report.command)}"
 
 
 def _spoken(row: TranscriptLine) -> str:
-    """A line of a transcript: who said it, and what."""
+    """A line of a transcript: who sent it, and what."""
     arrow = "→" if row.sender == "client" else "←"
     return "…" if row.is_gap else f"{arrow} {visible(row.message.decode('utf-8', 'backslashreplace'))}"
 
 
 def _shortened(text: str, key: str) -> str:
-    """The beginning of a text that is too long for a terminal, and the part around a key that stands later."""
+    """The start of a text that is too long for a terminal, and the part around a later key."""
     if len(text) <= _LONGEST:
         return text
     at = text.find(f'"{visible(key)}"') if key else -1
@@ -167,7 +167,7 @@ def as_data(report: Conformance) -> dict[str, Any]:
     }
 
 
-def _finding_data(one: Proven, report: Conformance) -> dict[str, Any]:
+def _finding_data(one: ProbeFinding, report: Conformance) -> dict[str, Any]:
     return {
         "rule": one.rule,
         "requirement": {name: getattr(one.clause, name) for name in ("document", "section", "number", "says")},

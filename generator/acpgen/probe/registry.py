@@ -1,4 +1,4 @@
-"""The table of cases. A case is one small function: what it says to the program, and what it holds against it."""
+"""The table of cases. A case is one small function: what it sends, and what it reports."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from acpgen.probe.case_context import Trial
 
 Start: TypeAlias = Literal["program", "connection", "session"]
-"""Where a case begins: at a program that was told nothing, after `initialize`, or with a session open."""
+"""Where a case begins: at a program that was sent nothing, after `initialize`, or with a session open."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProbeCase:
-    """One case. `id` is the section of the specification and a name, `versions` those of the protocol that have such a section.
+    """One case. `id` is a section of the specification and a name, `versions` are the protocol versions with such a section.
 
-    `is_strict` cases ask for more than MUSTs; `sides` are those that are tested by it.
+    Cases with `is_strict` test more than MUSTs; `sides` are the sides that they test.
     """
 
     id: str
@@ -36,17 +36,17 @@ class ProbeCase:
     run: Callable[[Trial], None] = field(repr=False, compare=False)
 
     def requirements(self, version: int) -> tuple[int | str, ...]:
-        """The rows of the table of requirements that it tests in a version; none where only JSON-RPC says so."""
+        """The rows of the table of requirements that it tests in a version; empty if only JSON-RPC demands it."""
         other = f"acp/v{2 if version == 1 else 1}/"
         return tuple(one for one in tested().get(self.id, ()) if not str(one).startswith(other))
 
     @property
     def is_extra(self) -> bool:
-        """Whether it runs only when it is asked for: no document of the protocol demands it."""
+        """Whether it only runs on request: no document of the protocol demands it."""
         return self.id.startswith("registry/")
 
     def clause(self, version: int) -> Clause:
-        """What it holds against the program in a version: the first row of the table that it tests, or a clause of its own."""
+        """The demand that it tests in a version: its own clause, or the first row of the table that it tests."""
         rows = self.requirements(version)
         if self.own is not None:
             return replace(self.own, number=rows[0]) if rows else self.own
@@ -56,7 +56,7 @@ class ProbeCase:
 
     @property
     def is_strict(self) -> bool:
-        """Whether breaking it is no breach of a MUST."""
+        """Whether its violation breaks no MUST."""
         return self.strength != "must"
 
 
@@ -64,12 +64,12 @@ OF_REGISTRIES: Final = (
     *("registry", "initialization/answer", "initialization/supported-version"),
     "json-rpc/unknown-method",
 )
-"""What `--registry` asks for: what registries of agents check before they list one, and a little more."""
+"""The cases of `--registry`: what registries of agents check before they list one, and a little more."""
 
 BOTH: Final = ("agent", "client")
 
 CASES: Final[dict[str, ProbeCase]] = {}
-"""Every case that was read in, by its id."""
+"""Every registered case by its id."""
 
 
 def case(
@@ -79,9 +79,7 @@ def case(
     versions: tuple[int, ...] = (1, 2),
     sides: tuple[str, ...] = ("agent",),
 ) -> Callable[[Callable[[Trial], None]], Callable[[Trial], None]]:
-    """Enter a function into the table. `demand` is how strong what it tests is, where the table of requirements says it, or the name of a
-    clause.
-    """
+    """Register a function in the table. `demand` is a strength, if the table of requirements has the text, or the name of a clause."""
 
     def enter(run: Callable[[Trial], None]) -> Callable[[Trial], None]:
         assert name not in CASES, name
@@ -104,18 +102,18 @@ def load() -> dict[str, ProbeCase]:
 
 
 def full(case: ProbeCase, version: int) -> str:
-    """The name of a case in a report: for which version it ran. The handshake itself is of none."""
+    """The name of a case in a report, with its version. Handshake cases have no version."""
     return case.id if case.start == "program" else f"v{version}/{case.id}"
 
 
-def select_cases(wanted: Iterable[str], known: Iterable[str]) -> set[str]:
-    """The names that stand below one of those wanted: `transports`, `transports/junk`, `v1/transports`, `v2`."""
-    found: set[str] = set()
-    for name in known:
+def select_cases(patterns: Iterable[str], names: Iterable[str]) -> set[str]:
+    """The names at or below the selected ones: `transports`, `transports/junk`, `v1/transports`, `v2`."""
+    matches: set[str] = set()
+    for name in names:
         bare = name.partition("/")[2] if name[:2] in ("v1", "v2") else name
         if any(
             one in (name, bare) or f"{name}/".startswith(f"{one}/") or f"{bare}/".startswith(f"{one}/")
-            for one in wanted
+            for one in patterns
         ):
-            found.add(name)
-    return found
+            matches.add(name)
+    return matches

@@ -1,4 +1,6 @@
-"""The changelog of a protocol, computed: what the compatibility check finds between each release that is kept and the one before it."""
+"""The changelog of a protocol, computed: the findings of the compatibility check between each release in the project and the one before
+it.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,6 @@ from typing import Any, Final
 from acpgen.compat.check_report import VERDICTS
 from acpgen.compat.compare import side
 from acpgen.compat.findings import worst
-from acpgen.compat.protocol.check.check import check, restructuring
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.compat.sources import open_input
 from acpgen.diagnostics.markup import Markdown, code
@@ -22,15 +23,15 @@ from acpgen.targets.docs.templates import lay_out, relative
 PAGE: Final = "changelog.md"
 
 MANY: Final = 60
-"""As many changes are told of a step between releases, which no change of the schema changes."""
+"""The maximum number of changes in a step between releases; such a step does not depend on the current schema."""
 
 NO_PAGES: Final[Mapping[str, str]] = MappingProxyType({})
 
 _EVERYWHERE: Final = 3
-"""A change that more methods share than this stands before the methods."""
+"""A change that affects more methods than this is shown before the methods."""
 
 
-def page(
+def write_page(
     name: str,
     history: History,
     about: str,
@@ -41,15 +42,15 @@ def page(
     *,
     has_own: bool,
 ) -> str:
-    """The changelog of a protocol, or of a family of them, newest first; `about` says where its releases come from. `version` is what the
-    protocol is today, `places` where its pages are.
+    """Write the changelog of a protocol, or of a family of protocols, newest release first.
 
-    With `has_own`, its end tells what that says otherwise than the newest release.
+    `about` says where the releases come from. `version` is the protocol as it is today, `places` are the paths of its pages. With
+    `has_own`, the changelog also shows how that version differs from the newest release.
     """
-    steps = [_step(old.title, new.title, new.verdict, date=new.date) for old, new in pairwise(history)]
+    steps = [_make_step(old.title, new.title, new.verdict, date=new.date) for old, new in pairwise(history)]
     own = None
     if version is not None and has_own:
-        own = _step(history[-1].title, "this schema", _own(history, version), most=None)
+        own = _make_step(history[-1].title, "this schema", _compare_with_newest(history, version), most=None)
 
     def link(name: str, page: str | None) -> Markdown:
         if page is None or version is None or places is None:
@@ -57,9 +58,9 @@ def page(
         return Markdown(f"[{code(name)}]({relative(path, version.path(places.address(page)))})")
 
     def named(names: Sequence[str], pages: Mapping[str, str] = NO_PAGES) -> Markdown:
-        """The first few names, and whether there are more."""
-        shown = join_markdown(link(each, pages.get(each)) for each in names[:FEW])
-        return shown if len(names) <= FEW else Markdown(f"{shown} and others")
+        """The first few names with links, and a remark if there are more."""
+        links = join_markdown(link(each, pages.get(each)) for each in names[:FEW])
+        return links if len(names) <= FEW else Markdown(f"{links} and others")
 
     return lay_out(
         "changelog",
@@ -77,21 +78,23 @@ def page(
     )
 
 
-def _own(history: History, version: Version) -> ChangelogStep:
-    """What the schema of this project says otherwise than the newest release: all of it, one by one.
+def _compare_with_newest(history: History, version: Version) -> ChangelogStep:
+    """Compare the schema of this project with the newest release and list every change separately.
 
-    Changes that share a row depend on one another, so two branches with one each would not merge.
+    Changes in one row depend on one another: two branches that each add a change to it would not merge.
     """
+    from acpgen.compat.protocol.check.check import check, restructuring
+
     last = side(open_input(history[-1].documents), unstable=False).meaning
     present = SchemaRevision(version.protocol, version.bundle)
-    found = check(last, present).reaches
-    if not found and last.bundle.schema != present.bundle.schema:
-        found = (restructuring(last, present, "", ""),)
-    return summarize(found, is_joined=False)
+    reaches = check(last, present).reaches
+    if not reaches and last.bundle.schema != present.bundle.schema:
+        reaches = (restructuring(last, present, "", ""),)
+    return summarize(reaches, is_joined=False)
 
 
-def _step(old: str, new: str, step: ChangelogStep, *, date: str = "", most: int | None = MANY) -> dict[str, Any]:
-    """What a template shows of one step between revisions: as many changes as `most`, by method; first those that many methods share."""
+def _make_step(old: str, new: str, step: ChangelogStep, *, date: str = "", most: int | None = MANY) -> dict[str, Any]:
+    """The template values of one step between revisions: at most `most` changes by method, those that several methods share first."""
     groups: dict[str, list[ChangelogEntry]] = {}
     for change in step.changes[:most]:
         groups.setdefault(change.methods[0] if len(change.methods) == 1 else "", []).append(change)

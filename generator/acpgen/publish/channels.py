@@ -1,4 +1,7 @@
-"""Where the pages of versions are. One that extends another, as a channel of what is not stable does, has pages only for what differs."""
+"""The paths of the pages of versions.
+
+A version that extends another one, such as the channel of unstable definitions, has pages only for what differs.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from acpgen import ir
-from acpgen.publish.versions import Version, extended
+from acpgen.publish.versions import Version, find_extended
 from acpgen.targets import docs
 from acpgen.targets.docs.page_paths import ERRORS, MESSAGES, PagePaths, with_replacements, with_types_in_areas
 from acpgen.targets.docs.scenarios import Scenario, scenarios
@@ -15,26 +18,26 @@ from acpgen.targets.docs.usages import reachable_types
 from acpgen.targets.docs.version_docs import about_errors, about_messages
 
 VersionPaths: TypeAlias = Mapping[str, PagePaths]
-"""The places of each version, by its name."""
+"""The page paths of each version by its name."""
 
 
 def find_page_paths(versions: Sequence[Version], *, for_site: bool) -> VersionPaths:
-    """Where the pages of each version are: on a site all of them, in a repository without pages of types."""
-    found: dict[str, PagePaths] = {}
+    """The page paths of each version: all pages on a site, no pages of types in a repository."""
+    paths: dict[str, PagePaths] = {}
     for version in versions:
         whole = docs.page_paths(version.protocol, version.bundle)
-        stable = extended(version, versions)
+        stable = find_extended(version, versions)
         if stable is not None:
-            found[version.protocol.name] = with_replacements(
-                whole, stable.protocol.name, dict(_equal_pages(version, stable, whole))
+            paths[version.protocol.name] = with_replacements(
+                whole, stable.protocol.name, dict(_find_equal_pages(version, stable, whole))
             )
         else:
-            found[version.protocol.name] = whole if for_site else with_types_in_areas(whole)
-    return found
+            paths[version.protocol.name] = whole if for_site else with_types_in_areas(whole)
+    return paths
 
 
-def _equal_pages(version: Version, stable: Version, places: PagePaths) -> Iterator[tuple[str, str]]:
-    """The pages of a version that would say what those of the version that it extends say, each with the address of the other."""
+def _find_equal_pages(version: Version, stable: Version, places: PagePaths) -> Iterator[tuple[str, str]]:
+    """Yield the pages of a version whose content equals that of the version it extends, each with the relative path of the other page."""
     there = docs.page_paths(stable.protocol, stable.bundle)
 
     def other(page: str) -> str:
@@ -48,37 +51,37 @@ def _equal_pages(version: Version, stable: Version, places: PagePaths) -> Iterat
     own = {places.area_of[name] for name in protocol.definitions if name not in types}
     own |= {places.area_of.get(m.params or m.result or "", "") for m in protocol.methods if m.name not in methods}
     yield from ((page, other(there.areas[area])) for area, page in places.areas.items() if area not in own)
-    steps = {plan.name: _outline(plan) for plan in scenarios(stable.protocol)}
-    alike = [plan.name for plan in scenarios(protocol) if steps.get(plan.name) == _outline(plan)]
+    steps = {plan.name: _outline_scenario(plan) for plan in scenarios(stable.protocol)}
+    alike = [plan.name for plan in scenarios(protocol) if steps.get(plan.name) == _outline_scenario(plan)]
     yield from ((places.conversations[name], other(there.conversations[name])) for name in alike)
-    for page, about in ((ERRORS, about_errors), (MESSAGES, _about_messages)):
+    for page, about in ((ERRORS, about_errors), (MESSAGES, _describe_messages)):
         content = about(protocol)
-        named = {part.name for part in content.values() if isinstance(part, ir.Definition)}
-        if content == about(stable.protocol) and types.issuperset(named):
+        type_names = {part.name for part in content.values() if isinstance(part, ir.Definition)}
+        if content == about(stable.protocol) and types.issuperset(type_names):
             yield page, other(page)
 
 
 def _is_equal_type(name: str, version: Version, stable: Version) -> bool:
-    """Whether two versions say the same of a type, in words and examples too."""
+    """Whether a type is equal in two versions, including descriptions and examples."""
     here, there = version.protocol.definitions[name], stable.protocol.definitions.get(name)
     return here == there and version.bundle.definitions.get(name) == stable.bundle.definitions.get(name)
 
 
 def _is_equal_method(name: str, version: Version, stable: Version, types: set[str]) -> bool:
-    """Whether two versions have the same methods of a name, and all that their messages hold is of these types."""
-    here, there = (_methods(name, each.protocol) for each in (version, stable))
-    named = [part for method, _ in here for part in (method.params, method.result) if part is not None]
-    return here == there and types.issuperset(reachable_types(version.protocol, named))
+    """Whether two versions have equal methods of this name whose messages refer only to the given types."""
+    here, there = (_find_methods(name, each.protocol) for each in (version, stable))
+    message_types = [part for method, _ in here for part in (method.params, method.result) if part is not None]
+    return here == there and types.issuperset(reachable_types(version.protocol, message_types))
 
 
-def _methods(name: str, protocol: ir.Protocol) -> list[tuple[ir.Method, str]]:
+def _find_methods(name: str, protocol: ir.Protocol) -> list[tuple[ir.Method, str]]:
     return [(method, method.doc) for method in protocol.methods if method.name == name]
 
 
-def _about_messages(protocol: ir.Protocol) -> Mapping[str, object]:
+def _describe_messages(protocol: ir.Protocol) -> Mapping[str, object]:
     framing = {"envelope": protocol.envelope, "stream": protocol.stream, "batch": protocol.batch}
     return {**framing, **about_messages(protocol)}
 
 
-def _outline(plan: Scenario) -> list[tuple[str, bool, tuple[str, ...]]]:
+def _outline_scenario(plan: Scenario) -> list[tuple[str, bool, tuple[str, ...]]]:
     return [(step.method.name, step.is_answer, step.carries) for step in plan.steps]

@@ -1,4 +1,4 @@
-"""The rules of `acpgen lint` as a page: what each looks for, a change that breaks it, and what it says then."""
+"""The page on the rules of `acpgen lint`: what each looks for, a change that violates it, and the message that it reports."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from typing import Any, Final, cast
 from acpgen import resources
 from acpgen.diagnostics.markup import Markdown, fenced
 from acpgen.input.load import decode, parse_json, read_bytes
-from acpgen.lint import RULES, rule_id
+from acpgen.lint import RULES, name_rule
 from acpgen.targets.docs.templates import lay_out
 
 PAGE: Final = "lint.md"
 
 
-def page() -> str:
-    """Every rule, below the subject of its module."""
+def write_page() -> str:
+    """Write the page of all lint rules, grouped by the subject of their modules."""
     groups: dict[str, list[dict[str, Any]]] = {}
     for rule in RULES:
         subject = (getdoc(sys.modules[rule.__module__]) or "").split("\n")[0]
-        told = {"id": rule_id(rule), "doc": getdoc(rule) or "", "example": examples()[rule_id(rule)]}
-        groups.setdefault(subject, []).append(told)
-    return lay_out("lint", path=PAGE, groups=list(groups.items()), difference=_difference)
+        row = {"id": name_rule(rule), "doc": getdoc(rule) or "", "example": read_examples()[name_rule(rule)]}
+        groups.setdefault(subject, []).append(row)
+    return lay_out("lint", path=PAGE, groups=list(groups.items()), difference=_format_difference)
 
 
 @cache
-def examples() -> dict[str, Any]:
-    """For each rule a change of the project's schemas that breaks it, where it is found, and what is said."""
+def read_examples() -> dict[str, Any]:
+    """For each rule, a change of the project's schemas that violates it, the place of the finding, and the message."""
     file = resources.lint_examples()
     return cast("dict[str, Any]", parse_json(decode(read_bytes(file), file.name), file.name))
 
 
-def _difference(text: str) -> Markdown:
+def _format_difference(text: str) -> Markdown:
     return fenced(text.rstrip(), "diff")

@@ -1,12 +1,11 @@
-"""The migration guide between two versions: what the new version says of the old one, and what the check found, for those who must
-change their code.
+"""The migration guide between two versions, for those who must change their code.
 
-Its first page has a checklist for each kind of reader. A page for each area (the schema file in which something stands) tells what moved
-and why, and each method: a smallest message of both versions, what the sender does differently, and what it may do besides. Further pages
-hold what stands in many methods: the frames of messages, capabilities, and the types that have come, gone or been renamed.
+It combines what the new version states about the old one with the findings of the check. The first page has a checklist for each kind of
+reader. A page for each area (the schema file of a definition) shows what moved and why, and for each method a minimal message of both
+versions, what the sender must change, and what it may do in addition. Further pages cover what concerns many methods: the frames of
+messages, capabilities, and types that were added, removed or renamed.
 
-That something is gone is computed; what takes its place is not. The new version says it by `x-migration`; where it does not, the guide
-says so.
+Removals are computed; replacements are not. The new version states them by `x-migration`; if it does not, the guide says so.
 """
 
 from __future__ import annotations
@@ -20,9 +19,8 @@ from typing import Final
 from acpgen.bundle.bundle import Moved
 from acpgen.compat.diff.renames import renamed_methods
 from acpgen.compat.findings import Reach
-from acpgen.compat.protocol.check.check import check
 from acpgen.compat.protocol.revision import SchemaRevision
-from acpgen.compat.report_cache import find_or_make
+from acpgen.compat.report_cache import find_or_compare
 from acpgen.diagnostics.markup import Markdown, identifier, plain
 from acpgen.files.cache import NO_CACHE, Cache
 from acpgen.files.serialization import to_json
@@ -36,14 +34,15 @@ CAPABILITIES: Final = "Capabilities"
 TYPES: Final = "Types"
 
 
-def first_page(old: str, new: str) -> str:
-    """The name of the first page of the guide between two versions, by their names."""
+def name_first_page(old: str, new: str) -> str:
+    """The file name of the first page of the guide between two versions, from their names."""
     return f"migration-{old.rpartition('/')[2]}-{new.rpartition('/')[2]}.md"
 
 
-def guide(old: SchemaRevision, new: SchemaRevision, cache: Cache = NO_CACHE) -> Mapping[str, tuple[str, str]]:
-    """The pages of the guide from one version to the next, the first page first: the area that each is about, and Markdown. Raises `Faults`
-    for a message that its version refuses.
+def make_guide(old: SchemaRevision, new: SchemaRevision, cache: Cache = NO_CACHE) -> Mapping[str, tuple[str, str]]:
+    """Make the pages of the guide from one version to the next, the first page first: by path, the area of the page and its Markdown.
+
+    Raises `Faults` for an example message that its version rejects.
     """
     migration_notes.require_valid(old, new)
     findings = _check_facts(old, new, cache)
@@ -51,44 +50,50 @@ def guide(old: SchemaRevision, new: SchemaRevision, cache: Cache = NO_CACHE) -> 
 
 
 def _check_facts(old: SchemaRevision, new: SchemaRevision, cache: Cache) -> tuple[Reach, ...]:
-    """Check two revisions as if nobody had described anything: what the words of a schema say is neither a finding nor an input."""
+    """Check two revisions without their descriptions, so that prose is neither a finding nor part of the cache key."""
     before, after = old.without_prose(), new.without_prose()
     inputs = chain(("facts",), (dumps(to_json(side)) for side in (before, after)))
-    return find_or_make(cache, inputs, lambda: check(before, after).reaches)
+
+    def findings() -> tuple[Reach, ...]:
+        from acpgen.compat.protocol.check.check import check
+
+        return check(before, after).reaches
+
+    return find_or_compare(cache, inputs, findings)
 
 
 class _Guide:
     def __init__(self, old: SchemaRevision, new: SchemaRevision, findings: tuple[Reach, ...]) -> None:
         self.old, self.new, self.findings = old, new, findings
         self.relevant = [each for each in findings if each.severity != "editorial"]
-        self.first = first_page(old.protocol.name, new.protocol.name)
-        self.methods = migration_methods.areas(old, new)
+        self.first = name_first_page(old.protocol.name, new.protocol.name)
+        self.methods = migration_methods.group_by_area(old, new)
         self.moves: dict[str, list[tuple[str, Moved]]] = {}
         for of, move in new.bundle.moves.items():
-            self.moves.setdefault(migration_methods.area(move.at, new), []).append((of, move))
+            self.moves.setdefault(migration_methods.find_area(move.at, new), []).append((of, move))
         titles = dict.fromkeys((*sorted({*self.methods, *self.moves}), EVERY_MESSAGE, CAPABILITIES, TYPES))
         folder = self.first.removesuffix(".md")
-        names = assign({title: (_slug(title), identifier(title).casefold()) for title in titles})
+        names = assign({title: (_make_slug(title), identifier(title).casefold()) for title in titles})
         self.paths = {title: f"{folder}/{names[title]}.md" for title in titles}
-        self.about = {move.title: area for area, found in self.moves.items() for _, move in found}
+        self.about = {move.title: area for area, moves in self.moves.items() for _, move in moves}
 
     def pages(self) -> Iterator[tuple[str, tuple[str, str]]]:
         old, new = self.old, self.new
         everywhere = [each for each in self.relevant if each.method is None]
         further: Mapping[str, Mapping[str, Sequence[object]]] = {
-            EVERY_MESSAGE: {"everywhere": list(migration_entries.entries(everywhere, old, new))},
-            CAPABILITIES: {"capabilities": migration_types.capabilities(old, new)},
-            TYPES: {"types": migration_types.types(old, new)},
+            EVERY_MESSAGE: {"everywhere": list(migration_entries.make_entries(everywhere, old, new))},
+            CAPABILITIES: {"capabilities": migration_types.pair_capabilities(old, new)},
+            TYPES: {"types": migration_types.compare_types(old, new)},
         }
-        shown = {
+        page_paths = {
             title: path
             for title, path in self.paths.items()
             if title in self.moves or title in self.methods or any(further.get(title, {}).values())
         }
-        yield self.first, ("", self._first(shown))
-        for title, path in shown.items():
+        yield self.first, ("", self._first(page_paths))
+        for title, path in page_paths.items():
             methods = (
-                migration_methods.section(name, [each for each in self.relevant if each.method == name], old, new)
+                migration_methods.make_section(name, [each for each in self.relevant if each.method == name], old, new)
                 for name in self.methods.get(title, ())
             )
             text = lay_out(
@@ -105,8 +110,8 @@ class _Guide:
             )
             yield path, (plain(title), text)
 
-    def _first(self, shown: Mapping[str, str]) -> str:
-        checklists = migration_notes.checklists(self.new, self.about)
+    def _first(self, page_paths: Mapping[str, str]) -> str:
+        checklists = migration_notes.make_checklists(self.new, self.about)
         return lay_out(
             "guide",
             old=self.old,
@@ -115,24 +120,24 @@ class _Guide:
             anchor=_anchor,
             checklists=checklists,
             href=partial(self._href, self.first),
-            changes=migration_methods.changes(self.old, self.new, self.findings),
+            changes=migration_methods.group_methods(self.old, self.new, self.findings),
             renamed=renamed_methods(self.old, self.new),
             areas=[
                 (title, path, [move for _, move in self.moves.get(title, ())], self.methods.get(title, ()))
-                for title, path in shown.items()
+                for title, path in page_paths.items()
             ],
         )
 
     def _href(self, page: str, title: str) -> Markdown:
-        """The address of a move by its title, as seen from a page."""
+        """The link target of the section about a move, by the move's title, relative to a page."""
         there = self.paths[self.about[title]]
         return Markdown(f"{'' if there == page else relative(page, there)}#{_anchor(title)}")
 
 
 def _anchor(title: str) -> Markdown:
-    """The address of a heading, as the site generator and GitHub make it."""
+    """The anchor of a heading as generated by the site generator and GitHub."""
     return Markdown(re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-"))
 
 
-def _slug(title: str) -> str:
+def _make_slug(title: str) -> str:
     return identifier("-".join(title.casefold().split()))

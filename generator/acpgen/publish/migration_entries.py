@@ -1,4 +1,4 @@
-"""The entries of a migration guide: a finding with what its reader does, and what takes the place of what is gone."""
+"""The entries of a migration guide: a finding with the action of its reader, and the replacement of what was removed."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ INSTEAD: Final[Mapping[str, tuple[Actor, str]]] = {
     "variant-renamed": ("both", "Use the new tag."),
     "variant-removed": ("sender", "Do not send this variant any more."),
 }
-"""Who acts on a finding, and how. What is not listed needs nothing to be done."""
+"""Who acts on a finding, and how. Rules that are not listed need no action."""
 
 REMOVED: Final = frozenset(
     {
@@ -94,98 +94,104 @@ REMOVED: Final = frozenset(
 """The rules about what only the old version has."""
 
 REPLACED: Final = frozenset({"default-changed", "null-forbidden", "type-changed", "type-narrowed", "type-widened"})
-"""The rules about what has another form now, which `x-migration` tells better than the difference of the schemas."""
+"""The rules about what has another form in the new version; `x-migration` describes it better than the difference of the schemas."""
 
 _UNSAID: Final = "The schema does not say whether there is a replacement."
 
 
 def is_demanded(each: Reach, old: SchemaRevision, new: SchemaRevision) -> bool:
-    """Whether a reader must act; not on a default of which the new version says in words what its absence means."""
-    is_said = each.rule == "default-changed" and _key(each, old) in new.bundle.migration
+    """Whether a reader must act.
+
+    Not so for a changed default if the new version describes by `x-migration` what its absence means.
+    """
+    is_said = each.rule == "default-changed" and _find_key(each, old) in new.bundle.migration
     return each.severity in ("breaking", "undecided", "risky") and not is_said
 
 
-def actor(each: Reach) -> str:
-    """The side that acts on a finding, or both."""
+def find_actor(each: Reach) -> str:
+    """The side that must act on a finding, or both sides."""
     sender, _, receiver = each.flow.partition("-to-")
     who = INSTEAD[each.rule][0] if each.rule in INSTEAD else "both"
     return "both sides" if who == "both" or not receiver else f"the {sender if who == 'sender' else receiver}"
 
 
-def entries(found: Iterable[Reach], old: SchemaRevision, new: SchemaRevision) -> Iterator[Markdown]:
-    """An entry for each thing that is to be done; findings that ask the same in several places share one."""
+def make_entries(findings: Iterable[Reach], old: SchemaRevision, new: SchemaRevision) -> Iterator[Markdown]:
+    """Yield an entry for each action; findings with the same action in several places share one."""
     groups: dict[tuple[str, str], list[Reach]] = {}
-    for each in found:
-        groups.setdefault((_who(each), _says(each, _nameless(each), old, new)), []).append(each)
+    for each in findings:
+        groups.setdefault((_describe_flow(each), _describe(each, _remove_name(each), old, new)), []).append(each)
     for (who, says), group in groups.items():
-        sentence = says if len(group) > 1 else _says(group[0], group[0].message, old, new)
+        sentence = says if len(group) > 1 else _describe(group[0], group[0].message, old, new)
         yield Markdown(
             f"{', '.join(dict.fromkeys(code(each.location) for each in group))} ({who}): {sentence}".rstrip()
         )
 
 
-def _nameless(each: Reach) -> str:
-    """What a finding about a field says, without the name of the field."""
+def _remove_name(each: Reach) -> str:
+    """The message of a finding about a field, without the field's name at its start."""
     name = repr(each.location.rpartition(".")[2])
-    said = each.message.removeprefix(f"{name} ")
-    return said[:1].upper() + said[1:]
+    text = each.message.removeprefix(f"{name} ")
+    return text[:1].upper() + text[1:]
 
 
-def _says(each: Reach, message: str, old: SchemaRevision, new: SchemaRevision) -> str:
-    """What a finding means for its reader: its message, or what the new version says in words, and what is to be done."""
-    note = new.bundle.migration.get(_key(each, old))
+def _describe(each: Reach, message: str, old: SchemaRevision, new: SchemaRevision) -> str:
+    """Describe a finding to its reader: its message or the note of the new version, and the action."""
+    note = new.bundle.migration.get(_find_key(each, old))
     _, instead = INSTEAD.get(each.rule, ("both", ""))
     if each.rule in REMOVED:
-        return f"{_gone(each)} {prose(note)}" if note else f"{quoting(message)} {instead} {_UNSAID}"
+        return f"{_describe_removal(each)} {prose(note)}" if note else f"{quoting(message)} {instead} {_UNSAID}"
     if note and each.rule in REPLACED:
         return prose(note)
-    if each.rule == "gate-added" and (advertiser := _advertiser(each)) == each.flow.partition("-to-")[0]:
+    if each.rule == "gate-added" and (advertiser := _find_advertiser(each)) == each.flow.partition("-to-")[0]:
         capability = str(each.subject).rpartition(":")[2]
         return f"It is sent only once the {plain(advertiser)} has advertised {code(capability)}. Advertise it before you send this."
     return f"{quoting(message)} {instead}"
 
 
-def _gone(each: Reach) -> str:
-    """That something is gone, where another sentence says what takes its place: a field may have gone to another place."""
+def _describe_removal(each: Reach) -> str:
+    """State a removal where another sentence names the replacement: the field may have moved to another place."""
     name = each.location.rpartition(".")[2]
     return quoting(f"The field {name!r} was removed from here." if "field" in each.rule else each.message)
 
 
-def _advertiser(each: Reach) -> str:
-    """The side that advertises the capability which a finding about a gate names."""
+def _find_advertiser(each: Reach) -> str:
+    """The side that advertises the capability named by a finding about a gate."""
     return str(each.subject).rpartition(" ")[2].partition(":")[0]
 
 
-def _key(each: Reach, old: SchemaRevision) -> str:
-    """What `x-migration` calls the old thing that a finding is about."""
+def _find_key(each: Reach, old: SchemaRevision) -> str:
+    """The key under which `x-migration` describes the old subject of a finding."""
     if each.rule == "method-removed":
         return each.method or ""
     if each.rule == "untagged-variant-removed":
         return each.location.rpartition("(")[2].rstrip(")")
-    return _members(old).get(each.old_at) or _field_key(each.old_at)
+    return _map_members(old).get(each.old_at) or _find_field_key(each.old_at)
 
 
-def _members(side: SchemaRevision) -> dict[str, str]:
-    """The variants and values of a version by their places."""
-    found: dict[str, str] = {}
+def _map_members(side: SchemaRevision) -> dict[str, str]:
+    """The `x-migration` keys of the variants and values of a version, by their places."""
+    names: dict[str, str] = {}
     for definition in side.definitions.values():
         match definition:
             case ir.TaggedUnion():
-                found |= {variant.at: f"{definition.name}({variant.tag})" for variant in definition.variants}
+                names |= {variant.at: f"{definition.name}({variant.tag})" for variant in definition.variants}
             case ir.Enum():
-                found |= {value.at: f"{definition.name}({value.value})" for value in definition.values}
+                names |= {value.at: f"{definition.name}({value.value})" for value in definition.values}
             case _:
                 pass
-    return found
+    return names
 
 
-def _field_key(at: str) -> str:
-    """The name of the definition or field at a place, a field's with the fields on the way to it; empty where there is none."""
+def _find_field_key(at: str) -> str:
+    """The name of the definition or field at a place; empty if there is none.
+
+    The name of a field includes its definition and the fields that contain it, joined by dots.
+    """
     parts = place_parts(at)
     names = [name for before, name in pairwise(parts) if before == "properties"]
     return ".".join((parts[1], *names)) if len(parts) == 2 or (len(parts) > 1 and names) else ""
 
 
-def _who(each: Reach) -> str:
+def _describe_flow(each: Reach) -> str:
     sender, arrow, receiver = each.flow.partition("-to-")
     return f"{sender} → {receiver}" if arrow else "either side"

@@ -1,5 +1,5 @@
-"""What a migration guide says of capabilities and types: the capabilities of both versions beside one another, and the types that only one
-version has, or that have another name.
+"""The capabilities and types in a migration guide: capabilities of both versions side by side, and types that one version lacks or
+renames.
 """
 
 from __future__ import annotations
@@ -14,36 +14,38 @@ from acpgen.diagnostics.markup import Markdown, code, prose
 from acpgen.targets.docs.type_text import references
 
 
-def capabilities(old: SchemaRevision, new: SchemaRevision) -> list[tuple[str, Markdown, Markdown]]:
-    """Every marker of both versions by its side, with what advertises it, those of one name beside one another."""
+def pair_capabilities(old: SchemaRevision, new: SchemaRevision) -> list[tuple[str, Markdown, Markdown]]:
+    """The capability markers of both versions by side, each with the value that advertises it; matching ones share a row."""
     rows: list[tuple[str, Markdown, Markdown]] = []
     lacks = Markdown(f"none in {code(old.protocol.name)}")
     for side in dict.fromkeys((*old.protocol.sides, *new.protocol.sides)):
-        before, after = (dict(_markers(revised, side)) for revised in (old, new))
-        matches = _matching_capabilities(tuple(before), tuple(after))
+        before, after = (dict(_find_markers(revised, side)) for revised in (old, new))
+        matches = _match_capabilities(tuple(before), tuple(after))
         for path, sign in before.items():
             match = matches.get(path)
-            there = f"{code(match)} {after[match]}" if match else _covered(f"{side}:{path}", old, new)
+            there = f"{code(match)} {after[match]}" if match else _describe_coverage(f"{side}:{path}", old, new)
             rows.append((side, Markdown(f"{code(path)} {sign}"), Markdown(there)))
-        matched = set(matches.values())
-        rows += [(side, lacks, Markdown(f"{code(path)} {sign}")) for path, sign in after.items() if path not in matched]
+        matched_paths = set(matches.values())
+        rows += [
+            (side, lacks, Markdown(f"{code(path)} {sign}")) for path, sign in after.items() if path not in matched_paths
+        ]
     return rows
 
 
-def _covered(gate: str, old: SchemaRevision, new: SchemaRevision) -> str:
-    """What is said of a capability that the new version does not have: what its methods need there."""
+def _describe_coverage(gate: str, old: SchemaRevision, new: SchemaRevision) -> str:
+    """Describe a capability that the new version lacks: what the methods that needed it require there."""
     now = renamed_methods(old, new)
     names = [now.get(method.name, method.name) for method in old.methods if method.capability == gate]
-    left = [method for method in new.methods if method.name in names]
+    remaining = [method for method in new.methods if method.name in names]
     needs = [
         f"{code(method.name)} needs {code(method.capability.partition(':')[2]) if method.capability else 'none'}"
-        for method in left
+        for method in remaining
     ]
     return "; ".join((f"none in {code(new.protocol.name)}", *needs))
 
 
-def _markers(revised: SchemaRevision, side: str) -> Iterator[tuple[str, str]]:
-    """The paths of the capabilities that a side has, with the value that advertises each."""
+def _find_markers(revised: SchemaRevision, side: str) -> Iterator[tuple[str, str]]:
+    """Yield the paths of the capabilities of a side, each with the value that advertises it."""
     for method in revised.methods:
         if method.name == "initialize" and method.kind == "request":
             start = method.result if method.side == side else method.params
@@ -51,15 +53,15 @@ def _markers(revised: SchemaRevision, side: str) -> Iterator[tuple[str, str]]:
             for field in revised.stable(record.fields) if isinstance(record, ir.Record) else ():
                 if field.name.lower().endswith("capabilities"):
                     yield field.name, "`{}`"
-                    yield from _markers_below(revised, field.type, field.name, frozenset())
+                    yield from _find_markers_below(revised, field.type, field.name, frozenset())
 
 
-def _markers_below(
-    revised: SchemaRevision, type_: ir.Type, path: str, seen: frozenset[str]
+def _find_markers_below(
+    revised: SchemaRevision, type_: ir.Type, path: str, visited: frozenset[str]
 ) -> Iterator[tuple[str, str]]:
     for name in references(type_):
         definition = revised.definitions[name]
-        if not isinstance(definition, ir.Record) or name in seen:
+        if not isinstance(definition, ir.Record) or name in visited:
             continue
         for field in revised.stable(definition.fields):
             if field.name == "_meta":
@@ -67,61 +69,61 @@ def _markers_below(
             below = f"{path}.{field.name}"
             is_marker = any(isinstance(revised.definitions[each], ir.Record) for each in references(field.type))
             yield below, "`{}`" if is_marker else "`true`" if field.type == ir.Boolean() else ""
-            yield from _markers_below(revised, field.type, below, seen | {name})
+            yield from _find_markers_below(revised, field.type, below, visited | {name})
 
 
-def _matching_capabilities(before: Sequence[str], after: Sequence[str]) -> dict[str, str]:
-    """The capabilities that both versions have, by their old paths: those of one name, and those that hold the same ones."""
-    found: dict[str, str] = {}
+def _match_capabilities(before: Sequence[str], after: Sequence[str]) -> dict[str, str]:
+    """The capabilities that both versions have, old path to new path: those with the same name, and those that contain the same ones."""
+    matches: dict[str, str] = {}
     for path in before:
-        match = _matching_capability(path, before, [each for each in after if each not in found.values()])
+        match = _match_capability(path, before, [each for each in after if each not in matches.values()])
         if match:
-            found[path] = match
+            matches[path] = match
     for path in before:
-        around = {there.rpartition(".")[0] for was, there in found.items() if was.rpartition(".")[0] == path}
-        if path not in found and len(around) == 1 and around <= set(after) - set(found.values()):
-            found[path] = around.pop()
-    return found
+        around = {there.rpartition(".")[0] for was, there in matches.items() if was.rpartition(".")[0] == path}
+        if path not in matches and len(around) == 1 and around <= set(after) - set(matches.values()):
+            matches[path] = around.pop()
+    return matches
 
 
-def _matching_capability(path: str, before: Sequence[str], after: Sequence[str]) -> str:
-    """The capability that has this name alone in both versions, with the one around it or by itself; empty if there is none."""
+def _match_capability(path: str, before: Sequence[str], after: Sequence[str]) -> str:
+    """The new path of the capability whose name, with its parent or alone, is unique in both versions; empty if there is none."""
     for names in (2, 1):
-        tail = _tail(path, names)
-        there = [other for other in after if _tail(other, names) == tail]
-        if len(there) == 1 and [other for other in before if _tail(other, names) == tail] == [path]:
+        tail = _cut_tail(path, names)
+        there = [other for other in after if _cut_tail(other, names) == tail]
+        if len(there) == 1 and [other for other in before if _cut_tail(other, names) == tail] == [path]:
             return there[0]
     return ""
 
 
-def _tail(path: str, names: int) -> tuple[str, ...]:
-    """The last names of a path; the first of all stands for the same in every version."""
+def _cut_tail(path: str, names: int) -> tuple[str, ...]:
+    """The last names of a path; the first name of all paths counts as equal, since it may differ between versions."""
     return ("", *path.split(".")[1:])[-names:]
 
 
-def types(old: SchemaRevision, new: SchemaRevision) -> list[tuple[str, list[Markdown]]]:
-    """The types that only one version has, with what the new ones hold, and those that have another name."""
-    before, after = _own(old), _own(new)
+def compare_types(old: SchemaRevision, new: SchemaRevision) -> list[tuple[str, list[Markdown]]]:
+    """The types that only one version has, the new ones with their members, and the renamed types."""
+    before, after = _find_own_types(old), _find_own_types(new)
     renames = renamed_definitions(old.definitions, new)
     renamed = {was: name for was, name in renames.items() if was in before and name in after}
-    gone = [name for name in before if name not in after and name not in renamed]
-    added = [name for name in after if name not in before and name not in renamed.values()]
-    found = (
+    removed_names = [name for name in before if name not in after and name not in renamed]
+    new_names = [name for name in after if name not in before and name not in renamed.values()]
+    sections = (
         ("Renamed", [Markdown(f"{code(was)} is {code(name)}") for was, name in renamed.items()]),
-        ("Gone", [Markdown(f"{code(name)}{_replacement(name, new)}") for name in gone]),
-        ("New", [Markdown(f"{code(name)}{_members(new.definitions[name])}") for name in added]),
+        ("Gone", [Markdown(f"{code(name)}{_describe_replacement(name, new)}") for name in removed_names]),
+        ("New", [Markdown(f"{code(name)}{_describe_members(new.definitions[name])}") for name in new_names]),
     )
-    return [(heading, sorted(entries)) for heading, entries in found if entries]
+    return [(heading, sorted(entries)) for heading, entries in sections if entries]
 
 
-def _replacement(name: str, new: SchemaRevision) -> str:
-    """What takes the place of a type, as a second line of its entry."""
+def _describe_replacement(name: str, new: SchemaRevision) -> str:
+    """The replacement of a type as the second line of its entry; empty if the new version states none."""
     note = new.bundle.migration.get(name)
     return f"\n  {prose(note)}" if note else ""
 
 
-def _own(side: SchemaRevision) -> list[str]:
-    """The types that have their name from the schema; what else is named stands inside of them."""
+def _find_own_types(side: SchemaRevision) -> list[str]:
+    """The names of types that come from the schema itself; all other types are nested in these."""
     return [
         name
         for name, at in side.bundle.origins.items()
@@ -130,8 +132,8 @@ def _own(side: SchemaRevision) -> list[str]:
     ]
 
 
-def _members(definition: ir.Definition) -> str:
-    """What a type holds, as the end of a line."""
+def _describe_members(definition: ir.Definition) -> str:
+    """The members of a type, as the end of a line."""
     match definition:
         case ir.Record():
             names = [field.name for field in definition.fields if field.name != "_meta"]

@@ -1,4 +1,4 @@
-"""The rules of the monitor as pages: what `acpgen validate --session`, `acpgen tap` and `acp_monitor` report."""
+"""The pages on the rules of the monitor: what `acpgen validate --session`, `acpgen tap` and `acp_monitor` report."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 PAGE: Final = "monitor.md"
 FAMILIES: Final = ("acp", "mcp")
-"""The protocols that the monitor knows."""
+"""The protocols that the monitor supports."""
 
 LEVELS: Final = {
     "must": "Breaks what the documents demand.",
@@ -29,77 +29,78 @@ LEVELS: Final = {
 }
 
 
-def rules() -> Mapping[str, Rule]:
+def read_rules() -> Mapping[str, Rule]:
     """Every rule by its id."""
     return embedded.monitor.RULES
 
 
 @cache
-def examples() -> dict[str, Any]:
-    """For each rule a message that breaks it, the message that it contradicts, if there is one, and what the monitor says."""
+def read_examples() -> dict[str, Any]:
+    """For each rule, a message that violates it, the message that it contradicts, if any, and the text that the monitor reports."""
     file = resources.monitor_examples()
     return cast("dict[str, Any]", parse_json(decode(read_bytes(file), file.name), file.name))
 
 
 def is_known(version: Version) -> bool:
-    """Whether the monitor judges conversations in a protocol."""
+    """Whether the monitor supports a version's protocol."""
     return version.family in FAMILIES
 
 
-def path(rule: Rule) -> str:
-    """The page that tells of a rule: that of its subject."""
+def find_page(rule: Rule) -> str:
+    """The page that describes a rule: that of its subject."""
     return f"monitor/{identifier(rule.check.__module__.rpartition('.')[2])}.md"
 
 
-def paths(*, for_site: bool = True) -> Mapping[str, str]:
-    """The page that tells of each rule by its id: that of all rules, where the others are for a site."""
-    return {name: path(rule) if for_site else PAGE for name, rule in rules().items()}
+def map_pages(*, for_site: bool = True) -> Mapping[str, str]:
+    """The page that describes each rule, by the rule's id: for a site that of its subject, otherwise the page of all rules."""
+    return {name: find_page(rule) if for_site else PAGE for name, rule in read_rules().items()}
 
 
 Requirements: TypeAlias = Mapping[int | str, tuple[str, str]]
-"""The words and the address of each requirement of a project, by its id."""
+"""The text and the address of each requirement of a project, by its id."""
 
 
-def pages(versions: Sequence[Version], requirements: Requirements, *, for_site: bool = True) -> list[Page]:
-    """The page of all rules, which has the anchor of each, and for a site a page for each subject with what its rules say, how severe that
-    is, what they check and in which protocols.
+def write_pages(versions: Sequence[Version], requirements: Requirements, *, for_site: bool = True) -> list[Page]:
+    """Write the page of all rules with an anchor for each, and for a site a page for each subject.
+
+    A subject's page has the text of its rules, their level, what they check, and the protocols that they apply to.
     """
-    known = [version for version in versions if is_known(version)]
-    subjects = _subjects()
+    monitored_versions = [version for version in versions if is_known(version)]
+    subjects = _group_by_subject()
     text = lay_out(
         "monitor", path=PAGE, subjects=subjects, levels=LEVELS, remarks=embedded.monitor.REMARKS, linked=for_site
     )
     group = ("Rules", "Monitor rules")
-    found = [Page(PAGE, text, (*group, "All rules"), about="The rules of the monitor")]
+    pages = [Page(PAGE, text, (*group, "All rules"), about="The rules of the monitor")]
     for page, (subject, rules_) in subjects.items() if for_site else ():
         text = lay_out(
             "monitor-of",
             path=page,
             subject=subject,
-            rules=[(rule, protocols(rule, known)) for rule in rules_],
+            rules=[(rule, find_protocols(rule, monitored_versions)) for rule in rules_],
             requirements=requirements,
-            examples=examples(),
+            examples=read_examples(),
             home=PAGE,
         )
-        found.append(Page(page, text, (*group, subject.partition(": ")[0])))
-    return found
+        pages.append(Page(page, text, (*group, subject.partition(": ")[0])))
+    return pages
 
 
-def _subjects() -> Mapping[str, tuple[str, Sequence[Rule]]]:
-    """By the page of each subject, what it is about, and its rules."""
-    found: dict[str, tuple[str, list[Rule]]] = {}
-    for rule in rules().values():
+def _group_by_subject() -> Mapping[str, tuple[str, Sequence[Rule]]]:
+    """The description and the rules of each subject, by its page."""
+    groups: dict[str, tuple[str, list[Rule]]] = {}
+    for rule in read_rules().values():
         doc = (getdoc(sys.modules[rule.check.__module__]) or "").partition("\n\n")[0]
         subject = " ".join(doc.split())
-        found.setdefault(path(rule), (subject, []))[1].append(rule)
-    return found
+        groups.setdefault(find_page(rule), (subject, []))[1].append(rule)
+    return groups
 
 
-def protocols(rule: Rule, versions: Sequence[Version]) -> tuple[str, ...]:
-    """The protocols that a rule is about, among those at hand."""
-    found: list[str] = []
+def find_protocols(rule: Rule, versions: Sequence[Version]) -> tuple[str, ...]:
+    """The names of those protocols among `versions` that a rule applies to."""
+    names: list[str] = []
     for version in versions:
         has = not rule.methods or not {method.name for method in version.protocol.methods}.isdisjoint(rule.methods)
         if has and (not rule.protocols or version.protocol.name in rule.protocols):
-            found.append(version.protocol.name)
-    return tuple(found)
+            names.append(version.protocol.name)
+    return tuple(names)

@@ -1,4 +1,4 @@
-"""What a release has, by the names that stand on the wire: methods, types, and their fields, variants and values."""
+"""The contents of a release by the names used in messages: methods, types, and their fields, variants and values."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ Kind: TypeAlias = Literal["field", "variant", "value"]
 
 
 class TypeContents(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """A type: what its members are, `None` for what has none, whether the release names it itself, and the names of its members.
+    """The contents of a type: the kind of its members (`None` if it has none), whether the release names it itself, and the members'
+    names.
 
-    `fields` are those of the records of a union, by tag: whether they stand in the record or beside its reference, they are the same on
-    the wire.
+    `fields` are the fields of a union's records, by tag. Whether a field is in the record or beside its reference makes no difference in
+    messages.
     """
 
     kind: Kind | None = None
@@ -27,8 +28,8 @@ class TypeContents(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
 
 
 def summarize_release(release: SchemaRevision) -> dict[str, Any]:
-    """What a release contains: the params and results of its requests and of its notifications, and the types that it names itself and
-    those of its methods.
+    """Summarize a release: the params and results of its requests and notifications, the types that it names itself, and those of its
+    methods.
     """
     methods = {
         kind: {
@@ -38,38 +39,40 @@ def summarize_release(release: SchemaRevision) -> dict[str, Any]:
     }
     origins = release.bundle.origins.items()
     own = {name for name, at in origins if is_own(name, at) and name in release.definitions}
-    held = {name for by_name in methods.values() for pair in by_name.values() for name in pair if name is not None}
-    types = {name: _summarize_type(name, release.definitions, own) for name in sorted(own | held)}
+    message_types = {
+        name for by_name in methods.values() for pair in by_name.values() for name in pair if name is not None
+    }
+    types = {name: _summarize_type(name, release.definitions, own) for name in sorted(own | message_types)}
     return {**methods, "types": types}
 
 
 def _summarize_type(name: str, definitions: Mapping[str, ir.Definition], own: set[str]) -> TypeContents:
-    """What a type contains."""
+    """Summarize the contents of a type."""
     kinds: Mapping[type[ir.Definition], Kind] = {ir.Record: "field", ir.TaggedUnion: "variant", ir.Enum: "value"}
     definition = definitions[name]
-    records = {tag: definitions[type_] for tag, type_ in sorted(variants(definition))}
+    records = {tag: definitions[type_] for tag, type_ in sorted(find_variants(definition))}
     return TypeContents(
         kinds.get(type(definition)),
         name in own,
-        _names(definition),
-        {tag: _names(each) for tag, each in records.items() if isinstance(each, ir.Record)},
+        _list_names(definition),
+        {tag: _list_names(each) for tag, each in records.items() if isinstance(each, ir.Record)},
     )
 
 
-def _names(definition: ir.Definition) -> tuple[str, ...]:
-    return tuple(sorted({name for _, name in members(definition)}))
+def _list_names(definition: ir.Definition) -> tuple[str, ...]:
+    return tuple(sorted({name for _, name in list_members(definition)}))
 
 
-def variants(definition: ir.Definition) -> Iterator[tuple[str, str]]:
-    """The types of a union by tag, and that of unknown tags by none."""
+def find_variants(definition: ir.Definition) -> Iterator[tuple[str, str]]:
+    """Yield the tag and type of each variant of a union; the fallback branch has an empty tag."""
     if isinstance(definition, ir.TaggedUnion):
         yield from ((str(variant.tag), variant.type) for variant in definition.variants)
         if definition.fallback is not None:
             yield "", definition.fallback
 
 
-def members(definition: ir.Definition) -> Iterator[tuple[Kind, str]]:
-    """The fields, variants or values of a type, in their order."""
+def list_members(definition: ir.Definition) -> Iterator[tuple[Kind, str]]:
+    """Yield the fields, variants or values of a type, in order."""
     match definition:
         case ir.Record():
             for field_ in definition.fields:
@@ -87,5 +90,5 @@ def members(definition: ir.Definition) -> Iterator[tuple[Kind, str]]:
 
 
 def is_own(name: str, at: str) -> bool:
-    """Whether a definition stands in its file under the name that it has here; others are named by this project."""
+    """Whether a definition has its name from its file; other definitions are named by this project."""
     return at.partition("#")[2] in (f"/$defs/{name}", f"/definitions/{name}")

@@ -1,7 +1,8 @@
-"""The verdicts on releases: what each one that is kept changes for peers of the one before it, and the names that it has.
+"""The verdicts on releases: what each one changes for peers of the preceding one, and the names that it has.
 
-They follow from releases alone and never change, so they are data beside them, in `releases/<protocol>/verdicts.json`: whoever has the
-data reads and compares no release. A verdict holds for the bytes of two releases and for one version of the rules; any other is made anew.
+They depend on releases alone and never change, so they are stored beside them in `releases/<protocol>/verdicts.json`; with that file, no
+release has to be read or compared. A verdict is valid for the bytes of two releases and one version of the rules; otherwise it is
+recomputed.
 """
 
 from __future__ import annotations
@@ -32,8 +33,10 @@ from acpgen.publish.release_contents import TypeContents, summarize_release
 from acpgen.publish.versions import Version
 
 FEW: Final = 6
-"""As many places, types or methods are named of a change that has more. How many more is not said: a number that grows with each
-addition would be wrong where two of them are merged."""
+"""The maximum number of places, types or methods that are named for a change.
+
+The number of further ones is not shown: it grows with each addition and would be wrong where two of them are merged.
+"""
 
 Digest: TypeAlias = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 Methods: TypeAlias = dict[str, tuple[str | None, str | None] | None]
@@ -41,8 +44,9 @@ Methods: TypeAlias = dict[str, tuple[str | None, str | None] | None]
 
 
 class ChangelogEntry(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """One rule's findings with the same words: the methods, the places in messages and the types in which they stand, one more than are
-    named where there are more.
+    """The findings of one rule with the same message: their methods, places in messages, and types.
+
+    Each list is cut after one more than the number of names that are shown.
     """
 
     severity: Severity
@@ -54,8 +58,10 @@ class ChangelogEntry(Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
 
 
 class ChangelogStep(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """What a revision changes for peers of the one before it: the severities of all findings, and the changes that a message shows,
-    worst first. `failure` says why the two cannot be compared.
+    """What a revision changes for peers of the preceding one: the severities of all findings, and the non-editorial changes, worst
+    first.
+
+    `failure` is the reason why the two cannot be compared.
     """
 
     failure: str = ""
@@ -64,9 +70,10 @@ class ChangelogStep(Struct, frozen=True, omit_defaults=True, forbid_unknown_fiel
 
 
 class ReleaseVerdict(ChangelogStep, frozen=True, kw_only=True):
-    """What is known of a release: a hash of its bytes and of those of the release before it, the step from that one, and its names: the
-    params and results of its requests and notifications, and its types. In the file, a row has the names that differ from those of the
-    row before it; `None` is what is gone.
+    """The stored data on a release: the hashes of its bytes and of the preceding release's, the step from that release, and its names.
+
+    The names are the params and results of its requests and notifications, and its types. In the file, a row has only the names that
+    differ from the preceding row; `None` means removed.
     """
 
     version: str
@@ -79,7 +86,7 @@ class ReleaseVerdict(ChangelogStep, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """A release: its names, the step from the release before it, and its date (`YYYY-MM-DD`), where it is known."""
+    """A release: its names, the step from the preceding release, and its date (`YYYY-MM-DD`), empty if unknown."""
 
     verdict: ReleaseVerdict
     release: Release = field(repr=False)
@@ -91,12 +98,12 @@ class Past:
 
     @property
     def documents(self) -> Documents:
-        """Its files, read now. Raises `Faults`."""
+        """Read its files. Raises `Faults`."""
         return self.release.documents
 
 
 History: TypeAlias = "tuple[Past, ...]"
-"""The releases of a protocol that are kept, oldest first."""
+"""The releases of a protocol that the project has, oldest first."""
 
 
 class _File(Struct, forbid_unknown_fields=True):
@@ -106,13 +113,16 @@ class _File(Struct, forbid_unknown_fields=True):
 
 _HEAD: Final = ("version", "sha256", "after")
 _NAMES: Final = ("request", "notification", "types")
-"""The members of a row: those that say of which release it is, and its names."""
+"""The members of a row: those that identify the release, and its names."""
 
 _REMEDY: Final = "Restore the file, or delete it and run acpgen generate"
 
 
 def summarize(findings: Iterable[Reach], *, is_joined: bool = True) -> ChangelogStep:
-    """Summarize findings as a step: those with the same words together, or only those that are also of one place."""
+    """Summarize findings as a step.
+
+    Findings with the same severity, rule and message share an entry; unless `is_joined`, only those at the same place do.
+    """
     groups: dict[tuple[Severity, str, str, str], list[Reach]] = {}
     severities: set[Severity] = set()
     for each in findings:
@@ -120,24 +130,24 @@ def summarize(findings: Iterable[Reach], *, is_joined: bool = True) -> Changelog
         if each.severity != "editorial":
             place = "" if is_joined else each.new_at or each.old_at
             groups.setdefault((each.severity, each.rule, each.message, place), []).append(each)
-    changes = [ChangelogEntry(*key[:3], *_places(group)) for key, group in groups.items()]
+    changes = [ChangelogEntry(*key[:3], *_list_places(group)) for key, group in groups.items()]
     return ChangelogStep(
         severities=tuple(each for each in SEVERITIES if each in severities),
         changes=tuple(sorted(changes, key=lambda change: SEVERITIES.index(change.severity))),
     )
 
 
-def _places(findings: Sequence[Reach]) -> Iterator[tuple[str, ...]]:
-    """The methods, the places in messages and the types of findings, each once, and one more than are named."""
+def _list_places(findings: Sequence[Reach]) -> Iterator[tuple[str, ...]]:
+    """Yield the methods, the places in messages and the types of findings, without duplicates, each cut to `FEW` + 1."""
     methods = (each.method or "" for each in findings)
     places = (each.location for each in findings)
-    types = (_type(each.new_at) or _type(each.old_at) for each in findings)
+    types = (_find_type(each.new_at) or _find_type(each.old_at) for each in findings)
     for names in (methods, places, types):
         yield tuple(dict.fromkeys(filter(None, names)))[: FEW + 1]
 
 
-def _type(at: str) -> str:
-    """The definition in which a place lies; empty where it lies in none."""
+def _find_type(at: str) -> str:
+    """The name of the definition that contains a place; empty if none does."""
     parts = place_parts(at)
     return parts[1] if len(parts) > 1 and parts[0] in ("$defs", "definitions") else ""
 
@@ -145,39 +155,39 @@ def _type(at: str) -> str:
 # --- completing ------------------------------------------------------------------------------------------------------
 
 
-def histories(versions: Sequence[Version], material: Material) -> Mapping[str, History]:
-    """The history of each protocol of which releases are kept, and of each family whose versions are. Raises `Faults`."""
-    found: dict[str, History] = {}
+def read_histories(versions: Sequence[Version], material: Material) -> Mapping[str, History]:
+    """Read the history of each protocol that has releases, and of each family of versions that has. Raises `Faults`."""
+    histories: dict[str, History] = {}
     faults: list[Fault] = []
     for name in dict.fromkeys(name for version in versions for name in (version.protocol.name, version.family)):
-        given = material.releases.get(name)
-        if given is None or not given.releases:
+        releases = material.releases.get(name)
+        if releases is None or not releases.releases:
             continue
         try:
-            known = evaluate(given)
+            verdicts = evaluate(releases)
         except Faults as caught:
             faults.extend(caught.faults)
             continue
-        found[name] = tuple(
-            Past(each, release, given.dates.get(release.version, ""))
-            for each, release in zip(known, given.releases, strict=True)
+        histories[name] = tuple(
+            Past(each, release, releases.dates.get(release.version, ""))
+            for each, release in zip(verdicts, releases.releases, strict=True)
         )
     if faults:
         raise Faults(faults)
-    return found
+    return histories
 
 
 def evaluate(releases: Releases, recomputed: int | None = None) -> tuple[ReleaseVerdict, ...]:
-    """Read the verdicts on releases, oldest first, and compute those that are not known, and the one of the number `recomputed`.
+    """Read the verdicts on releases, oldest first, and compute those that are missing.
 
-    Raises `Faults`.
+    The verdict at index `recomputed` is computed even if it is stored. Raises `Faults`.
     """
-    known = _read(releases)
+    stored_verdicts = _read(releases)
     sides = _Sides(releases.releases)
     verdicts: list[ReleaseVerdict] = []
     for number, release in enumerate(releases.releases):
         digest, before = hashlib.sha256(release.content).hexdigest(), verdicts[-1].sha256 if verdicts else None
-        verdict = known.get((before, digest)) if number != recomputed else None
+        verdict = stored_verdicts.get((before, digest)) if number != recomputed else None
         if verdict is None:
             changes, names = _compare(sides, number), summarize_release(sides[number].meaning)
             step = {name: getattr(changes, name) for name in ChangelogStep.__struct_fields__}
@@ -187,7 +197,7 @@ def evaluate(releases: Releases, recomputed: int | None = None) -> tuple[Release
 
 
 def complete(files: Files, seed: bytes = b"") -> Files:
-    """Add the verdicts that are missing to the material. With a seed, compute one of the others, too. Raises `Faults`."""
+    """Add missing verdicts to the material. With a seed, also recompute one existing verdict, chosen by the seed. Raises `Faults`."""
     releases = parsed(files).releases
     recomputed: tuple[str, int] | None = None
     if seed:
@@ -205,8 +215,8 @@ def plan_updates(schema: Path, materials: Iterable[tuple[Files, Files]]) -> tupl
     """Plan the writing of the files that differ between material before and after. Raises `Faults`."""
     texts: dict[str, str] = {}
     for before, after in materials:
-        known = dict(before.files)
-        texts |= {path: content.decode() for path, content in after.files if known.get(path) != content}
+        old_files = dict(before.files)
+        texts |= {path: content.decode() for path, content in after.files if old_files.get(path) != content}
     planned: list[tuple[Tree, Change]] = []
     for path, text in texts.items():
         file = schema / path
@@ -215,13 +225,13 @@ def plan_updates(schema: Path, materials: Iterable[tuple[Files, Files]]) -> tupl
         if file.exists() and not file.is_file():
             reason, remedy = "this is not a file", "Remove it and run acpgen generate"
             raise Faults([BAD_MATERIAL(at=place(file), reason=reason, remedy=remedy)])
-        change = Change(file.parent, written=(file.name,), unchanged=(), removed=(), strays=(), shared=True)
+        change = Change(file.parent, written=(file.name,), unchanged=(), removed=(), strays=())
         planned.append((Tree(file.parent, {file.name: text}, shared=True), change))
     return tuple(planned)
 
 
 class _Sides:
-    """Releases as sides of comparisons, each read when it is asked for."""
+    """Releases as sides of comparisons, each read on first use."""
 
     def __init__(self, releases: Sequence[Release]) -> None:
         self._releases = releases
@@ -237,7 +247,7 @@ class _Sides:
 
 
 def _compare(sides: _Sides, number: int) -> ChangelogStep:
-    """What a release changes for peers of the one before it."""
+    """What a release changes for peers of the preceding one."""
     from acpgen.compat.compare import check_sides
 
     if not number:
@@ -253,7 +263,7 @@ def _compare(sides: _Sides, number: int) -> ChangelogStep:
 
 
 def _read(releases: Releases) -> Mapping[tuple[str | None, str], ReleaseVerdict]:
-    """The verdicts that are kept and hold for the rules of today, by the hashes of both releases. Raises `Faults`."""
+    """Read the stored verdicts that are valid for the current rules, by the hashes of both releases. Raises `Faults`."""
     if releases.verdicts is None:
         return {}
     at, content = releases.verdicts
@@ -266,33 +276,38 @@ def _read(releases: Releases) -> Mapping[tuple[str | None, str], ReleaseVerdict]
         reason, _, path = str(error).partition(" - at `$")
         keys = takewhile(lambda key: key != "[...]", re.findall(r"\[\.{3}\]|\w+", path))
         raise Faults([BAD_MATERIAL(at=f"{at}#{plain_pointer(*keys)}", reason=reason, remedy=_REMEDY)]) from None
-    found: dict[tuple[str | None, str], ReleaseVerdict] = {}
+    verdicts: dict[tuple[str | None, str], ReleaseVerdict] = {}
     names: dict[str, dict[str, Any]] = {name: {} for name in _NAMES}
     before: str | None = None
     for row in rows:
         if row.after != before:
             break  # a row says what differs from the one before it: behind a gap, nothing is known
-        changed = {name: names[name] | getattr(row, name) for name in _NAMES}
-        names = {name: {key: each for key, each in all_.items() if each is not None} for name, all_ in changed.items()}
-        found[before, row.sha256] = msgspec.structs.replace(row, **names)
+        merged_names = {name: names[name] | getattr(row, name) for name in _NAMES}
+        names = {
+            name: {key: each for key, each in all_.items() if each is not None} for name, all_ in merged_names.items()
+        }
+        verdicts[before, row.sha256] = msgspec.structs.replace(row, **names)
         before = row.sha256
-    return found
+    return verdicts
 
 
 def _serialize(verdicts: Iterable[ReleaseVerdict]) -> str:
-    """The file: a row for each release, with what differs from the row before it, which it names: a merge may part the two."""
+    """Serialize verdicts as a file: one row per release, with the differences from the preceding row.
+
+    Each row has the hash of the preceding release, because a merge may separate the two rows.
+    """
     rows: list[Any] = []
     before: Mapping[str, Mapping[str, Any]] = {name: {} for name in _NAMES}
     for each in verdicts:
         names = {name: getattr(each, name) for name in _NAMES}
-        changed = {name: _diff(before[name], names[name]) for name in _NAMES}
-        row = msgspec.json.decode(msgspec.json.encode(msgspec.structs.replace(each, **changed)))
+        diffs = {name: _make_diff(before[name], names[name]) for name in _NAMES}
+        row = msgspec.json.decode(msgspec.json.encode(msgspec.structs.replace(each, **diffs)))
         rows.append({key: row[key] for key in _HEAD if key in row} | row)
         before = names
-    return layout.text({"rules": VERSION, "releases": rows})
+    return layout.format_document({"rules": VERSION, "releases": rows})
 
 
-def _diff(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """What differs from what was there before; `None` is what is gone."""
-    changed = {key: value for key, value in after.items() if before.get(key) != value}
-    return dict(sorted({**changed, **dict.fromkeys(before.keys() - after.keys())}.items()))
+def _make_diff(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    """The entries that differ from those before, sorted by key; `None` means removed."""
+    changes = {key: value for key, value in after.items() if before.get(key) != value}
+    return dict(sorted({**changes, **dict.fromkeys(before.keys() - after.keys())}.items()))

@@ -1,4 +1,4 @@
-"""The pages of requirements: every one of the documents that a project follows, and what checks it."""
+"""The pages of requirements: all requirements of the documents that a project follows, and what checks each."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from acpgen.input.walk import is_array, is_object
 from acpgen.pointers import pointer_parts, resolve
 from acpgen.publish.channels import VersionPaths
 from acpgen.publish.pages import Page
-from acpgen.publish.table import (
+from acpgen.publish.requirement_table import (
     CHECKERS,
     KEEPERS,
     PEERS,
@@ -25,14 +25,23 @@ from acpgen.publish.table import (
     Requirement,
     SchemaPlaces,
     Table,
-    parse,
-    slug,
+    make_slug,
+    parse_table,
 )
 from acpgen.publish.versions import Version
 from acpgen.targets.docs.page_paths import TYPES
 from acpgen.targets.docs.templates import lay_out
 
-__all__ = ["PAGE", "addresses", "areas", "checks", "pages", "parse", "path", "words_by_id"]
+__all__ = [
+    "PAGE",
+    "describe_checks",
+    "find_page",
+    "map_addresses",
+    "map_areas",
+    "map_words",
+    "parse_table",
+    "write_pages",
+]
 
 PAGE: Final = "requirements.md"
 
@@ -47,10 +56,10 @@ _MEANINGS: Final = {
 }
 
 _WORDS: Final = 8
-"""As many words of a requirement are its anchor, if no other one begins with them."""
+"""The number of first words of a requirement that form its anchor, if no other requirement begins with them."""
 
 
-def pages(
+def write_pages(
     table: Table,
     versions: Sequence[Version],
     version_paths: VersionPaths,
@@ -58,19 +67,20 @@ def pages(
     *,
     for_site: bool = True,
 ) -> list[Page]:
-    """The pages of a table: at `PAGE` the areas, and a page for each with the requirements of its documents, and links to the
-    types and the rules of the monitor that check each; for a site, to the tests that show it.
+    """Write the pages of a table: an overview of the areas at `PAGE`, and a page for each area.
 
-    `version_paths` are the places of the versions that have pages. `rules` are the pages that tell of each rule of the monitor; none where
-    the docs do not. Raises `Faults` for a place that is not what the table says, and for a rule that the monitor does not have.
+    A page of an area has the requirements of its documents, with links to the types and monitor rules that check each, and for a site
+    the tests. `version_paths` are the page paths of versions. `rules` are the pages of the monitor rules by id, empty if the docs have
+    none. Raises `Faults` for a place that contradicts the table and for an unknown monitor rule.
     """
-    faults = list(_unfounded(table, versions, rules))
+    faults = list(_find_contradictions(table, versions, rules))
     if faults:
         raise Faults(faults)
     writer = _Writer({version.protocol.name: version for version in versions}, version_paths, rules, for_site)
-    known = addresses(table)
+    addresses = map_addresses(table)
     by_area = {
-        title: (page, [each for each in table.documents if path(each) == page]) for title, page in areas(table).items()
+        title: (page, [each for each in table.documents if find_page(each) == page])
+        for title, page in map_areas(table).items()
     }
     of_document = {each.id: [rule for rule in table.rules if rule.document == each.id] for each in table.documents}
     checkers = [
@@ -85,90 +95,90 @@ def pages(
     text = lay_out(
         "requirements",
         areas=[
-            (title, page, [rule for each in found for rule in of_document[each.id]], found)
-            for title, (page, found) in by_area.items()
+            (title, page, [rule for each in documents for rule in of_document[each.id]], documents)
+            for title, (page, documents) in by_area.items()
         ],
         documents=len(table.documents),
         rules=table.rules,
         checkers=checkers,
     )
     group, about = ("Rules", "Requirements"), "The requirements of the documents, and what checks each"
-    made = [Page(PAGE, text, (*group, "All requirements"), about=about)]
-    for title, (page, found) in by_area.items():
+    pages = [Page(PAGE, text, (*group, "All requirements"), about=about)]
+    for title, (page, documents) in by_area.items():
         text = lay_out(
             "requirements-of",
             title=title,
-            documents=found,
+            documents=documents,
             rules=of_document,
-            anchors={rule: Markdown(address.partition("#")[2]) for rule, address in known.items()},
+            anchors={rule: Markdown(address.partition("#")[2]) for rule, address in addresses.items()},
             peers=PEERS,
-            checks=checks,
-            slug=slug,
+            checks=describe_checks,
+            slug=make_slug,
             lines=writer.lines,
-            sections=_sections,
-            words=_words,
+            sections=_group_by_section,
+            words=_join_words,
             verbatim=Markdown,
             for_site=for_site,
         )
-        made.append(Page(page, text, (*group, title)))
-    return made
+        pages.append(Page(page, text, (*group, title)))
+    return pages
 
 
-def path(document: NormativeDocument) -> Markdown:
-    """The page of a document."""
+def find_page(document: NormativeDocument) -> Markdown:
+    """The path of the page of a document."""
     return Markdown(f"requirements/{identifier(document.page)}.md")
 
 
-def areas(table: Table) -> Mapping[str, Markdown]:
-    """The title and path of each page with the requirements of documents, by title."""
-    return dict(sorted((each.area or each.title, path(each)) for each in table.documents))
+def map_areas(table: Table) -> Mapping[str, Markdown]:
+    """The title and path of each page with the requirements of documents, sorted by title."""
+    return dict(sorted((each.area or each.title, find_page(each)) for each in table.documents))
 
 
-def addresses(table: Table) -> Mapping[int | str, Markdown]:
-    """The page and anchor of each requirement by its id. An anchor is made of the first words of the requirement."""
-    documents = {document.id: path(document) for document in table.documents}
-    words = {rule.id: _words(rule.says).split("-") for rule in table.rules}
-    taken = Counter(tuple(each[:_WORDS]) for each in words.values())
+def map_addresses(table: Table) -> Mapping[int | str, Markdown]:
+    """The page and anchor of each requirement by its id. An anchor consists of the first words of the requirement."""
+    documents = {document.id: find_page(document) for document in table.documents}
+    words = {rule.id: _join_words(rule.says).split("-") for rule in table.rules}
+    counts = Counter(tuple(each[:_WORDS]) for each in words.values())
     return {
-        rule.id: Markdown(f"{documents[rule.document]}#req-{'-'.join(_anchor_words(words[rule.id], taken))}")
+        rule.id: Markdown(f"{documents[rule.document]}#req-{'-'.join(_choose_anchor_words(words[rule.id], counts))}")
         for rule in table.rules
     }
 
 
-def words_by_id(table: Table) -> Mapping[int | str, tuple[str, Markdown]]:
-    """The words and the address of each requirement by its id."""
-    known = addresses(table)
-    return {rule.id: (rule.says, known[rule.id]) for rule in table.rules}
+def map_words(table: Table) -> Mapping[int | str, tuple[str, Markdown]]:
+    """The text and the address of each requirement by its id."""
+    addresses = map_addresses(table)
+    return {rule.id: (rule.says, addresses[rule.id]) for rule in table.rules}
 
 
-def _words(text: str) -> str:
-    """The words of a text as an anchor."""
+def _join_words(text: str) -> str:
+    """The words of a text, joined as an anchor."""
     return "-".join(re.findall(r"[a-z0-9]+", text.lower()))
 
 
-def _sections(rules: Iterable[Requirement]) -> list[tuple[str, list[Requirement]]]:
-    """The sections of a document in the order of their first rules."""
-    found: dict[str, list[Requirement]] = {}
+def _group_by_section(rules: Iterable[Requirement]) -> list[tuple[str, list[Requirement]]]:
+    """Group rules by section, in the order of each section's first rule."""
+    sections: dict[str, list[Requirement]] = {}
     for rule in rules:
-        found.setdefault(rule.section, []).append(rule)
-    return [*found.items()]
+        sections.setdefault(rule.section, []).append(rule)
+    return [*sections.items()]
 
 
-def _anchor_words(words: Sequence[str], taken: Mapping[tuple[str, ...], int]) -> Sequence[str]:
-    return words[:_WORDS] if taken[tuple(words[:_WORDS])] == 1 else words
+def _choose_anchor_words(words: Sequence[str], counts: Mapping[tuple[str, ...], int]) -> Sequence[str]:
+    return words[:_WORDS] if counts[tuple(words[:_WORDS])] == 1 else words
 
 
 # --- what the table claims -------------------------------------------------------------------------------------------
 
 
-def _unfounded(table: Table, versions: Sequence[Version], rules: Mapping[str, str]) -> Iterator[Fault]:
-    """What a well-formed table says and the schemas and the monitor do not bear out."""
+def _find_contradictions(table: Table, versions: Sequence[Version], rules: Mapping[str, str]) -> Iterator[Fault]:
+    """Yield a fault for each statement of a well-formed table that the schemas or the monitor contradict."""
     schemas = {version.protocol.name: version.bundle.schema for version in versions}
     for index, rule in enumerate(table.rules):
         at = f"{table.at}#/rules/{index}"
         for number, place in enumerate(rule.schema):
             for where in place.at:
-                reason = _contradicted(place, where, schemas)
+                reason = _find_contradiction(place, where, schemas)
                 if reason is not None:
                     yield BAD_MATERIAL(
                         at=f"{at}/schema/{number}", reason=reason, remedy="Correct the place or the schema"
@@ -180,8 +190,8 @@ def _unfounded(table: Table, versions: Sequence[Version], rules: Mapping[str, st
                 )
 
 
-def _contradicted(place: SchemaPlaces, where: str, schemas: Mapping[str, Any]) -> str | None:
-    """Why a place is not what the table says; `None` if it is."""
+def _find_contradiction(place: SchemaPlaces, where: str, schemas: Mapping[str, Any]) -> str | None:
+    """The reason why a place contradicts the table; `None` if it does not."""
     protocol, _, fragment = where.partition("#")
     if protocol not in schemas:
         return f"the docs hold no protocol {shown(protocol)}"
@@ -198,12 +208,12 @@ def _contradicted(place: SchemaPlaces, where: str, schemas: Mapping[str, Any]) -
     return f"{where} has {', '.join(map(shown, present))}" if present else None
 
 
-def checks(rule: Requirement) -> str:
-    """What checks or keeps a requirement, in words; empty if nothing does."""
+def describe_checks(rule: Requirement) -> str:
+    """Describe what checks or ensures a requirement; empty if nothing does."""
     keys = {"checked by": [key for key in rule.checkers if key not in KEEPERS]}
     keys["kept by"] = [key for key in rule.checkers if key in KEEPERS]
-    said = (f"{how} {', '.join(CHECKERS[key].lower() for key in found)}" for how, found in keys.items() if found)
-    text = "; ".join(said)
+    phrases = (f"{how} {', '.join(CHECKERS[key].lower() for key in group)}" for how, group in keys.items() if group)
+    text = "; ".join(phrases)
     return text[:1].upper() + text[1:]
 
 
@@ -220,12 +230,12 @@ _PHRASES: Final = {
     ("", True): ("{}", "{}", "at"),
     ("", False): ("no {}", "no {}", "at"),
 }
-"""What a place has or lacks, by the last key of its pointer: of one thing, of several, and how what holds it is joined on."""
+"""What a place has or lacks, by the last key of its pointer: singular, plural, and the preposition before what contains it."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Writer:
-    """Puts into words what checks or keeps a requirement, with links to the pages of `paths` and of the monitor's `rules`."""
+    """Describes what checks or ensures a requirement, with links to the pages of `paths` and of the monitor's `rules`."""
 
     versions: Mapping[str, Version]
     paths: VersionPaths
@@ -233,11 +243,11 @@ class _Writer:
     with_tests: bool
 
     def lines(self, rule: Requirement) -> list[tuple[str, list[Markdown]]]:
-        """What checks or keeps a requirement, or shows that: words, each with phrases."""
+        """The lines about what checks, ensures or tests a requirement: each a title with its phrases."""
         details: Mapping[str, Iterable[Markdown]] = {
             "Methods": map(partial(self._method, rule), rule.methods),
             CHECKERS["schema"]: (phrase for place in rule.schema for phrase in self._places(place)),
-            CHECKERS["validator"]: [Markdown(f"refuses by {_listed(rule.validator)}")] * bool(rule.validator),
+            CHECKERS["validator"]: [Markdown(f"refuses by {_join_names(rule.validator)}")] * bool(rule.validator),
             CHECKERS["lint"]: map(code, rule.lint),
             CHECKERS["monitor"]: map(self._rule, rule.monitor),
             CHECKERS["probe"]: map(code, rule.probe),
@@ -245,7 +255,7 @@ class _Writer:
             CHECKERS["functions"]: (code(name.replace(":", ".")) for name in rule.functions),
             "Shown by": map(code, rule.tests * self.with_tests),
         }
-        return [(title, found) for title, phrases in details.items() if (found := [*phrases])]
+        return [(title, texts) for title, phrases in details.items() if (texts := [*phrases])]
 
     def _method(self, rule: Requirement, name: str) -> Markdown:
         """A method that a rule is about, linked to its page in each protocol."""
@@ -257,13 +267,13 @@ class _Writer:
         return Markdown(f"{code(name)} ({', '.join(links)})" if links else code(name))
 
     def _rule(self, entry: str) -> Markdown:
-        """A rule of the monitor, and the word that narrows it."""
+        """A rule of the monitor with a link, and the word that narrows it."""
         name, _, word = entry.partition(":")
-        found = f"[{code(name)}](../{self.rules[name]}#{name})" if name in self.rules else code(name)
-        return Markdown(f"{found} about {code(word)}" if word else found)
+        link = f"[{code(name)}](../{self.rules[name]}#{name})" if name in self.rules else code(name)
+        return Markdown(f"{link} about {code(word)}" if word else link)
 
     def _places(self, place: SchemaPlaces) -> Iterator[Markdown]:
-        """What a schema has or lacks, a phrase for each kind of place; the same place in several protocols is listed once."""
+        """Yield a phrase for each kind of place about what schemas have or lack; the same place in several protocols shares one."""
         kinds: dict[tuple[str, str], dict[str, list[Markdown]]] = {}
         for where in place.at:
             protocol, _, fragment = where.partition("#")
@@ -275,13 +285,13 @@ class _Writer:
         for (kind, below), types in kinds.items():
             one, several, joint = _PHRASES[kind, bool(place.has)]
             words = place.has or place.lacks
-            what = (one if len(words) == 1 else several).format(_listed(words))
+            what = (one if len(words) == 1 else several).format(_join_names(words))
             holders = [f"{code(name)} ({', '.join(at)})" if name else ", ".join(at) for name, at in types.items()]
             member = f"{code(below)} of " if below else ""
             yield Markdown(f"{what} {joint} {member}{', '.join(holders)}")
 
     def _type(self, protocol: str, parts: Sequence[str]) -> Markdown:
-        """A protocol, linked to the page of the type at `parts` of its schema, and to the field if they lead to one."""
+        """A protocol name linked to the page of the type at `parts` of its schema, with the anchor of the field if they lead to one."""
         if protocol not in self.paths:
             return prose(protocol)
         types = self.paths[protocol].types
@@ -298,5 +308,5 @@ class _Writer:
         return Markdown(f"[{prose(protocol)}](../{address})")
 
 
-def _listed(names: Sequence[str]) -> Markdown:
+def _join_names(names: Sequence[str]) -> Markdown:
     return Markdown(", ".join(map(code, names)))

@@ -1,5 +1,5 @@
-"""The JSON Schemas of all versions on the site, as the target `bundle` writes them and as strict validators read them, and the page from
-which they are downloaded.
+"""The JSON Schemas of all versions on the site, as written by the target `bundle` and as read by strict validators, and their download
+page.
 """
 
 from __future__ import annotations
@@ -17,28 +17,31 @@ from acpgen.targets.python.schema import schema_text
 
 PAGE: Final = "schemas.md"
 STRICT: Final = "strict.json"
-"""Beside the pages of a version: the schema by which the strict validators of the bindings judge."""
+"""The file name of the schema that the bindings' strict validators use; it is beside the pages of a version."""
 
 
-def pages(versions: Sequence[Version]) -> list[Page]:
-    """The page, and beside the pages of each version its schema, its table of methods and its schema for strict validators."""
+def write_pages(versions: Sequence[Version]) -> list[Page]:
+    """Write the download page, and for each version its schema, its method table and its schema for strict validators."""
     files: list[Page] = []
     rows: list[Mapping[str, object]] = []
     for version in versions:
-        made = {
+        texts = {
             **bundle.render(version.protocol, version.bundle, version.settings),
             version.path(STRICT): schema_text(version.bundle),
         }
-        files += (Page(path, text) for path, text in made.items())
-        row = {path.rpartition("/")[2].partition(".")[0]: _download(version, path, text) for path, text in made.items()}
+        files += (Page(path, text) for path, text in texts.items())
+        row = {
+            path.rpartition("/")[2].partition(".")[0]: _describe_download(version, path, text)
+            for path, text in texts.items()
+        }
         rows.append({"name": version.protocol.name, "home": version.home(), **row})
     text = lay_out("schemas", path=PAGE, rows=rows)
     return [Page(PAGE, text, ("JSON Schemas",), about="Download the JSON Schemas"), *files]
 
 
-def _download(version: Version, path: str, text: str) -> dict[str, str]:
-    """A file, and the name under which a browser stores it."""
+def _describe_download(version: Version, path: str, text: str) -> dict[str, str]:
+    """The template values of a file, including the file name under which a browser saves it."""
     content = text.encode()
-    saved = ".".join((*map(identifier, version.protocol.name.split("/")), path.rpartition("/")[2]))
+    file_name = ".".join((*map(identifier, version.protocol.name.split("/")), path.rpartition("/")[2]))
     size, digest = f"{max(1, round(len(content) / 1000))} kB", hashlib.sha256(content).hexdigest()
-    return {"path": path, "saved": saved, "size": size, "digest": digest}
+    return {"path": path, "saved": file_name, "size": size, "digest": digest}

@@ -1,4 +1,4 @@
-"""The same method or type in another version of its protocol, and what differs there."""
+"""The counterpart of a method or type in another version of its protocol, and the differences."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from acpgen.targets.docs.type_text import describe_type_as_text
 from acpgen.targets.docs.version_docs import OtherVersion, OtherVersions, VersionDifference
 
 
-def other_versions(version: Version, others: Sequence[Version], version_paths: VersionPaths) -> OtherVersions:
-    """For each page of a version, the page about the same thing in every other version."""
-    found: dict[str, list[OtherVersion]] = {}
+def find_other_versions(version: Version, others: Sequence[Version], version_paths: VersionPaths) -> OtherVersions:
+    """Find for each page of a version the page on the same subject in every other version."""
+    versions_by_page: dict[str, list[OtherVersion]] = {}
     for other in others:
-        known, where = dict(matching_pages(version, other)), version_paths[other.protocol.name]
-        there = _pages(other)
-        for page in _pages(version):
-            target, differences = known.get(page, (page if page in there else None, None))
-            found.setdefault(page, []).append(
+        matches, where = dict(match_pages(version, other)), version_paths[other.protocol.name]
+        there = _list_pages(other)
+        for page in _list_pages(version):
+            target, differences = matches.get(page, (page if page in there else None, None))
+            versions_by_page.setdefault(page, []).append(
                 OtherVersion(
                     version=other.protocol.name,
                     page=other.path(where.address(target)) if target is not None else None,
@@ -32,45 +32,45 @@ def other_versions(version: Version, others: Sequence[Version], version_paths: V
                     differences=differences,
                 )
             )
-    return {page: tuple(counterparts) for page, counterparts in found.items()}
+    return {page: tuple(counterparts) for page, counterparts in versions_by_page.items()}
 
 
-def _pages(version: Version) -> Iterable[str]:
+def _list_pages(version: Version) -> Iterable[str]:
     protocol, bundle = version.protocol, version.bundle
     return docs.places(protocol, bundle, docs.page_paths(protocol, bundle))
 
 
-def matching_pages(
+def match_pages(
     here: Version, there: Version
 ) -> Iterator[tuple[str, tuple[str | None, tuple[VersionDifference, ...] | None]]]:
-    """The pages of methods and types with their counterparts and what differs."""
+    """Yield the pages of methods and types, each with its counterpart and the differences; both `None` without a counterpart."""
     pages_here, pages_there = docs.page_paths(here.protocol, here.bundle), docs.page_paths(there.protocol, there.bundle)
     for method in here.protocol.methods:
-        other = same_method(method, there.protocol)
+        other = find_same_method(method, there.protocol)
         if other is None:
             yield pages_here.methods[method.name], (None, None)
         else:
-            differences = tuple(_method_differences(here.protocol, method, there.protocol, other))
+            differences = tuple(_find_method_differences(here.protocol, method, there.protocol, other))
             yield pages_here.methods[method.name], (pages_there.methods[other.name], differences)
-    same = _same_types(here, there)
+    same = _match_types(here, there)
     for name, definition in here.protocol.definitions.items():
-        found = there.protocol.definitions.get(same.get(name, ""))
-        if found is None:
+        counterpart = there.protocol.definitions.get(same.get(name, ""))
+        if counterpart is None:
             yield pages_here.types[name], (None, None)
         else:
-            renamed = [VersionDifference("name", name, found.name)] if found.name != name else []
-            differences = (*renamed, *_differing(_facts(definition), _facts(found)))
-            yield pages_here.types[name], (pages_there.types[found.name], differences)
+            renamed = [VersionDifference("name", name, counterpart.name)] if counterpart.name != name else []
+            differences = (*renamed, *_find_differences(_list_facts(definition), _list_facts(counterpart)))
+            yield pages_here.types[name], (pages_there.types[counterpart.name], differences)
 
 
-def same_method(method: ir.Method, protocol: ir.Protocol) -> ir.Method | None:
-    """The method of another version with this name, or with a name that one of the two had before."""
+def find_same_method(method: ir.Method, protocol: ir.Protocol) -> ir.Method | None:
+    """The method of another version with the same name, or a name that one of the two had before; `None` if there is none."""
     earlier = (other for other in protocol.methods if successor(other, [method]) is not None)
     return successor(method, protocol.methods) or next(earlier, None)
 
 
-def _same_types(here: Version, there: Version) -> Mapping[str, str]:
-    """The types of one version with those of another: of one name, or of a name that one of the two had before."""
+def _match_types(here: Version, there: Version) -> Mapping[str, str]:
+    """Match the types of one version with those of another: by the same name, or a name that one of the two had before."""
     ours, theirs = (SchemaRevision(each.protocol, each.bundle) for each in (here, there))
     later, earlier = renamed_definitions(ours.definitions, theirs), renamed_definitions(theirs.definitions, ours)
     same = {name: name for name in ours.definitions if name in theirs.definitions}
@@ -80,25 +80,27 @@ def _same_types(here: Version, there: Version) -> Mapping[str, str]:
 # --- differences -----------------------------------------------------------------------------------------------------
 
 
-def _method_differences(
+def _find_method_differences(
     here: ir.Protocol, method: ir.Method, there: ir.Protocol, other: ir.Method
 ) -> Iterator[VersionDifference]:
-    yield from _differing(_about(method), _about(other))
+    yield from _find_differences(_describe_method(method), _describe_method(other))
     for part, mine, theirs in (("params", method.params, other.params), ("result", method.result, other.result)):
         yield from (
             VersionDifference(f"{part}.{row.what}" if row.what else part, row.here, row.there)
-            for row in _differing(_facts(here.definitions.get(mine or "")), _facts(there.definitions.get(theirs or "")))
+            for row in _find_differences(
+                _list_facts(here.definitions.get(mine or "")), _list_facts(there.definitions.get(theirs or ""))
+            )
         )
 
 
-def _differing(here: Mapping[str, str], there: Mapping[str, str]) -> Iterator[VersionDifference]:
-    """The facts that differ, those of this version first."""
+def _find_differences(here: Mapping[str, str], there: Mapping[str, str]) -> Iterator[VersionDifference]:
+    """Yield the facts that differ, those of this version first."""
     for what in dict.fromkeys((*here, *there)):
         if here.get(what) != there.get(what):
             yield VersionDifference(what, here.get(what, ""), there.get(what, ""))
 
 
-def _about(method: ir.Method) -> Mapping[str, str]:
+def _describe_method(method: ir.Method) -> Mapping[str, str]:
     facts = {
         "name": method.name,
         "kind": method.kind,
@@ -111,15 +113,15 @@ def _about(method: ir.Method) -> Mapping[str, str]:
     return {what: text for what, text in facts.items() if text}
 
 
-def _facts(definition: ir.Definition | None) -> Mapping[str, str]:
-    """What a definition says, a line for each member; the empty name stands for the whole."""
+def _list_facts(definition: ir.Definition | None) -> Mapping[str, str]:
+    """The facts of a definition: a text for each member by its name; other keys are for the whole definition."""
     match definition:
         case None:
             return {}
         case ir.Record():
-            return {field.name: _field(field) for field in definition.fields}
+            return {field.name: _describe_field(field) for field in definition.fields}
         case ir.TaggedUnion():
-            facts = {str(variant.tag): _variant(variant) for variant in definition.variants}
+            facts = {str(variant.tag): _describe_variant(variant) for variant in definition.variants}
             return {"unknown tags": definition.openness, **facts}
         case ir.Enum():
             return {"unknown values": definition.openness, **{str(item.value): "value" for item in definition.values}}
@@ -129,7 +131,7 @@ def _facts(definition: ir.Definition | None) -> Mapping[str, str]:
             assert_never(definition)
 
 
-def _field(field: ir.Field) -> str:
+def _describe_field(field: ir.Field) -> str:
     parts = [describe_type_as_text(field.type), "required" if field.required else "optional"]
     if field.null is not None:
         parts.append(f"null {field.null}" if field.null == "clears" else "null means omitted")
@@ -151,7 +153,7 @@ def _field(field: ir.Field) -> str:
     return ", ".join(parts)
 
 
-def _variant(variant: ir.Variant) -> str:
+def _describe_variant(variant: ir.Variant) -> str:
     parts = [variant.body or "variant"]
     if variant.capability is not None:
         parts.append(f"needs {variant.capability.partition(':')[2]}")

@@ -1,4 +1,4 @@
-"""Protocol versions whose docs are made together, and how they follow one another."""
+"""Protocol versions whose docs are made together, and their order of succession."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from acpgen.targets.interface import Settings
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Version:
-    """One protocol version whose docs are to be made. `at` turns a place in its files into one that users can open; `extends` is the name
-    of the version to whose files its own add, empty if there is none.
+    """A protocol version whose docs are to be made.
 
-    It equals itself alone: to Python, schemas are equal in which one says 1 and the other `true`.
+    `at` converts a place in its files to one that users can open; `extends` is the name of the version that it extends, empty if there
+    is none. Compared by identity: Python considers schemas equal if one has `1` where the other has `true`.
     """
 
     protocol: ir.Protocol
@@ -28,33 +28,33 @@ class Version:
 
     @property
     def last(self) -> str:
-        """What tells it from the other versions: `v1` of `acp/v1`."""
+        """The part of the name that distinguishes it from other versions: `v1` of `acp/v1`."""
         return self.protocol.name.rpartition("/")[2]
 
     @property
     def family(self) -> str:
-        """What its versions have in common: `acp` of `acp/v1`."""
+        """The part of the name that all versions share: `acp` of `acp/v1`."""
         return self.protocol.name.rpartition("/")[0] or self.protocol.name
 
     def home(self) -> str:
         return self.path(INDEX)
 
     def beside(self, page: str) -> str:
-        """A page about all versions of its protocol, as seen from the folder above."""
+        """The path of a page about all versions of the protocol, relative to the docs root."""
         return f"{self.family}/{page}"
 
     def path(self, page: str) -> str:
-        """A page as seen from the folder above all versions, or the address of a part of one."""
+        """The path of a page, or the address of a part of it, relative to the docs root."""
         return posixpath.normpath(posixpath.join(self.settings.prefix, page))
 
 
-def extended(version: Version, versions: Sequence[Version]) -> Version | None:
-    """The version that one extends, if it is one of these."""
+def find_extended(version: Version, versions: Sequence[Version]) -> Version | None:
+    """The version that this one extends; `None` if it is not among `versions`."""
     return next((other for other in versions if version.extends and other.protocol.name == version.extends), None)
 
 
-def successions(versions: Sequence[Version]) -> Iterator[tuple[Version, Version]]:
-    """Versions of one protocol that follow one another, in the order given."""
+def find_successions(versions: Sequence[Version]) -> Iterator[tuple[Version, Version]]:
+    """Yield each version with the next one of the same protocol, in the order given."""
     for index, old in enumerate(versions):
         new = next((other for other in versions[index + 1 :] if other.family == old.family), None)
         if new is not None:

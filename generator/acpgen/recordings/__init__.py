@@ -1,7 +1,7 @@
-"""Many recordings at once: a verdict on each, made anywhere, and one summary of them all, made in any order.
+"""Many recordings at once: a verdict for each, computed anywhere, and one summary, merged in any order.
 
-`judge` is a function of a recording and a standard; what it takes and gives is small and can be pickled. `summarise` takes verdicts and
-summaries of others, so that each process of an engine summarises its share.
+`judge` is a function of a recording and a standard; its arguments and results are small and can be pickled. `summarise` takes verdicts
+and summaries, so that each worker can summarise its share.
 """
 
 from acpgen.recordings.criteria import Standard

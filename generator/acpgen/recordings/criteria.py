@@ -1,4 +1,4 @@
-"""What recordings are judged by, in words that can be sent to another process."""
+"""What recordings are judged by, in a form that can be sent to another process."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Standard:
-    """How to judge: by which protocols (names or schema files; without any, ACP as `initialize` says), as conversations or line by line.
+    """How to judge: the protocols (names or schema files; by default ACP as negotiated by `initialize`), and whether as conversations or
+    line by line.
 
-    `sender` is who sent the lines that do not say it, where they are judged one by one. `methods` is a profile and `references` are what
-    addresses mean, both as the options `--methods` and `--ref` take them.
+    `sender` is that of lines that name none, if they are judged one by one. `methods` is a profile and `references` say what URIs
+    denote, both in the form of the options `--methods` and `--ref`.
     """
 
     protocols: tuple[str, ...] = ()
@@ -37,7 +38,7 @@ class Standard:
     references: tuple[str, ...] = ()
 
     def versions(self) -> list[Strict]:
-        """The validators, made once in each process. Raises `Faults`, also for a sender that the protocol does not have."""
+        """The validators, built once per process. Raises `Faults`, also for a sender that the protocol does not have."""
         versions = _versions(self.protocols, self.methods, self.references)
         sides = versions[0].contract.peers
         if self.sender is not None and self.sender not in sides:
@@ -47,15 +48,15 @@ class Standard:
         return versions
 
     def judge_lines(self, lines: Iterable[Line]) -> Iterator[validate.LineVerdict]:
-        """The verdict on each line, and in a conversation one at its end. Raises `Faults`."""
-        versions, fixed = self.versions(), bool(self.protocols)
+        """Yield the verdict of each line, and in a conversation one at its end. Raises `Faults`."""
+        versions, is_fixed = self.versions(), bool(self.protocols)
         if self.is_session:
-            return validate.conversation(lines, validators.monitor(versions, fixed=fixed))
+            return validate.judge_conversation(lines, validators.make_monitor(versions, fixed=is_fixed))
         by_version = {strict.contract.version: strict for strict in versions}
-        return validate.judge_lines(lines, by_version, self.sender, fixed=fixed)
+        return validate.judge_lines(lines, by_version, self.sender, fixed=is_fixed)
 
     def digest(self) -> str:
-        """A hash of all that a verdict depends on beside the recording: this, the schemas, and the code that judges."""
+        """A hash of everything that a verdict depends on beside the recording: this, the schemas, and the code."""
         schemas = [strict.schema for strict in self.versions()]
         content = json.dumps([asdict(self), schemas], sort_keys=True, default=str)  # numbers that no double equals
         return hashlib.sha256(f"{all_code().digest}\0{content}".encode(errors="surrogatepass")).hexdigest()
@@ -64,4 +65,4 @@ class Standard:
 @cache
 def _versions(protocols: tuple[str, ...], methods: str | None, references: tuple[str, ...]) -> list[Strict]:
     profile = None if methods is None else config.find_profile(methods)
-    return validators.versions(protocols, config.references(references, Path.cwd()), profile)
+    return validators.read_versions(protocols, config.references(references, Path.cwd()), profile)

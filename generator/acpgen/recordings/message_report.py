@@ -1,4 +1,4 @@
-"""What `acpgen validate` found as a report that every format writes: the first message of each kind that is wrong or was not judged."""
+"""The findings of `acpgen validate` as a report for all formats: the first message of each kind that is wrong or was not judged."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from acpgen.recordings.verdict import Verdict
 
 MOST: Final = 1000
-"""Kinds of wrong messages that a report names; lines of further kinds are counted."""
+"""The maximum number of kinds of wrong messages in a report; lines of further kinds are counted."""
 
 _SEVERITIES: Final = {"must": "MUST", "should": "SHOULD", "note": "note"}
 _SENTENCES: Final = {
@@ -27,14 +27,14 @@ _SENTENCES: Final = {
 
 @dataclass(slots=True)
 class MessageDiagnostics:
-    """Collects what is wrong, a diagnostic for the first of each kind. `allowed`: what was not judged does not fail."""
+    """Collects diagnostics, one for the first of each kind. `allowed`: unjudged lines do not fail."""
 
     allowed: bool = False
     left_out: int = 0
     _kinds: dict[Hashable, list[Diagnostic]] = field(default_factory=dict[Hashable, list[Diagnostic]])
 
     def add_line(self, file: str, verdict: LineVerdict) -> None:
-        """Take the verdict on a line of a file."""
+        """Add the verdict of a line of a file."""
         if verdict.is_judged and not verdict.problems:
             return
         earlier = self._kinds.get(verdict.mark)
@@ -44,7 +44,7 @@ class MessageDiagnostics:
             self._keep(verdict.mark, [*self._of_line(file, verdict)])
 
     def add_recording(self, verdict: Verdict) -> None:
-        """Take the verdict on a recording: the kinds that it names, and why it was not read to the end."""
+        """Add the verdict of a recording: the kinds that it names, and why it was not read to the end."""
         for each in verdict.findings:
             severity = _SEVERITIES.get(each.level, "error") if each.rule else "not judged"
             place = SourceLocation(each.file, each.line)
@@ -56,7 +56,7 @@ class MessageDiagnostics:
     def report(
         self, files: Sequence[str], right: int = 0, wrong: int = 0, not_judged: int = 0, *, is_judged: bool = False
     ) -> DiagnosticReport:
-        """The report on all that was taken from these files, which have so many lines that are right, wrong and not judged."""
+        """The report on everything that was added from these files, with these numbers of lines."""
         verdict = "wrong" if wrong else "right" if is_judged else "not judged"
         diagnostics = tuple(each for group in self._kinds.values() for each in group)
         summary = f"{counted(right, 'line')} right, {wrong} wrong, {not_judged} not judged"
@@ -95,7 +95,7 @@ class MessageDiagnostics:
             diagnostic = self._make_diagnostic(each.rule, _SEVERITIES.get(each.level, "error"), each.sentence, place)
             message = f"{each.pointer}: {each.sentence}" if each.pointer else each.sentence
             properties = {**diagnostic.properties, "pointer": each.pointer}
-            yield replace(diagnostic, message=message, subject=who, details=_cited(each), properties=properties)
+            yield replace(diagnostic, message=message, subject=who, details=_cite(each), properties=properties)
         if verdict.note and all(each.sentence != verdict.note for each in verdict.problems):
             yield replace(self._make_diagnostic("not-judged", "not judged", verdict.note, place), subject=who)
 
@@ -109,7 +109,7 @@ class MessageDiagnostics:
         )
 
 
-def _cited(problem: LineProblem) -> tuple[str, ...]:
+def _cite(problem: LineProblem) -> tuple[str, ...]:
     from acpgen.messages import validators
 
-    return (f"Requirements: {validators.cited(problem.requirements)}.",) if problem.requirements else ()
+    return (f"Requirements: {validators.cite_requirements(problem.requirements)}.",) if problem.requirements else ()

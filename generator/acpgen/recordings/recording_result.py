@@ -12,7 +12,7 @@ from jiter import from_json
 from acpgen.errors import Faults, visible
 from acpgen.input.walk import is_object
 from acpgen.messages import validate
-from acpgen.messages.recording import Line, unrecorded
+from acpgen.messages.recording import Line, write_gap
 from acpgen.recordings import stores
 from acpgen.recordings.criteria import Standard
 from acpgen.recordings.stores import File, Recording
@@ -21,34 +21,34 @@ from acpgen.recordings.verdict import MOST_FINDINGS, Finding, RuleKey, Verdict
 _LONGEST_NAME: Final = 100
 _LONGEST_TEXT: Final = 1000
 _MOST_LOOKED_AT: Final = 100
-"""Lines in which a handshake is looked for. It comes first, and later lines may hold the word."""
+"""The number of lines in which a handshake is looked for. It comes first, and later lines may contain the word."""
 
 ACP: Final = Standard()
 
 
 def judge(recording: Recording | str, standard: Standard = ACP) -> Verdict:
-    """The verdict on a recording, or on the file at a path or URL. It depends on the recording and the standard alone.
+    """Judge a recording, or the file at a path or URL. The verdict depends only on the recording and the standard.
 
-    Where a file cannot be read, or the judging itself fails, the verdict says so in `failure`. Raises `Faults` where the standard names
-    what there is not.
+    If a file cannot be read, or judging itself fails, the verdict says so in `failure`. Raises `Faults` if the standard names something
+    that does not exist.
     """
     if isinstance(recording, str):
         recording = Recording((File(recording),))
     reading = _Reading(recording, standard.versions()[0].contract.peers)
     verdicts = standard.judge_lines(reading.lines())
-    gathered = _Gathered(reading)
+    tally = _Gathered(reading)
     failure = ""
     try:
         for verdict in verdicts:
-            gathered.add(verdict)
+            tally.add(verdict)
     except Exception as error:  # noqa: BLE001 - one recording must not end the judging of all
-        failure = f"acpgen failed here, which is a defect of it: {stores.reason_of(error)}"
-    return gathered.verdict(recording.name, reading.failure or failure)
+        failure = f"acpgen failed here, which is a defect of it: {stores.describe_reason(error)}"
+    return tally.verdict(recording.name, reading.failure or failure)
 
 
 @dataclass(slots=True)
 class _Reading:
-    """The lines of a recording's files, numbered through, and what was learned while they were read."""
+    """The lines of a recording's files with consecutive numbers, and what was learned while reading."""
 
     recording: Recording
     sides: tuple[str, ...]
@@ -59,15 +59,15 @@ class _Reading:
     _starts: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
 
     def lines(self) -> Iterator[Line]:
-        """Each line until the end, or until something cannot be read."""
+        """Yield each line until the end, or until something cannot be read."""
         before = 0
         for index, file in enumerate(self.recording.files):
             self._starts.append((before, file.name))
             if index in self.recording.missing:
-                yield from (Line(before + 1, unrecorded(side, ""), self.size) for side in self.sides)
+                yield from (Line(before + 1, write_gap(side, ""), self.size) for side in self.sides)
             start, last = self.size, before
             try:
-                for line in stores.lines(file.name):
+                for line in stores.read_lines(file.name):
                     last, self.size = before + line.number, start + line.end
                     if last <= _MOST_LOOKED_AT and b'"protocolVersion"' in line.content:
                         self._look(line.content)
@@ -83,7 +83,7 @@ class _Reading:
         return name, number - start
 
     def _look(self, content: bytes) -> None:
-        """Note which programs a handshake names."""
+        """Record which programs a handshake names."""
         try:
             value = from_json(content, allow_inf_nan=False)
         except ValueError:
@@ -92,14 +92,14 @@ class _Reading:
         if not is_object(message):
             return
         if not self.client and message.get("method") == "initialize":
-            self.client = _program(message.get("params"))
+            self.client = _open_program(message.get("params"))
         elif not self.agent and "result" in message:
-            self.agent = _program(message["result"])
+            self.agent = _open_program(message["result"])
 
 
 @dataclass(slots=True)
 class _Gathered:
-    """Verdicts on lines, as they are counted and told."""
+    """The counts and first findings of verdicts on lines."""
 
     reading: _Reading
     lines: Counter[str] = field(default_factory=Counter[str])
@@ -114,7 +114,7 @@ class _Gathered:
             self.rules[RuleKey(problem.rule, problem.level)] += problem.count
         if verdict.counts_as in ("wrong", "not judged") and len(self.first) < MOST_FINDINGS:
             file, line = self.reading.place(verdict.line)
-            text = visible(validate.as_text(replace(verdict, line=line)))
+            text = visible(validate.write_text(replace(verdict, line=line)))
             broken = next((each for each in verdict.problems if each.level != "note"), None)
             rule = ("", "") if broken is None else (broken.rule, broken.level)
             self.first.setdefault(verdict.mark, Finding(file, line, _cut(text, _LONGEST_TEXT), *rule))
@@ -134,17 +134,17 @@ class _Gathered:
         )
 
 
-def _program(body: object) -> str:
-    """Name and version of the program that speaks, as a handshake gives them: `info`, or `agentInfo`, `clientInfo` and their like."""
+def _open_program(body: object) -> str:
+    """Name and version of the program in a handshake: from `info`, or `agentInfo`, `clientInfo` and the like."""
     if not is_object(body):
         return ""
     for key, value in body.items():
         if key.lower().endswith("info") and is_object(value) and isinstance(value.get("name"), str):
-            return _cut(visible(f"{value['name']} {_version(value)}".strip()), _LONGEST_NAME)
+            return _cut(visible(f"{value['name']} {_find_version(value)}".strip()), _LONGEST_NAME)
     return ""
 
 
-def _version(info: Mapping[str, Any]) -> str:
+def _find_version(info: Mapping[str, Any]) -> str:
     return info["version"] if isinstance(info.get("version"), str) else ""
 
 

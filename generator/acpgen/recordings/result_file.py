@@ -1,4 +1,4 @@
-"""Verdicts that a run has reached, in a file, so that the next run need not reach them again."""
+"""A file with the verdicts of a run, so that the next run can reuse them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from acpgen.errors import Faults
 from acpgen.input.load import place
 from acpgen.input.walk import is_object
 from acpgen.messages.faults import NOT_CREATED, OTHER_RESULTS
-from acpgen.messages.recording import reason_of
+from acpgen.messages.recording import describe_reason
 from acpgen.recordings.stores import File, Recording
 from acpgen.recordings.verdict import Verdict
 
@@ -21,11 +21,10 @@ _FORM: Final = "acpgen validate, results 1"
 
 
 class Results:
-    """A file of results, one JSON value a line: what was judged by, then a recording and its verdict each.
+    """A file of results, one JSON value per line: the standard, then a recording and its verdict each.
 
-    A recording counts as the same while its files have the same names, sizes and versions. A verdict that failed is not kept: the next run
-    tries again. What follows the last whole line is left of a run that was ended, and is cut off. Raises `Faults` for a file of another
-    kind, or of another standard.
+    A recording is unchanged while its files have the same names, sizes and versions. Failed verdicts are not stored, so the next run
+    retries. A partial last line of an interrupted run is cut off. Raises `Faults` for a file of another kind or another standard.
     """
 
     def __init__(self, path: Path, standard: str) -> None:
@@ -35,7 +34,7 @@ class Results:
         try:
             self._file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+b")
         except (OSError, ValueError) as error:
-            raise Faults([NOT_CREATED(at=place(path), reason=reason_of(error))]) from None
+            raise Faults([NOT_CREATED(at=place(path), reason=describe_reason(error))]) from None
         with contextlib.ExitStack() as on_failure:
             on_failure.callback(self._file.close)
             self._read(standard)
@@ -44,11 +43,11 @@ class Results:
             self._write(head)
 
     def find(self, recording: Recording) -> Verdict | None:
-        """The verdict on a recording that has not changed since."""
+        """The stored verdict of an unchanged recording."""
         return self._known.get(_key(recording))
 
     def keep(self, recording: Recording, verdict: Verdict) -> None:
-        """Write a verdict down. Raises `OSError`."""
+        """Store a verdict. Raises `OSError`."""
         if not verdict.failure:
             self._write(json.dumps({"files": _rows(recording), "verdict": verdict.as_json()}))
 

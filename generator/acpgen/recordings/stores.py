@@ -1,4 +1,4 @@
-"""Where recordings lie: files and folders of this machine, or any store that `fsspec` knows, plain or compressed."""
+"""Locations of recordings: local files and folders, or any store that `fsspec` supports, plain or compressed."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ else:
     from backports import zstd
 
 ENDINGS: Final = (".jsonl", ".ndjson")
-"""How the names of recordings end in a folder, but for the ending of a compression."""
+"""The endings of recordings in a folder, before the ending of a compression."""
 
 COMPRESSED: Final = (".gz", ".zst")
-"""Endings of compressed files."""
+"""The endings of compressed files."""
 
 MOST_TIMES: Final = 200
-"""How many times its stored bytes a compressed file may hold. Recorded conversations are 5 to 50 times theirs."""
+"""The maximum ratio of decompressed to stored bytes. Recorded conversations reach 5 to 50."""
 
 ALWAYS: Final = 16 << 20
-"""Bytes that any compressed file may hold."""
+"""The number of bytes that any compressed file may decompress to."""
 
 _BUFFER: Final = 1 << 16
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
@@ -44,7 +44,7 @@ _FIRST_LINE: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file of a recording: path or URL, bytes as they are stored, and what tells it from the same file with other content."""
+    """A file of a recording: path or URL, stored size, and what distinguishes it from the same file with other content."""
 
     name: str
     size: int = 0
@@ -53,9 +53,9 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A recorded conversation: a file, or several one after the other where `acpgen tap --max-size` began new ones.
+    """A recorded conversation: one file, or several in sequence after `acpgen tap --max-size` rotated them.
 
-    `missing` are the files, by their index, before which there was something that is not here any more.
+    `missing` are the indices of files before which earlier ones are gone.
     """
 
     files: tuple[File, ...]
@@ -68,13 +68,13 @@ class Recording:
 
     @property
     def size(self) -> int:
-        """Bytes as they are stored."""
+        """The number of stored bytes."""
         return sum(file.size for file in self.files)
 
 
 @dataclass(frozen=True, slots=True)
 class FoundRecordings:
-    """What names lead to: recordings, and how many files of their folders are none by their ending."""
+    """The recordings that names lead to, and the number of other files in their folders."""
 
     recordings: tuple[Recording, ...]
     others: int = 0
@@ -88,39 +88,40 @@ def is_one(name: str) -> bool:
 
 
 def find(names: Iterable[str]) -> FoundRecordings:
-    """The recordings that names mean, in order and each once: files, folders with all below, patterns such as `logs/**/*.jsonl`, URLs.
+    """Find the recordings that names mean, in order and each once: files, folders with everything below, patterns such as
+    `logs/**/*.jsonl`, URLs.
 
-    Folders and patterns give what has one of `ENDINGS`, a file is taken whatever it is called. Raises `Faults` where a name leads nowhere
-    or to no recording.
+    Folders and patterns yield files with one of `ENDINGS`; a named file is taken whatever its ending. Raises `Faults` if a name leads
+    nowhere or to no recording.
     """
     files: dict[str, File] = {}
     others, faults = 0, list[Fault]()
     for name in names:
         try:
-            listed, is_listing = _listed(name)
+            entries, is_listing = _list_recordings(name)
         except FileNotFoundError:
             faults.append(NOT_FOUND(at=name))
             continue
         except Exception as error:  # noqa: BLE001 - each store has errors of its own
-            faults.append(UNREADABLE(at=name, reason=reason_of(error)))
+            faults.append(UNREADABLE(at=name, reason=describe_reason(error)))
             continue
-        taken = [file for file in listed if not is_listing or _ending(file.name) is not None]
-        others += len(listed) - len(taken)
-        if not taken:
+        selection = [file for file in entries if not is_listing or _find_ending(file.name) is not None]
+        others += len(entries) - len(selection)
+        if not selection:
             faults.append(NO_RECORDINGS(at=name))
-        files.update((file.name, file) for file in taken)
+        files.update((file.name, file) for file in selection)
     if faults:
         raise Faults(faults)
     return FoundRecordings(tuple(_join_files(files)), others)
 
 
-def opened(name: str) -> io.BufferedReader:
-    """The content of a file, decompressed as its ending says. Raises whatever the store and the decompression raise.
+def open_recording(name: str) -> io.BufferedReader:
+    """Open a file, decompressed according to its ending. Raises the errors of the store and the decompression.
 
-    What ends in the middle of compressed data raises `EOFError` when it is read, and `Faults` where it is larger than `MOST_TIMES` and
-    `ALWAYS` allow. Several compressed parts are one content.
+    Reading truncated compressed data raises `EOFError`; data beyond `MOST_TIMES` and `ALWAYS` raises `Faults`. Several compressed parts
+    are one content.
     """
-    system, path = _system(name)
+    system, path = _open_system(name)
     if not _URL.match(name) and not Path(path).is_file():
         raise OSError("this is not a regular file")
     stored = cast("BinaryIO", system.open(path, "rb"))
@@ -132,22 +133,22 @@ def opened(name: str) -> io.BufferedReader:
 
 
 def is_compressed(name: str) -> bool:
-    """Whether a file is decompressed, as its name says."""
+    """Whether a file is decompressed, by its name."""
     return name.endswith(COMPRESSED)
 
 
-def lines(name: str) -> Iterator[Line]:
-    """The lines of a file. Raises `Faults` where it cannot be opened, and where it cannot be read any further."""
+def read_lines(name: str) -> Iterator[Line]:
+    """Yield the lines of a file. Raises `Faults` if it cannot be opened, or read any further."""
     try:
-        with opened(name) as stream:
-            yield from recording.lines(stream)
+        with open_recording(name) as stream:
+            yield from recording.read_lines(stream)
     except Faults:
         raise
     except Exception as error:  # noqa: BLE001 - each store has errors of its own
-        raise Faults([UNREADABLE(at=name, reason=reason_of(error))]) from None
+        raise Faults([UNREADABLE(at=name, reason=describe_reason(error))]) from None
 
 
-def reason_of(error: Exception) -> str:
+def describe_reason(error: Exception) -> str:
     """An error of a store, as the end of a sentence."""
     if isinstance(error, ImportError):
         return f"a package is missing: {error}"
@@ -156,7 +157,7 @@ def reason_of(error: Exception) -> str:
 
 
 class _Plain(io.RawIOBase):
-    """The bytes of a file as they are stored."""
+    """The bytes of a file as stored."""
 
     def __init__(self, stored: BinaryIO) -> None:
         self.stored = stored
@@ -178,7 +179,7 @@ class _Plain(io.RawIOBase):
 
 
 class _Decompressed(_Plain):
-    """What a file holds, as long as it is not many times what was read of it."""
+    """The decompressed content of a file, up to a multiple of the bytes read from it."""
 
     def __init__(self, name: str, stored: BinaryIO, content: io.BufferedIOBase) -> None:
         super().__init__(stored)
@@ -193,89 +194,89 @@ class _Decompressed(_Plain):
         return content
 
 
-def _listed(name: str) -> tuple[list[File], bool]:
-    """The files that a name means, and whether they were looked for rather than named."""
-    system, path = _system(name)
+def _list_recordings(name: str) -> tuple[list[File], bool]:
+    """The files that a name means, and whether they were searched, not named."""
+    system, path = _open_system(name)
     if _PATTERN.search(path) and not system.exists(path):
         rows = {at: row for at, row in system.glob(path, detail=True).items() if row["type"] != "directory"}
         if not rows:
             raise FileNotFoundError
-        return _files(system, name, rows), True
+        return _list_files(system, name, rows), True
     if system.isdir(path):
-        return _files(system, name, system.find(path, detail=True)), True
-    return _files(system, name, {path: system.info(path)}), False
+        return _list_files(system, name, system.find(path, detail=True)), True
+    return _list_files(system, name, {path: system.info(path)}), False
 
 
-def _files(system: Any, name: str, rows: Mapping[str, Mapping[str, Any]]) -> list[File]:
-    """Rows of a store's listing, named as the given name is: relative where it is, with its protocol where it has one."""
+def _list_files(system: Any, name: str, rows: Mapping[str, Mapping[str, Any]]) -> list[File]:
+    """The rows of a store's listing, named like the given name: relative if it is, with its protocol if it has one."""
     files = list[File]()
     for path, row in sorted(rows.items()):
         version = next((str(row[key]) for key in ("ETag", "etag", "md5", "mtime", "last_modified") if row.get(key)), "")
-        shown = str(system.unstrip_protocol(path)) if _URL.match(name) else _shown(name, path)
-        files.append(File(shown, int(row.get("size") or 0), version))
+        label = str(system.unstrip_protocol(path)) if _URL.match(name) else _shorten(name, path)
+        files.append(File(label, int(row.get("size") or 0), version))
     return files
 
 
-def _shown(name: str, path: str) -> str:
-    """An absolute path of this machine, as a person who gave `name` would write it."""
+def _shorten(name: str, path: str) -> str:
+    """An absolute local path in the form of `name`."""
     return path if Path(name).is_absolute() else os.path.relpath(path)
 
 
 def _join_files(files: dict[str, File]) -> Iterator[Recording]:
-    """Recordings of files: `talk.1.jsonl` continues `talk.jsonl`, if it does not begin a conversation itself.
+    """Join files to recordings: `talk.1.jsonl` continues `talk.jsonl`, unless it begins a conversation itself.
 
-    Where the one before it is gone, as `--max-files` removes the oldest, something is missing.
+    If the one before it is gone, since `--max-files` removes the oldest, something is missing.
     """
     numbered: dict[str, list[int]] = {}
     for name in files:
-        first, number = _numbered(name)
+        first, number = _find_number(name)
         numbered.setdefault(first, []).append(number)
     for first, numbers in numbered.items():
         parts = list[tuple[int, File]]()
         for number in sorted(numbers):
-            name = _name(first, number)
-            if parts and (not number or _begins(name)):
-                yield _recording(parts)
+            name = _find_name(first, number)
+            if parts and (not number or _read_beginning(name)):
+                yield _make_recording(parts)
                 parts = []
             parts.append((number, files[name]))
-        yield _recording(parts)
+        yield _make_recording(parts)
 
 
-def _recording(parts: list[tuple[int, File]]) -> Recording:
+def _make_recording(parts: list[tuple[int, File]]) -> Recording:
     numbers = [number for number, _ in parts]
     gaps = [index for index in range(1, len(parts)) if numbers[index] != numbers[index - 1] + 1]
-    is_cut = bool(numbers[0]) and not _begins(parts[0][1].name)
+    is_cut = bool(numbers[0]) and not _read_beginning(parts[0][1].name)
     return Recording(tuple(file for _, file in parts), (*[0] * is_cut, *gaps))
 
 
-def _numbered(name: str) -> tuple[str, int]:
-    """The first file of the recording that a name belongs to, and the number in it; 0 is that file itself."""
-    ending = _ending(name)
+def _find_number(name: str) -> tuple[str, int]:
+    """The first file of the recording that a name belongs to, and its number in it; 0 is that file itself."""
+    ending = _find_ending(name)
     piece = _PIECE.fullmatch(name.removesuffix(ending)) if ending else None
     return (f"{piece['stem']}{ending}", int(piece["number"])) if piece else (name, 0)
 
 
-def _name(first: str, number: int) -> str:
-    ending = _ending(first) or ""
+def _find_name(first: str, number: int) -> str:
+    ending = _find_ending(first) or ""
     return f"{first.removesuffix(ending)}.{number}{ending}" if number else first
 
 
-def _begins(name: str) -> bool:
+def _read_beginning(name: str) -> bool:
     """Whether a file begins with a handshake, and so is a conversation of its own."""
     try:
-        with opened(name) as stream:
+        with open_recording(name) as stream:
             return b'"initialize"' in stream.readline(_FIRST_LINE)
     except Exception:  # noqa: BLE001 - it will be told when it is judged
         return True
 
 
-def _ending(name: str) -> str | None:
+def _find_ending(name: str) -> str | None:
     """The ending of a recording's name, with that of its compression."""
     return next((end + more for more in ("", *COMPRESSED) for end in ENDINGS if name.endswith(end + more)), None)
 
 
-def _system(name: str) -> tuple[Any, str]:
-    """The store that a name is in, and the path there. Raises `ImportError` where its library is not installed, `ValueError`."""
+def _open_system(name: str) -> tuple[Any, str]:
+    """The store of a name, and the path in it. Raises `ImportError` if its library is not installed, `ValueError`."""
     from fsspec.core import url_to_fs  # type: ignore[import-untyped]
     from fsspec.implementations.local import LocalFileSystem  # type: ignore[import-untyped]
 

@@ -1,4 +1,4 @@
-"""One summary of many verdicts. It is the same in whatever order and portions they are put together."""
+"""One summary of many verdicts, independent of the order and grouping of merges."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from typing import Any, Final
 from acpgen.recordings.verdict import RuleKey, Verdict
 
 MOST_PROGRAMS: Final = 1000
-"""Programs that are counted one by one. The rest is counted together: a recording says what it likes about who speaks in it."""
+"""The maximum number of programs that are counted separately; the rest is counted together, since a recording can claim any name."""
 
 MOST_WORST: Final = 20
-"""Recordings that are named for the number of their wrong lines."""
+"""The maximum number of recordings that are named for their wrong lines."""
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """Recordings of a kind: how many, how many of them have a wrong line, and how many wrong lines they have."""
+    """Recordings of a kind: their number, how many of them have a wrong line, and the number of wrong lines."""
 
     recordings: int = 0
     with_wrong: int = 0
@@ -30,19 +30,19 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class BreachCount:
     """How often a rule was broken, and in how many recordings."""
 
     times: int = 0
     recordings: int = 0
 
-    def __add__(self, other: Broken) -> Broken:
-        return Broken(self.times + other.times, self.recordings + other.recordings)
+    def __add__(self, other: BreachCount) -> BreachCount:
+        return BreachCount(self.times + other.times, self.recordings + other.recordings)
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Worst:
-    """A recording and the number of its wrong lines; those with most come first."""
+    """A recording and the number of its wrong lines; sorted descending."""
 
     rank: int
     recording: str
@@ -54,9 +54,10 @@ class Worst:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What verdicts say together. `well` recordings were judged wholly and have nothing wrong; `failed` ones could not be read to the end.
+    """The merged verdicts. `well` counts recordings that were judged completely without problems, `failed` those that could not be read
+    to the end.
 
-    `agents` has a share for each program, the empty name for recordings that name none; `other_agents` is the share of those beyond
+    `agents` has a share for each program, under an empty name for recordings that name none; `other_agents` is the share of those beyond
     `MOST_PROGRAMS`.
     """
 
@@ -69,23 +70,23 @@ class Summary:
     right: int = 0
     wrong: int = 0
     not_judged: int = 0
-    rules: Mapping[RuleKey, Broken] = field(default_factory=dict[RuleKey, Broken])
+    rules: Mapping[RuleKey, BreachCount] = field(default_factory=dict[RuleKey, BreachCount])
     agents: Mapping[str, Share] = field(default_factory=dict[str, Share])
     other_agents: Share = Share()
     worst: tuple[Worst, ...] = ()
 
     @property
     def is_judged(self) -> bool:
-        """Whether there was a recording, and each was judged wholly."""
+        """Whether there was a recording, and each was judged completely."""
         return bool(self.recordings) and not self.not_wholly_judged
 
     def as_json(self) -> dict[str, Any]:
-        """The summary as an object of JSON, in an order of its own."""
+        """The summary as a JSON object, in a fixed order."""
         rules = [
             {"rule": rule.name, "level": rule.level or None, "times": broken.times, "recordings": broken.recordings}
-            for rule, broken in by_times(self)
+            for rule, broken in sort_by_count(self)
         ]
-        agents = [{"agent": name or None} | asdict(share) for name, share in by_wrong(self)]
+        agents = [{"agent": name or None} | asdict(share) for name, share in sort_by_wrong(self)]
         return {
             "recordings": self.recordings,
             "well": self.well,
@@ -102,32 +103,32 @@ class Summary:
 
 
 def summarise(verdicts: Iterable[Verdict | Summary]) -> Summary:
-    """One summary of verdicts, and of summaries of other verdicts. The order makes no difference.
+    """Merge verdicts and summaries of other verdicts. The order makes no difference.
 
     >>> parts = [Verdict("a", right=2), Verdict("b", wrong=1), Verdict("c", right=1, failure="it ends early")]
     >>> summarise(parts) == summarise([summarise(parts[2:]), *reversed(parts[:2])])
     True
     """
     counts: Counter[str] = Counter()
-    rules: dict[RuleKey, Broken] = {}
+    rules: dict[RuleKey, BreachCount] = {}
     agents: dict[str, Share] = {}
     others = Share()
     worst: list[Worst] = []
     for one in verdicts:
-        summary = one if isinstance(one, Summary) else _of(one)
+        summary = one if isinstance(one, Summary) else _summarise_one(one)
         counts.update({name: getattr(summary, name) for name in _COUNTS})
         for rule, broken in summary.rules.items():
-            rules[rule] = rules.get(rule, Broken()) + broken
+            rules[rule] = rules.get(rule, BreachCount()) + broken
         for agent, share in summary.agents.items():
             agents[agent] = agents.get(agent, Share()) + share
         others += summary.other_agents
         if len(agents) > 2 * MOST_PROGRAMS:
-            agents, more = _bounded(agents)
+            agents, more = _cut_to_bound(agents)
             others += more
         worst.extend(summary.worst)
         if len(worst) > 100 * MOST_WORST:
             worst = sorted(worst)[:MOST_WORST]
-    agents, more = _bounded(agents)
+    agents, more = _cut_to_bound(agents)
     return Summary(
         **{name: counts[name] for name in _COUNTS},
         rules=dict(sorted(rules.items())),
@@ -137,13 +138,13 @@ def summarise(verdicts: Iterable[Verdict | Summary]) -> Summary:
     )
 
 
-def by_times(summary: Summary) -> list[tuple[RuleKey, Broken]]:
-    """The rules, those that are broken most often first."""
+def sort_by_count(summary: Summary) -> list[tuple[RuleKey, BreachCount]]:
+    """The rules, most often broken first."""
     return sorted(summary.rules.items(), key=lambda row: (-row[1].times, row[0]))
 
 
-def by_wrong(summary: Summary) -> list[tuple[str, Share]]:
-    """The agents, those with most wrong lines first."""
+def sort_by_wrong(summary: Summary) -> list[tuple[str, Share]]:
+    """The agents, most wrong lines first."""
     return sorted(summary.agents.items(), key=lambda row: (-row[1].wrong, -row[1].recordings, row[0]))
 
 
@@ -153,7 +154,7 @@ _COUNTS: Final = (
 )
 
 
-def _of(verdict: Verdict) -> Summary:
+def _summarise_one(verdict: Verdict) -> Summary:
     return Summary(
         recordings=1,
         well=int(verdict.is_well),
@@ -164,17 +165,16 @@ def _of(verdict: Verdict) -> Summary:
         right=verdict.right,
         wrong=verdict.wrong,
         not_judged=verdict.not_judged,
-        rules={rule: Broken(times, 1) for rule, times in verdict.rules},
+        rules={rule: BreachCount(times, 1) for rule, times in verdict.rules},
         agents={verdict.agent: Share(1, int(bool(verdict.wrong)), verdict.wrong)},
         worst=(Worst(-verdict.wrong, verdict.recording),) if verdict.wrong else (),
     )
 
 
-def _bounded(agents: dict[str, Share]) -> tuple[dict[str, Share], Share]:
-    """Those whose names have the smallest hashes, and the share of the rest.
+def _cut_to_bound(agents: dict[str, Share]) -> tuple[dict[str, Share], Share]:
+    """The agents whose names have the smallest hashes, and the share of the rest.
 
-    A name that is among the smallest of all is among the smallest of every part that holds it. So its count is whole however the parts
-    were put together.
+    A name among the smallest of all is among the smallest of every part that contains it, so its count is complete for any grouping.
     """
     named = sorted(filter(None, agents), key=_hash)
     counted = {name: agents[name] for name in ("", *named[:MOST_PROGRAMS]) if name in agents}

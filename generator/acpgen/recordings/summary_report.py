@@ -1,4 +1,4 @@
-"""`acpgen validate` for many recordings: a line or an object for each that matters, and the summary."""
+"""`acpgen validate` for many recordings: a line or object for each relevant one, and the summary."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from acpgen.recordings.result_file import Results
 from acpgen.recordings.stores import Recording
 from acpgen.recordings.summary import Summary, summarise
 from acpgen.recordings.verdict import Verdict
-from acpgen.recordings.worker_pool import verdicts
+from acpgen.recordings.worker_pool import judge_all
 
 TOLD: Final = 3
-"""Findings of a recording that the text shows. JSON has all that are kept."""
+"""The maximum number of findings of a recording in the text; JSON has all that are stored."""
 
 _SHARE: Final = 256
-"""Verdicts that are summarised at a time."""
+"""The number of verdicts that are summarised at a time."""
 
 
 def run(
@@ -30,12 +30,12 @@ def run(
     tell: Callable[[Verdict], None],
     progress: Callable[[int, int, str], None],
 ) -> Summary:
-    """Judge recordings, tell each verdict in order, and summarise them. Verdicts in `results` are told without judging again.
+    """Judge recordings, report each verdict in order, and summarise them. Stored verdicts in `results` are reused.
 
-    Raises `Faults`, and `OSError` where results cannot be written.
+    Raises `Faults`, and `OSError` if results cannot be written.
     """
     standard.versions()
-    total, done = sum(recording.size for recording in recordings), 0
+    total, progress_bytes = sum(recording.size for recording in recordings), 0
     summary, share = Summary(), list[Verdict]()
     with contextlib.ExitStack() as stack:
         result_file = stack.enter_context(Results(results, standard.digest())) if results is not None else None
@@ -43,8 +43,8 @@ def run(
             share.append(verdict)
             if len(share) == _SHARE:
                 summary, share = summarise([summary, *share]), []
-            done += recording.size
-            progress(done, total, recording.name)
+            progress_bytes += recording.size
+            progress(progress_bytes, total, recording.name)
             tell(verdict)
     return summarise([summary, *share])
 
@@ -52,14 +52,14 @@ def run(
 def _reached(
     recordings: Sequence[Recording], standard: Standard, jobs: int, result_file: Results | None
 ) -> Iterator[tuple[Recording, Verdict]]:
-    """Each recording with its verdict, as it is kept or reached now."""
+    """Yield each recording with its verdict, stored or new."""
     earlier = (
         {}
         if result_file is None
-        else {found.name: verdict for found in recordings if (verdict := result_file.find(found))}
+        else {each.name: verdict for each in recordings if (verdict := result_file.find(each))}
     )
     new = [recording for recording in recordings if recording.name not in earlier]
-    results = verdicts(new, standard, max(1, min(jobs, len(new))))
+    results = judge_all(new, standard, max(1, min(jobs, len(new))))
     with contextlib.closing(results):
         for recording in recordings:
             if recording.name in earlier:
@@ -83,7 +83,7 @@ def summary_as_json(summary: Summary) -> str:
 
 
 def as_text(verdict: Verdict) -> str:
-    """What a person reads of a recording that is not well; nothing of others."""
+    """The text of a recording with problems; empty for others."""
     if verdict.is_well:
         return ""
     lines = verdict.right + verdict.wrong + verdict.not_judged

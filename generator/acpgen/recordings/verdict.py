@@ -1,4 +1,4 @@
-"""What is kept of a recording that was judged. It is small, whatever the recording holds, and survives JSON."""
+"""The verdict on a recording: small, whatever the recording contains, and convertible to JSON."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final, Self
 
 MOST_FINDINGS: Final = 10
-"""Findings of a recording that are kept, the first of each kind."""
+"""The maximum number of findings of a recording, the first of each kind."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class RuleKey:
-    """A rule that lines break. `level` is must, should or note; empty where lines are judged one by one."""
+    """A rule that lines break. `level` is must, should or note; empty if lines are judged one by one."""
 
     name: str
     level: str = ""
@@ -23,9 +23,9 @@ class RuleKey:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The first line that shows a kind of problem: the file that it is in, its number there, and what `acpgen validate` says of it.
+    """The first line that shows a kind of problem: its file, its number there, and the text of `acpgen validate`.
 
-    `rule` and `level` are those of its first problem; both are empty where it was not judged.
+    `rule` and `level` are those of its first problem; both are empty if it was not judged.
     """
 
     file: str
@@ -37,10 +37,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The verdict on a recording: how many of its lines are right, wrong and not judged, and how often which rule is broken.
+    """The verdict on a recording: the numbers of right, wrong and unjudged lines, and how often each rule is broken.
 
-    `recording` is its path or URL, `bytes` what was read, decompressed. `agent` and `client` are name and version of the programs as their
-    handshake tells them, cut to 100 characters. `failure` says why reading or judging ended early; the lines before it count.
+    `recording` is its path or URL, `bytes` the number of bytes read, decompressed. `agent` and `client` are name and version of the
+    programs from the handshake, cut to 100 characters. `failure` says why reading or judging ended early; the lines before it count.
     """
 
     recording: str
@@ -56,22 +56,22 @@ class Verdict:
 
     @property
     def is_judged(self) -> bool:
-        """Whether it has a line, and each of them was judged."""
+        """Whether it has lines, and all of them were judged."""
         return not self.failure and not self.not_judged and bool(self.right or self.wrong)
 
     @property
     def is_well(self) -> bool:
-        """Whether all was judged and nothing is wrong."""
+        """Whether everything was judged and nothing is wrong."""
         return self.is_judged and not self.wrong
 
     def as_json(self) -> dict[str, Any]:
-        """The verdict as an object of JSON."""
+        """The verdict as a JSON object."""
         rules = [{"rule": rule.name, "level": rule.level or None, "times": times} for rule, times in self.rules]
         return asdict(self) | {"rules": rules}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Self:
-        """The verdict that `as_json` gave. Raises `ValueError` for anything else."""
+        """Parse the output of `as_json`. Raises `ValueError` for anything else."""
         try:
             rules = tuple((RuleKey(row["rule"], row["level"] or ""), int(row["times"])) for row in value["rules"])
             findings = tuple(Finding(**row) for row in value["findings"])

@@ -1,4 +1,4 @@
-"""Judges many recordings on the processors of this machine."""
+"""Judge many recordings on all processors of this machine."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from acpgen.recordings.stores import Recording
 from acpgen.recordings.verdict import Verdict
 
 AHEAD: Final = 16
-"""Recordings for each process that are judged, or wait for it, while an earlier one is not done. Verdicts come in order."""
+"""The number of recordings per process that are judged or queued while an earlier one is not finished. Verdicts come in order."""
 
 _ENDED: Final = "the process that judged it was ended, perhaps for lack of memory"
 
@@ -27,19 +27,19 @@ _SAFE_PATH: Final = "PYTHONSAFEPATH"
 _Work: TypeAlias = Callable[[Recording, Standard], Verdict]
 
 
-def processors() -> int:
-    """Processors that this process may use."""
+def count_processors() -> int:
+    """The number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
-def verdicts(
+def judge_all(
     recordings: Iterable[Recording], standard: Standard, jobs: int, work: _Work = judge
 ) -> Generator[tuple[Recording, Verdict]]:
-    """Each recording with its verdict, in the order given. With one job this process does it, else that many processes do.
+    """Yield each recording with its verdict, in order. With one job this process does the work, else that many processes.
 
-    A process that is ended from outside costs the verdict on its recording alone, which says so. Raises `Faults` as `judge` does.
+    A killed process costs only the verdict of its recording, which says so. Raises `Faults` like `judge`.
     """
     if jobs == 1:
         for recording in recordings:
@@ -51,8 +51,8 @@ def verdicts(
         pool = _pool(jobs)
         running: deque[tuple[Recording, Future[Verdict]]] = deque()
         try:
-            for recording in _each(again, waiting):
-                running.append((recording, _submitted(pool, again, work, recording, standard)))
+            for recording in _judge_each(again, waiting):
+                running.append((recording, _submit(pool, again, work, recording, standard)))
                 if len(running) >= jobs * AHEAD:
                     yield running[0][0], running[0][1].result()
                     running.popleft()
@@ -65,49 +65,52 @@ def verdicts(
         finally:
             pool.shutdown(cancel_futures=True)
         first = again.popleft()
-        yield first, _alone(first, standard, work)  # one of them ends its process: each in turn has one of its own
+        yield (
+            first,
+            _judge_alone(first, standard, work),
+        )  # one of them ends its process: each in turn has one of its own
 
 
-def _alone(recording: Recording, standard: Standard, work: _Work) -> Verdict:
-    """The verdict of a process that judges nothing else."""
+def _judge_alone(recording: Recording, standard: Standard, work: _Work) -> Verdict:
+    """The verdict from a process that judges nothing else."""
     with _pool(1) as pool:
         try:
-            return _begun(pool, work, recording, standard).result()
+            return _start_workers(pool, work, recording, standard).result()
         except BrokenProcessPool:
             return Verdict(recording.name, failure=_ENDED)
 
 
-def _submitted(
+def _submit(
     pool: ProcessPoolExecutor, again: deque[Recording], work: _Work, recording: Recording, standard: Standard
 ) -> Future[Verdict]:
     try:
-        return _begun(pool, work, recording, standard)
+        return _start_workers(pool, work, recording, standard)
     except BrokenProcessPool:
         again.appendleft(recording)
         raise
 
 
-def _each(again: deque[Recording], waiting: Iterator[Recording]) -> Iterator[Recording]:
+def _judge_each(again: deque[Recording], waiting: Iterator[Recording]) -> Iterator[Recording]:
     while again:
         yield again.popleft()
     yield from waiting
 
 
 def _pool(jobs: int) -> ProcessPoolExecutor:
-    """Processes that begin afresh: they share neither threads nor open files with this one."""
+    """A pool of processes that share neither threads nor open files with this one."""
     with _safe_path():
-        return ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_bound)
+        return ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_bind_processors)
 
 
-def _begun(pool: ProcessPoolExecutor, work: _Work, recording: Recording, standard: Standard) -> Future[Verdict]:
-    """What a process will judge. A pool starts its processes when it gets work."""
+def _start_workers(pool: ProcessPoolExecutor, work: _Work, recording: Recording, standard: Standard) -> Future[Verdict]:
+    """Submit work to a pool, which starts its processes then."""
     with _safe_path():
         return pool.submit(work, recording, standard)
 
 
 @contextlib.contextmanager
 def _safe_path() -> Generator[None]:
-    """Let processes that are started here import nothing from the current folder, which somebody else may have filled."""
+    """Let child processes import nothing from the current folder, which may be hostile."""
     before = os.environ.get(_SAFE_PATH)
     os.environ[_SAFE_PATH] = "1"
     try:
@@ -119,8 +122,8 @@ def _safe_path() -> Generator[None]:
             os.environ[_SAFE_PATH] = before
 
 
-def _bound() -> None:
-    """End this process when its parent does."""
+def _bind_processors() -> None:
+    """End this process when its parent ends."""
     parent = multiprocessing.parent_process()
     assert parent is not None
 

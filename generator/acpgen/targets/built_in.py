@@ -1,4 +1,4 @@
-"""The targets that come with acpgen, each with a sentence. The registry (`targets`) adds those of others."""
+"""The targets that come with acpgen, with their descriptions. The registry adds those of other packages."""
 
 from __future__ import annotations
 

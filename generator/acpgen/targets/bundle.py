@@ -1,4 +1,4 @@
-"""The target `bundle`: one standard JSON Schema of the version, and its method table."""
+"""The target `bundle`: one standard JSON Schema of the version and its method table."""
 
 from __future__ import annotations
 
@@ -20,18 +20,15 @@ _GROUPS: Final = {
     "both": "sharedMethods",
 }
 
-IS_APART: Final = True
-"""Definitions are as the schema has them: others refer to them by name."""
-
 
 def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping[str, str]:
-    """`schema.json` and `meta.json`, below the prefix."""
+    """Write `schema.json` and `meta.json` below the prefix."""
     folder = f"{settings.prefix}/" if settings.prefix else ""
     return {f"{folder}schema.json": _json(bundle.schema), f"{folder}meta.json": _json(method_table(protocol))}
 
 
 def method_table(protocol: ir.Protocol) -> ir.JSON:
-    """The methods by handling side and key, as ACP publishes them: `{"version": 1, "agentMethods": {"session_new": "session/new"}}`."""
+    """The methods by handling side and key, in ACP's published format: `{"version": 1, "agentMethods": {"session_new": "session/new"}}`."""
     table: dict[str, ir.JSON] = {"version": protocol.version} if protocol.version is not None else {}
     groups = {**_GROUPS, **{side: f"{side}Methods" for side in protocol.sides if side not in _GROUPS}}
     for side, group in groups.items():

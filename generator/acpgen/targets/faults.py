@@ -1,4 +1,4 @@
-"""What a target can refuse, and how one of another package can fail."""
+"""The faults of targets, including those of other packages."""
 
 from __future__ import annotations
 

@@ -11,34 +11,32 @@ from typing import Final
 from acpgen.errors import Fault, Faults
 from acpgen.targets.built_in import BUILT_IN
 from acpgen.targets.interface import Render, Settings, Target
-from acpgen.targets.options import Option, Value, checked
-from acpgen.targets.outside import GROUP, failed, of_package
-from acpgen.targets.process import of_program, programs
+from acpgen.targets.options import Option, Value, check_options
+from acpgen.targets.outside import GROUP, load_package_target, make_failure
+from acpgen.targets.process import find_programs, make_program_target
 
 __all__ = ["TARGETS", "Option", "Render", "Settings", "Target", "outside", "with_options"]
 
 
 class _Targets(Mapping[str, Target]):
-    """Targets by name: the built-in ones, then entry points of the group `acpgen.targets`, then programs. Loaded when first used.
+    """Targets by name: the built-in ones, then entry points of the group `acpgen.targets`, then programs. Loaded on first use.
 
-    Looking one up raises `Faults` where it is there and cannot be loaded.
+    A lookup raises `Faults` if the target exists and cannot be loaded.
     """
 
     def __getitem__(self, name: str) -> Target:
         if name in BUILT_IN:
             module = import_module(f"acpgen.targets.{name}")
-            return Target(
-                module.render, BUILT_IN[name], getattr(module, "OPTIONS", ()), getattr(module, "IS_APART", False)
-            )
+            return Target(module.render, BUILT_IN[name], getattr(module, "OPTIONS", ()))
         entries = [*entry_points(group=GROUP, name=name)]
         if len({entry.value for entry in entries}) > 1:
             places = " and ".join(sorted({entry.value for entry in entries}))
-            raise failed(places, name, "several packages have a target of this name. Remove all but one")
+            raise make_failure(places, name, "several packages have a target of this name. Remove all but one")
         for entry in entries:
-            return of_package(entry)
-        paths = programs()
+            return load_package_target(entry)
+        paths = find_programs()
         if name in paths:
-            return of_program(name, paths[name])
+            return make_program_target(name, paths[name])
         raise KeyError(name)
 
     def __contains__(self, name: object) -> bool:
@@ -53,24 +51,24 @@ class _Targets(Mapping[str, Target]):
 
 
 def outside() -> frozenset[str]:
-    """Names of the targets that others bring."""
-    return frozenset({*(entry.name for entry in entry_points(group=GROUP)), *programs()}) - BUILT_IN.keys()
+    """The names of the targets from other packages and programs."""
+    return frozenset({*(entry.name for entry in entry_points(group=GROUP)), *find_programs()}) - BUILT_IN.keys()
 
 
 def hidden(name: str | None = None) -> Iterator[Faults]:
-    """The targets that others bring, all or one, and nobody can use: acpgen has one of that name."""
+    """Yield a fault for each external target, or that of one name, that is hidden by a built-in target of the same name."""
     for entry in entry_points(group=GROUP):
         if entry.name in BUILT_IN and name in (None, entry.name):
-            yield failed(entry.value, entry.name, "acpgen has a target of this name, which is used")
-    for own, path in programs().items():
+            yield make_failure(entry.value, entry.name, "acpgen has a target of this name, which is used")
+    for own, path in find_programs().items():
         if own in BUILT_IN and name in (None, own):
-            yield failed(path, own, "acpgen has a target of this name, which is used")
+            yield make_failure(path, own, "acpgen has a target of this name, which is used")
 
 
 def with_options(name: str, settings: Settings, values: Mapping[str, object], at: str, key: str) -> Settings:
-    """The settings with a value for every option of a target. Raises `Faults` of what is given and does not fit."""
+    """The settings with a value for every option of a target. Raises `Faults` for unknown options and invalid values."""
     faults: list[Fault] = []
-    options: Mapping[str, Value] = checked(TARGETS[name].options, values, at, key, faults)
+    options: Mapping[str, Value] = check_options(TARGETS[name].options, values, at, key, faults)
     if faults:
         raise Faults(faults)
     return replace(settings, options=options)

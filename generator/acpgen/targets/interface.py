@@ -1,4 +1,4 @@
-"""What a target is: a function from the meaning of one protocol version to files, and what it says of itself."""
+"""The interface of a target: a function from the IR of one protocol version to files, with its description and options."""
 
 from __future__ import annotations
 
@@ -17,38 +17,33 @@ Render: TypeAlias = Callable[[ir.Protocol, Bundle, Settings], Mapping[str, str]]
 """From a protocol to its files: text by relative path with forward slashes. Equal input gives equal bytes."""
 
 Origin: TypeAlias = Literal["acpgen", "package", "program"]
-"""Where a target comes from: acpgen itself, an entry point of another distribution, or a program."""
+"""The origin of a target: acpgen itself, an entry point of another distribution, or a program."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A target: its function, a sentence about it, and its options.
+    """A target: its function, its description in one sentence, and its options.
 
-    `render` is given a value for each declared option (`settings.options`), and raises `Faults` where a protocol or setting cannot be
-    used. `is_apart` asks for a variant and its body as two definitions, as the schema has them; without, a body that belongs to one
-    variant alone is that variant. An entry point of the group `acpgen.targets` is a `Target` or, where it has nothing to say, the
-    function alone. `origin` and `at`, where it comes from, are filled in by acpgen.
+    `render` gets a value for each declared option (`settings.options`), and raises `Faults` for an unsupported protocol or setting. An
+    entry point of the group `acpgen.targets` is a `Target` or just the function. acpgen fills in `origin` and `at`, the place of
+    definition.
     """
 
     render: Render
     about: str = ""
     options: tuple[Option, ...] = ()
-    is_apart: bool = False
     origin: Origin = "acpgen"
     at: str = ""
 
     def __call__(self, protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping[str, str]:
-        """What `render` makes, with the default of every option that the settings leave out, within the steps that a protocol is given.
-
-        Raises `Faults`.
-        """
+        """Run `render` within the step budget of a protocol, with the default of every option that the settings omit. Raises `Faults`."""
         options = {**{option.name: option.default for option in self.options}, **settings.options}
         with bundle.bounded():
             return self.render(protocol, bundle, replace(settings, options=options))
 
 
 def require_json_rpc(protocol: ir.Protocol, target: str, product: str) -> None:
-    """Raise `Faults` where messages have other frames than those of JSON-RPC. `product` says what of the target has these alone."""
+    """Raise `Faults` if the messages are not framed as in JSON-RPC. `product` names the part of the target that supports only JSON-RPC."""
     if protocol.envelope == "dap":
         reason = f"its messages have the frames of the Debug Adapter Protocol, and {product} of JSON-RPC"
         remedy = f"Leave the target {target!r} out; docs, bundle and ir know these frames"

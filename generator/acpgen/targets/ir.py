@@ -1,4 +1,4 @@
-"""The target `ir`: the meaning of a version as JSON. The debugger, and the contract for back ends written elsewhere."""
+"""The target `ir`: the IR of a version as JSON, for debugging and as the input of external back ends."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ from acpgen.targets.interface import Settings
 
 
 def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping[str, str]:  # noqa: ARG001 - every target takes it
-    """One file, `ir.json`, below the prefix."""
+    """Write one file, `ir.json`, below the prefix."""
     folder = f"{settings.prefix}/" if settings.prefix else ""
     return {f"{folder}ir.json": dumps(dump(protocol), indent=2, ensure_ascii=False) + "\n"}

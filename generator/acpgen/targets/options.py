@@ -1,4 +1,4 @@
-"""Options of a target: what it declares, and the check of what people give."""
+"""Options of a target: their declaration, and the check of the values that users set."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from acpgen.errors import Fault, did_you_mean, shown
 from acpgen.input.faults import BAD_SETTING
 
 Kind: TypeAlias = Literal["text", "boolean", "integer", "texts"]
-"""What an option holds; `texts` is a list of texts."""
+"""The type of an option's value; `texts` is a list of texts."""
 
 Value: TypeAlias = str | bool | int | tuple[str, ...]
 
@@ -27,9 +27,9 @@ _BOOLEANS: Final = {"true": True, "false": False}
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """An option of a target: its name in kebab case, a sentence about it, and what holds where nobody gives it.
+    """An option of a target: its name in kebab case, a one-sentence description, and its default.
 
-    `choices` are all texts that a `text` may be; empty, where it may be any.
+    `choices` are the allowed values of a `text` option; empty if any text is allowed.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Option:
 
     @property
     def kind(self) -> Kind:
-        """What it holds, as its default tells."""
+        """The type of its value, as inferred from the default."""
         match self.default:
             case bool():
                 return "boolean"
@@ -55,7 +55,7 @@ class Option:
 
     @property
     def expected(self) -> str:
-        """What may be given, in words."""
+        """The allowed values, in words."""
         if self.choices:
             return f"one of {', '.join(map(repr, self.choices))}"
         return _EXPECTED[self.kind]
@@ -64,15 +64,15 @@ class Option:
 _NAME: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
-def misdeclared(options: object) -> str:
-    """What is wrong with the options that a target of others declares; empty where nothing is."""
+def find_misdeclared(options: object) -> str:
+    """The error in the options that an external target declares; empty if there is none."""
     if not isinstance(options, tuple) or not all(
         isinstance(one, Option) for one in cast("tuple[object, ...]", options)
     ):
         return "its options are not a tuple of acpgen.plugins.Option"
     names: set[str] = set()
     for option in cast("tuple[Option, ...]", options):
-        name, about, default, choices = _unchecked(option)
+        name, about, default, choices = _find_unchecked(option)
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             return f"the name of an option is in kebab case, such as 'line-length': {shown(str(name))}"
         if name in names:
@@ -87,8 +87,8 @@ def misdeclared(options: object) -> str:
     return ""
 
 
-def _unchecked(option: Option) -> tuple[object, object, object, object]:
-    """What an option holds, which nobody has checked."""
+def _find_unchecked(option: Option) -> tuple[object, object, object, object]:
+    """The attributes of an option, typed as `object`, because nothing has checked them."""
     return option.name, option.about, option.default, option.choices
 
 
@@ -96,13 +96,13 @@ def _are_texts(value: object) -> bool:
     return isinstance(value, tuple) and all(isinstance(item, str) for item in cast("tuple[object, ...]", value))
 
 
-def checked(
+def check_options(
     declared: Sequence[Option], values: Mapping[str, object], at: str, key: str, faults: list[Fault]
 ) -> Mapping[str, Value]:
-    """The value of every declared option: the given one, else its default. What is wrong goes to `faults`, named below `key`
-    where that is not empty.
+    """The value of every declared option: the one in `values`, or else its default. Errors are added to `faults`, with `key` as a prefix
+    of the option's name unless it is empty.
 
-    Text stands for a boolean, an integer or a list with commas where it says so: the command line has nothing else.
+    A boolean, an integer or a comma-separated list may be written as text, as on the command line.
     """
     by_name = {option.name: option for option in declared}
     options: dict[str, Value] = {option.name: option.default for option in declared}
@@ -113,7 +113,7 @@ def checked(
             hint = did_you_mean(name, by_name) or "This target has no options."
             faults.append(UNKNOWN_KEY(at=at, key=named, hint=hint))
             continue
-        fitting = next(_readings(option, value), None)
+        fitting = next(_list_readings(option, value), None)
         if fitting is None:
             hint = did_you_mean(str(value), option.choices) if option.choices else "Correct the value."
             faults.append(BAD_SETTING(at=at, key=named, expected=option.expected, hint=hint))
@@ -122,8 +122,8 @@ def checked(
     return options
 
 
-def _readings(option: Option, value: object) -> Iterator[Value]:
-    """The value as this option has it; nothing where it has none such."""
+def _list_readings(option: Option, value: object) -> Iterator[Value]:
+    """Yield the value converted to the option's type; nothing if that is impossible."""
     match option.kind, value:
         case "text", str() if not option.choices or value in option.choices:
             yield value

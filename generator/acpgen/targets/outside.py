@@ -1,4 +1,4 @@
-"""Targets of others: what goes wrong in one is a fault with its name, and what it makes is files or nothing."""
+"""External targets: any failure of one becomes a fault with its name, and its output is checked."""
 
 from __future__ import annotations
 
@@ -19,55 +19,55 @@ from acpgen.errors import Faults, printable, shown
 from acpgen.files import is_file
 from acpgen.targets.faults import TARGET_FAILED
 from acpgen.targets.interface import Render, Settings, Target
-from acpgen.targets.options import misdeclared
+from acpgen.targets.options import find_misdeclared
 
 GROUP: Final = "acpgen.targets"
 """The group of entry points."""
 
 SECONDS: Final = 120.0
-"""What a target may take for one protocol; `ACPGEN_TARGET_SECONDS` says another number."""
+"""The default time limit of a target for one protocol, in seconds; `ACPGEN_TARGET_SECONDS` overrides it."""
 
 
-def failed(at: str, name: str, reason: str) -> Faults:
+def make_failure(at: str, name: str, reason: str) -> Faults:
     """The fault of a target that failed."""
     return Faults([TARGET_FAILED(at=at, name=name, reason=printable(reason.rstrip(".")))])
 
 
-def of_package(entry: EntryPoint) -> Target:
-    """The target that an entry point names. Raises `Faults` where it cannot be loaded or is no target."""
+def load_package_target(entry: EntryPoint) -> Target:
+    """Load the target of an entry point. Raises `Faults` if it cannot be loaded or is not a target."""
     try:
         loaded: object = entry.load()
     except (Exception, SystemExit) as error:
-        raise failed(entry.value, entry.name, _reason(error)) from error
+        raise make_failure(entry.value, entry.name, _describe_reason(error)) from error
     target = loaded if isinstance(loaded, Target) else Target(cast("Render", loaded)) if callable(loaded) else None
     if target is None:
-        raise failed(entry.value, entry.name, "it is neither an acpgen.plugins.Target nor a function")
-    wrong = misdeclared(target.options)
+        raise make_failure(entry.value, entry.name, "it is neither an acpgen.plugins.Target nor a function")
+    wrong = find_misdeclared(target.options)
     if wrong:
-        raise failed(entry.value, entry.name, wrong)
-    return replace(target, render=_guarded(entry, target.render), origin="package", at=entry.value)
+        raise make_failure(entry.value, entry.name, wrong)
+    return replace(target, render=_guard(entry, target.render), origin="package", at=entry.value)
 
 
-def _guarded(entry: EntryPoint, function: Render) -> Render:
+def _guard(entry: EntryPoint, function: Render) -> Render:
     def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping[str, str]:
         try:
             with limited_time():
                 files: object = function(copy.deepcopy(protocol), copy.deepcopy(bundle), settings)
-                return files_of(files, entry.value, entry.name)
+                return check_files(files, entry.value, entry.name)
         except (Faults, KeyboardInterrupt):
             raise
         except BaseException as error:  # code of others may raise anything, and none of it is a bug of ours
-            raise failed(entry.value, entry.name, _reason(error)) from error
+            raise make_failure(entry.value, entry.name, _describe_reason(error)) from error
 
     return render
 
 
 class _OutOfTime(BaseException):
-    """Raised inside of a target; no `except Exception` of its own holds it up."""
+    """Raised inside a target on timeout; its own `except Exception` does not catch it."""
 
 
 def seconds() -> float:
-    """What a target may take for one protocol."""
+    """The time limit of a target for one protocol, in seconds."""
     try:
         limit = float(os.environ.get("ACPGEN_TARGET_SECONDS", ""))
     except ValueError:
@@ -76,13 +76,13 @@ def seconds() -> float:
 
 
 def out_of_time() -> str:
-    """Why a target failed that took longer."""
+    """The reason of a failure by timeout."""
     return f"it did not answer within {seconds():g} seconds (ACPGEN_TARGET_SECONDS says how long one may take)"
 
 
 @contextmanager
 def limited_time() -> Generator[None]:
-    """Interrupt what takes longer than a target may, where the system can: in the main thread, and not on Windows."""
+    """Interrupt code that exceeds the time limit of a target. Has an effect only in the main thread, and not on Windows."""
     if sys.platform == "win32" or threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -99,7 +99,7 @@ def limited_time() -> Generator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def _reason(error: BaseException) -> str:
+def _describe_reason(error: BaseException) -> str:
     if isinstance(error, _OutOfTime):
         return str(error)
     try:
@@ -108,38 +108,40 @@ def _reason(error: BaseException) -> str:
         return type(error).__name__
 
 
-def files_of(output: object, at: str, name: str) -> Mapping[str, str]:
-    """What a target has made, if it is files that an output may hold. Raises `Faults`."""
+def check_files(output: object, at: str, name: str) -> Mapping[str, str]:
+    """Check that the output of a target is files with valid paths and texts, and return them. Raises `Faults`."""
     if not isinstance(output, Mapping):
-        raise failed(at, name, "it did not return a mapping from relative paths, with '/', to strings")
+        raise make_failure(at, name, "it did not return a mapping from relative paths, with '/', to strings")
     files: dict[str, str] = {}
     for path, text in cast("Mapping[object, object]", output).items():
         if not isinstance(path, str) or not isinstance(text, str):
-            raise failed(at, name, "it did not return a mapping from relative paths, with '/', to strings")
+            raise make_failure(at, name, "it did not return a mapping from relative paths, with '/', to strings")
         if not is_file(path, text):
             reason = "a text that is not Unicode" if is_file(path, "") else "a path that no output can have"
             advice = (
                 "" if is_file(path, "") else "; a path is relative, with '/', of ASCII letters, digits and _ . @ + -"
             )
-            raise failed(at, name, f"it made the file {shown(path)}, {reason}{advice}")
+            raise make_failure(at, name, f"it made the file {shown(path)}, {reason}{advice}")
         files[path] = text
     if not files:
-        raise failed(at, name, "it made no file. A target that cannot use a protocol must refuse it")
+        raise make_failure(at, name, "it made no file. A target that cannot use a protocol must refuse it")
     _require_apart(files, at, name)
     return files
 
 
 def _require_apart(files: Mapping[str, str], at: str, name: str) -> None:
-    """Refuse paths that are one where case is not told apart, and files that are folders of others."""
+    """Raise `Faults` for paths that differ only in case, and for files in the place of a folder."""
     folded: dict[str, str] = {}
     for path in files:
         other = folded.setdefault(path.casefold(), path)
         if other != path:
-            raise failed(
+            raise make_failure(
                 at, name, f"it made the files {shown(other)} and {shown(path)}, which are the same file on some systems"
             )
     for path in files:
         steps = path.casefold().split("/")
         for length in range(1, len(steps)):
             if (parent := "/".join(steps[:length])) in folded:
-                raise failed(at, name, f"it made {shown(folded[parent])}, in whose place {shown(path)} needs a folder")
+                raise make_failure(
+                    at, name, f"it made {shown(folded[parent])}, in whose place {shown(path)} needs a folder"
+                )

@@ -1,9 +1,9 @@
-"""The pipeline: documents become files. Pure; `project` adds folders, caches and the choice of what to make."""
+"""The pipeline from documents to files. Without side effects; `project` adds folders, caches and the selection of outputs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from acpgen.errors import Faults, did_you_mean
 from acpgen.input.faults import UNKNOWN_NAME
@@ -28,32 +28,26 @@ def generate(
     keep_unknown: bool = False,
     methods: Profile | None = None,
 ) -> Made:
-    """What each target makes of a protocol: text by path, by the name of the target.
+    """Generate the files of each target from a protocol: text by path, by the name of the target.
 
-    `targets` are names, with settings where one needs them (`{"python": Settings(package="acme.v1")}`). `names` maps places of
-    the schema to generated names, as `schema.chosen` says. `keep_unknown` lets receivers keep unknown tags of closed unions.
-    `methods` is the profile that says where the methods stand (see `acpgen.profile`). Raises `Faults`.
+    `targets` are names, with settings where one needs them (`{"python": Settings(package="acme.v1")}`). `names` maps places in the
+    schema to generated names, in the forms that `naming.name_overrides` describes. With `keep_unknown`, receivers retain unknown tags of
+    closed unions. `methods` is the profile that states where the methods are in the schema (see `acpgen.profile`). Raises `Faults`.
     """
     from acpgen.targets.installed import TARGETS
     from acpgen.targets.interface import Settings
 
-    chosen: Mapping[str, Settings] = (
+    settings_by_target: Mapping[str, Settings] = (
         cast("Mapping[str, Settings]", targets) if isinstance(targets, Mapping) else dict.fromkeys(targets, Settings())
     )
-    require_targets(chosen, TARGETS)
-    files: dict[str, Files] = {}
-    used = {name: TARGETS[name] for name in chosen}
-    choices: Any = {"names": names, "keep_unknown": keep_unknown, "methods": methods}
-    readings = {target.is_apart for target in used.values()}
-    read = {is_apart: understand(protocol, is_apart=is_apart, **choices) for is_apart in readings}
-    for name, settings in chosen.items():
-        files[name] = used[name](*read[used[name].is_apart], settings)
-    return files
+    require_targets(settings_by_target, TARGETS)
+    selected_targets = {name: TARGETS[name] for name in settings_by_target}
+    meaning = understand(protocol, names=names, keep_unknown=keep_unknown, methods=methods)
+    return {name: selected_targets[name](*meaning, settings) for name, settings in settings_by_target.items()}
 
 
-def require_targets(names: Iterable[str], targets: Iterable[str], at: str = "targets") -> None:
-    """Raise `Faults` for every name that is no target."""
-    targets = tuple(targets)
+def require_targets(names: Iterable[str], targets: Collection[str], at: str = "targets") -> None:
+    """Raise `Faults` for every name that is not a target."""
     faults = [
         UNKNOWN_NAME(at=at, kind="target", name=name, hint=did_you_mean(name, targets))
         for name in dict.fromkeys(names)
@@ -64,14 +58,14 @@ def require_targets(names: Iterable[str], targets: Iterable[str], at: str = "tar
 
 
 def merge(parts: Iterable[Files], at: str) -> Files:
-    """One set of files out of several. Raises `Faults` where they disagree about a path."""
-    merged: dict[str, str] = {}
+    """Merge several sets of files. Raises `Faults` if two have different content for one path."""
+    result: dict[str, str] = {}
     clashes: list[str] = []
     for files in parts:
-        clashes.extend(path for path, text in files.items() if merged.get(path, text) != text)
-        merged.update(files)
-    folders = {path[:end] for path in merged for end, letter in enumerate(path) if letter == "/"}
-    clashes.extend(path for path in merged if path.removesuffix(".py") in folders)  # Python imports one of the two
+        clashes.extend(path for path, text in files.items() if result.get(path, text) != text)
+        result.update(files)
+    folders = {path[:end] for path in result for end, letter in enumerate(path) if letter == "/"}
+    clashes.extend(path for path in result if path.removesuffix(".py") in folders)  # Python imports one of the two
     if clashes:
         raise Faults(PATH_CLASH(at=at, path=path) for path in dict.fromkeys(clashes))
-    return merged
+    return result

@@ -1,13 +1,13 @@
-"""Targets that are programs: `acpgen-target-NAME` on the search path makes the target NAME, in any language.
+"""Targets that are programs: `acpgen-target-NAME` on the search path is the target NAME, in any language.
 
-It is started once to describe itself and once for each protocol of an output. One JSON object comes on standard input and one goes to
-standard output. What it writes to standard error is shown.
+It is run once to describe itself and once for each protocol of an output. It reads one JSON object from standard input and writes one to
+standard output. Its standard error is shown to the user.
 
     {"acpgen": 1, "request": "describe"}
     → {"about": "Types for Kotlin.", "options": [{"name": "indent", "about": "Spaces.", "default": 4}]}
 
     {"acpgen": 1, "request": "generate", "ir": {…}, "schema": {…}, "settings": {"package": "…", "options": {"indent": 4}, …}}
-    → {"files": {"Types.kt": "…"}}        or, where the protocol cannot be used,        → {"errors": ["what is wrong, and what to do"]}
+    → {"files": {"Types.kt": "…"}}        or, for an unsupported protocol,        → {"errors": ["what is wrong, and what to do"]}
 """
 
 from __future__ import annotations
@@ -35,24 +35,24 @@ from acpgen.input.numbers import dumps
 from acpgen.meaning.interchange import dump
 from acpgen.targets.faults import TARGET_REFUSED
 from acpgen.targets.interface import Render, Settings, Target
-from acpgen.targets.options import Option, misdeclared
-from acpgen.targets.outside import failed, files_of, out_of_time, seconds
+from acpgen.targets.options import Option, find_misdeclared
+from acpgen.targets.outside import check_files, make_failure, out_of_time, seconds
 
 if TYPE_CHECKING:
     from jsonrpc_bindings.supervisor import Program
 
 PREFIX: Final = "acpgen-target-"
 VERSION: Final = 1
-"""The version of the exchange."""
+"""The version of this exchange format."""
 
 MOST: Final = 256 * 1024 * 1024
-"""Bytes of an answer."""
+"""The maximum size of a response in bytes."""
 
 
-def programs() -> Mapping[str, str]:
-    """The programs on the search path, by the name of the target. A folder that is given by a relative path is no place for programs."""
+def find_programs() -> Mapping[str, str]:
+    """The programs on the search path, by the name of the target. Relative folders of the search path are ignored."""
     paths: dict[str, str] = {}
-    for folder in _folders():
+    for folder in _list_folders():
         with contextlib.suppress(OSError):
             for entry in sorted(os.scandir(folder), key=lambda each: each.name):
                 name = Path(entry.name).stem if sys.platform == "win32" else entry.name
@@ -61,45 +61,44 @@ def programs() -> Mapping[str, str]:
     return paths
 
 
-def _folders() -> Iterator[str]:
-    """Where programs are: beside this Python's, then those of the search path."""
+def _list_folders() -> Iterator[str]:
+    """Yield the folders of programs: that of this Python, then the search path."""
     yield str(Path(sys.executable).parent)
     yield from (folder for folder in os.environ.get("PATH", "").split(os.pathsep) if Path(folder).is_absolute())
 
 
-def of_program(name: str, path: str) -> Target:
-    """The target that a program makes. Raises `Faults` where it does not describe itself."""
+def make_program_target(name: str, path: str) -> Target:
+    """The target that a program provides. Raises `Faults` if it does not describe itself."""
     with contextlib.suppress(OSError):
         return _describe(name, path, Path(path).stat().st_mtime_ns)
-    raise failed(path, name, "it no longer exists")
+    raise make_failure(path, name, "it no longer exists")
 
 
 @cache
-def _describe(name: str, path: str, changed: int) -> Target:  # noqa: ARG001 - asked again when the program has changed
+def _describe(name: str, path: str, mtime_ns: int) -> Target:  # noqa: ARG001 - asked again when the program has changed
     answer = _ask(name, path, {"acpgen": VERSION, "request": "describe"})
     try:
         described = msgspec.convert(answer, _Description)
     except (msgspec.ValidationError, AssertionError) as error:
-        raise failed(path, name, f"its description has not the form of one: {error}") from None
-    wrong = misdeclared(described.options)
+        raise make_failure(path, name, f"its description has not the form of one: {error}") from None
+    wrong = find_misdeclared(described.options)
     if wrong:
-        raise failed(path, name, wrong)
+        raise make_failure(path, name, wrong)
     render, options = _render(name, path), described.options
-    return Target(render, described.about, options, is_apart=described.apart, origin="program", at=path)
+    return Target(render, described.about, options, origin="program", at=path)
 
 
 @dataclass(frozen=True, slots=True)
 class _Description:
-    """What a program says of itself."""
+    """The description that a program gives of itself."""
 
     about: str = ""
     options: tuple[Option, ...] = ()
-    apart: bool = False
 
 
 def _render(name: str, path: str) -> Render:
     def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping[str, str]:
-        wanted = {
+        settings_fields = {
             "package": settings.package,
             "distribution": settings.distribution,
             "version": settings.version,
@@ -107,25 +106,25 @@ def _render(name: str, path: str) -> Render:
             "prefix": settings.prefix,
             "options": dict(settings.options),
         }
-        asked = {"ir": dump(protocol), "schema": bundle.schema, "settings": wanted}
-        answer = _ask(name, path, {"acpgen": VERSION, "request": "generate", **asked})
+        request_members = {"ir": dump(protocol), "schema": bundle.schema, "settings": settings_fields}
+        answer = _ask(name, path, {"acpgen": VERSION, "request": "generate", **request_members})
         errors = answer.get("errors")
         if isinstance(errors, list) and errors:
             reasons = [printable(str(reason)) for reason in cast("list[object]", errors)]
             raise Faults(TARGET_REFUSED(at=protocol.name, name=name, reason=reason.rstrip(".")) for reason in reasons)
-        return files_of(answer.get("files"), path, name)
+        return check_files(answer.get("files"), path, name)
 
     return render
 
 
 def _ask(name: str, path: str, question: Mapping[str, Any]) -> dict[str, Any]:
-    """What a program answers. Raises `Faults`."""
+    """Send a request to a program and return the response. Raises `Faults`."""
     try:
         # The person has put this program among theirs.
         pipe = subprocess.PIPE
         program = embedded.supervisor.start([path], stdin=pipe, stdout=pipe, stderr=pipe, keep_errors=True)
     except OSError as error:
-        raise failed(path, name, f"it could not be started: {error.strerror}") from None
+        raise make_failure(path, name, f"it could not be started: {error.strerror}") from None
     talk = _Talk(program, dumps(question).encode())
     try:
         is_over = talk.is_over(seconds())
@@ -134,29 +133,29 @@ def _ask(name: str, path: str, question: Mapping[str, Any]) -> dict[str, Any]:
     for line in program.errors.splitlines():
         sys.stderr.write(f"{printable(line)}\n")
     if not is_over:
-        raise failed(path, name, out_of_time())
+        raise make_failure(path, name, out_of_time())
     if talk.is_too_long:
-        raise failed(path, name, f"its answer is longer than {MOST} bytes")
+        raise make_failure(path, name, f"its answer is longer than {MOST} bytes")
     if program.code:
         how = f"signal {-program.code}" if program.code < 0 else f"exit code {program.code}"
-        raise failed(path, name, f"it ended with {how}")
-    return _answer(name, path, bytes(talk.answer))
+        raise make_failure(path, name, f"it ended with {how}")
+    return _parse_answer(name, path, bytes(talk.answer))
 
 
-def _answer(name: str, path: str, said: bytes) -> dict[str, Any]:
+def _parse_answer(name: str, path: str, output: bytes) -> dict[str, Any]:
     try:
-        answer = parse_json(said.decode(), path)
+        answer = parse_json(output.decode(), path)
     except UnicodeDecodeError:
-        raise failed(path, name, "its answer is not UTF-8") from None
+        raise make_failure(path, name, "its answer is not UTF-8") from None
     except Faults as caught:
-        raise failed(path, name, f"its answer is not JSON: {caught.faults[0].what()}") from None
+        raise make_failure(path, name, f"its answer is not JSON: {caught.faults[0].what()}") from None
     if not isinstance(answer, dict):
-        raise failed(path, name, f"its answer is not an object: {shown(str(answer))}")
+        raise make_failure(path, name, f"its answer is not an object: {shown(str(answer))}")
     return cast("dict[str, Any]", answer)
 
 
 class _Talk:
-    """One exchange with a program: each stream has a thread, so that none waits for another."""
+    """One exchange with a program, with a thread for each stream, so that none blocks another."""
 
     def __init__(self, program: Program, question: bytes) -> None:
         self.answer: bytearray = bytearray()
@@ -165,12 +164,12 @@ class _Talk:
         stdin, stdout = program.stdin, program.stdout
         assert stdin is not None and stdout is not None
         jobs = ((self._tell, stdin, question), (self._hear, stdout))
-        self.threads = [threading.Thread(target=job, args=given, daemon=True) for job, *given in jobs]
+        self.threads = [threading.Thread(target=job, args=arguments, daemon=True) for job, *arguments in jobs]
         for thread in self.threads:
             thread.start()
 
     def is_over(self, seconds: float) -> bool:
-        """Wait until it has answered and ended, at most so long."""
+        """Wait until it has responded and ended, or the time is over."""
         if not self.program.wait(seconds):
             return self.is_too_long
         self.threads[1].join(seconds)

@@ -1,5 +1,5 @@
-"""Version 1 of the protocol in the terms of v2: what the core speaks, and what a peer of v1 sends and understands.
+"""The codec between the versions of the protocol: the core speaks v2, and a v1 peer is served by conversion.
 
-`AgentAsV1` serves a client of v1 for an agent of v2; `AgentAsV2` is an agent of v2 whose work one of v1 does. What the other version has no
-place for is a `Loss`: counted in `losses`, and passed to `on_loss`.
+`AgentAsV1` serves a v2 agent to a v1 client; `AgentAsV2` serves a v1 agent to a v2 client. Whatever the other version cannot express is
+a `Loss`: it is counted in `losses` and passed to `on_loss`.
 """

@@ -1,6 +1,6 @@
-"""An agent of v1 whose work one of v2 does.
+"""A v1 agent whose work is done by a v2 agent.
 
-In v2 the answer to `session/prompt` says that the prompt was accepted; the answer of v1 waits for the state `idle` that ends the work.
+In v2 the response to `session/prompt` says that the prompt was accepted; the v1 response waits for the state `idle` that ends the work.
 
 Sources: the pages of both versions on initialization, session setup, prompts, cancellation, tool calls, elicitation; the migration page.
 """
@@ -39,7 +39,7 @@ CANCELLED: Final = {"stopReason": "cancelled"}
 
 @dataclass(slots=True, eq=False)
 class Session:
-    """A session: what it was sent, its prompts whose work has not ended, what these say, and how often the client has cancelled."""
+    """A session: the converter with what was sent, the unfinished prompts and their content, and how often the client has cancelled."""
 
     id: str
     to_v1: ToV1
@@ -52,16 +52,16 @@ class Session:
 
     @property
     def is_used(self) -> bool:
-        """Whether it was opened, or a prompt is worked on."""
+        """Whether the session was opened, or has an unfinished prompt or an update that is being sent."""
         return self.is_open or bool(self.prompts) or self.sending.locked()
 
 
 class AgentAsV1(AgentRelay[Session], peers1.Agent):
-    """An agent of v1 that has one of v2 do its work: serve a connection to a client of v1 with this.
+    """A v1 agent whose work is done by a v2 agent: use this to serve a connection to a v1 client.
 
-    `agent` is the agent of v2: an object of this process, or the calls to a peer, whose connection `v2_client` serves; set it before
-    anything is asked. It calls `v2_client`, and uses the client's files and terminals by `client_services`. `losses` counts what could not
-    be carried over; `on_loss` gets each.
+    `agent` is the v2 agent: an object of this process, or the calls to a peer whose connection `v2_client` serves; set it before the
+    first request. It calls `v2_client`, and uses the client's files and terminals by `client_services`. `losses` counts the losses of
+    the conversion; `on_loss` gets each.
     """
 
     far_side = peers2.Agent
@@ -96,16 +96,16 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
         )
 
     async def _initialize(self, body: Json, place: Place) -> Json:
-        can = as_object(body.get("clientCapabilities"))
-        self.client_capabilities = v1.decode_as(v1.ClientCapabilities, can)
+        client_capabilities = as_object(body.get("clientCapabilities"))
+        self.client_capabilities = v1.decode_as(v1.ClientCapabilities, client_capabilities)
         if self._is_local:  # it uses these by `client_services`
-            body["clientCapabilities"] = omit(can, "fs", "terminal")
+            body["clientCapabilities"] = omit(client_capabilities, "fs", "terminal")
         answer = await self.pass_on("initialize", body, place)
         if answer["protocolVersion"] != 2:
             raise RequestError(UNSUPPORTED_VERSION, f"the agent supports version {answer['protocolVersion']}, not 2")
-        found: Json = ToV1().convert("InitializeResponse", answer, place)
-        self.can = as_object(found["agentCapabilities"])
-        return found
+        result: Json = ToV1().convert("InitializeResponse", answer, place)
+        self.capabilities = as_object(result["agentCapabilities"])
+        return result
 
     async def _pass(self, body: Json, place: Place) -> Json:
         return await self.pass_on(METHODS.get(place.method, place.method), body, place)
@@ -114,7 +114,7 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
         return await self._convert_answer(await self._pass(body, place), body, place)
 
     async def _load(self, body: Json, place: Place) -> Json:
-        """What is replayed is sent anew."""
+        """Load a session. Replayed updates are sent again, whatever was sent before."""
         session = self.sessions.get(body["sessionId"])
         before = None if session is None else session.to_v1
         if session is not None:
@@ -131,10 +131,10 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
         return await self._convert_answer(answer, body, place)
 
     async def _convert_answer(self, answer: Json, body: Json, place: Place) -> Json:
-        """The answer that opens a session, in the terms of v1, which has an update for commands."""
+        """Convert the response that opens a session to v1, and send its commands as the update that v1 has for them."""
         session = self.session(str(answer.get("sessionId", body.get("sessionId"))))
         session.is_open = True
-        found: Json = session.to_v1.convert("NewSessionResponse", answer, place)
+        result: Json = session.to_v1.convert("NewSessionResponse", answer, place)
         commands = answer.get("availableCommands")
         if commands is not None:
             update = {"sessionUpdate": "available_commands_update", "availableCommands": commands}
@@ -143,7 +143,7 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
                 self.background.start(sending)
             else:
                 await sending
-        return found
+        return result
 
     async def _end(self, body: Json, place: Place) -> Json:
         answer = await self._pass(body, place)
@@ -153,7 +153,7 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
         return answer
 
     async def _set_mode(self, body: Json, place: Place) -> Json:
-        """The option of category `mode` is set."""
+        """Set the mode by the option of category `mode`."""
         option = self.session(body["sessionId"]).to_v1.mode
         if option is None:
             raise RequestError(METHOD_NOT_FOUND, "the session has no modes", {"method": "session/set_mode"})
@@ -167,7 +167,8 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
         return await self._set({"type": "id", **body}, place)
 
     async def _set(self, body: Json, place: Place) -> Json:
-        answer, to_v1 = await self.ask("session/set_config_option", body, place), self.session(body["sessionId"]).to_v1
+        answer = await self.request("session/set_config_option", body, place)
+        to_v1 = self.session(body["sessionId"]).to_v1
         options = to_v1.replace_options(answer.get("configOptions") or (), place.at("configOptions"))
         return {**answer, "configOptions": options}
 
@@ -178,16 +179,16 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
 
         async def send() -> str:
             # it may wait for the work before it
-            accepted = await self.far.request("session/prompt", request, timeout=math.inf)
-            place.lose_fields(to_builtins(accepted), "messageId")
-            return str(accepted.message_id)
+            response = await self.far.request("session/prompt", request, timeout=math.inf)
+            place.lose_fields(to_builtins(response), "messageId")
+            return str(response.message_id)
 
         session.prompts.append(content)
         try:
             end = await session.open_prompts.wait_for_end(send())
         except asyncio.CancelledError:
             with suppress(ConnectionClosed):
-                await self.tell("session/cancel", {"sessionId": session.id}, place)
+                await self.notify("session/cancel", {"sessionId": session.id}, place)
             raise
         except (PeerError, RequestError) as error:
             if error.code != REQUEST_CANCELLED:
@@ -212,7 +213,7 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
         if body["sessionId"] in self.sessions:
             self.sessions[body["sessionId"]].cancellations += 1
         await asyncio.sleep(0)  # a prompt that came just before reaches the agent first
-        await self.tell("session/cancel", body, place)
+        await self.notify("session/cancel", body, place)
 
     handlers: ClassVar[Mapping[str, Handler]] = {
         "initialize": _initialize,
@@ -228,7 +229,7 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
 
 
 class ClientForV2(ClientRelay, peers2.Client):
-    """What an agent of v2 sees: its client, which is one of v1."""
+    """The client that a v2 agent sees; the real client speaks v1."""
 
     far_side = peers1.Client
     codec: AgentAsV1
@@ -266,14 +267,14 @@ class ClientForV2(ClientRelay, peers2.Client):
             await self._carry(session, update, more)
 
     async def update(self, session: Session, update: Json, more: Json) -> None:
-        """Send the client of v1 what an update says, whole before the next."""
+        """Send the v1 client all that an update converts to, before the next update."""
         async with session.sending:
             place = self.losses.place("session/update", "update", session_id=session.id)
-            found = session.to_v1.update(update, place)
-            if found is None:
+            updates = session.to_v1.update(update, place)
+            if updates is None:
                 await self._carry(session, update, more)
             else:
-                await self._send(session, found, more)
+                await self._send(session, updates, more)
 
     async def _carry(self, session: Session, update: Json, more: Json) -> None:
         with suppress(ConnectionClosed):
@@ -283,22 +284,22 @@ class ClientForV2(ClientRelay, peers2.Client):
         place = self.losses.place("session/update", session_id=session.id)
         for one in updates:
             with suppress(ConnectionClosed, RequestError):  # what is refused is reported as a loss
-                await self.tell("session/update", {**more, "sessionId": session.id, "update": one}, place)
+                await self.notify("session/update", {**more, "sessionId": session.id, "update": one}, place)
 
     async def _request_permission(self, body: Json, place: Place) -> Json:
         session = self.codec.session(body["sessionId"])
         request = session.to_v1.convert("RequestPermissionRequest", body, place)
-        answer = await self.ask("session/request_permission", request, place)
-        subject, shown = as_object(body.get("subject")), request["toolCall"]
+        answer = await self.request("session/request_permission", request, place)
+        subject, tool_call = as_object(body.get("subject")), request["toolCall"]
         own = as_object(subject.get("toolCall")).get("title") if subject.get("type") == "tool_call" else None
-        if isinstance(own, str) and own != shown.get("title"):
+        if isinstance(own, str) and own != tool_call.get("title"):
             # clients show the words of the prompt as the call's title
-            update = {"sessionUpdate": "tool_call_update", "toolCallId": shown["toolCallId"], "title": own}
+            update = {"sessionUpdate": "tool_call_update", "toolCallId": tool_call["toolCallId"], "title": own}
             await self.update(session, update, {})
         return answer
 
     async def _elicit(self, body: Json, place: Place) -> Json:
-        return await self.ask("elicitation/create", with_id_of_client(body, place, self._connection), place)
+        return await self.request("elicitation/create", with_id_of_client(body, place, self._connection), place)
 
     handlers: ClassVar[Mapping[str, Handler]] = {
         "session/update": _update,

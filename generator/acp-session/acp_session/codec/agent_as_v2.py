@@ -1,11 +1,11 @@
-"""An agent of v2 whose work one of v1 does.
+"""A v2 agent whose work is done by a v1 agent.
 
-In v1 the answer to `session/prompt` is the end of the turn; in v2 it says that the prompt was accepted, and the end is an update. The
-agent of v1 does not say that it accepts: its first sign of life in the turn counts as that, or `accept_timeout` seconds without an error.
-Prompts wait for the end of the turn before them.
+In v1 the response to `session/prompt` ends the turn; in v2 it says that the prompt was accepted, and the end is an update. A v1 agent
+does not report acceptance: its first message in the turn counts as that, or `accept_timeout` seconds without an error. Prompts wait for
+the end of the turn before them.
 
-Sources: the pages of both versions on initialization, session setup, prompts, cancellation, tool calls, elicitation; the pages of v1 on the
-file system and on terminals; the migration page.
+Sources: the pages of both versions on initialization, session setup, prompts, cancellation, tool calls, elicitation; the pages of v1 on
+the file system and on terminals; the migration page.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from acp_bindings.v2 import peers as peers2
 from acp_session.background import CancelScope
 from acp_session.diffs import as_object
 from acp_session.prompts import TurnQueue
-from acp_session.services import SERVICE_METHODS, Establish, Local, LocalServices, SessionRoots
+from acp_session.services import SERVICE_METHODS, Local, LocalServices
 from acp_workspace.approval import ApprovalRequest, Approve
-from acp_workspace.errors import INTERNAL_ERROR, NOT_FOUND, UNSUPPORTED_VERSION, invalid_params, refused
+from acp_workspace.errors import INTERNAL_ERROR, NOT_FOUND, UNSUPPORTED_VERSION, invalid_params, refusal
 from acp_workspace.hooks import maybe_await
 from acp_workspace.scope import matches, parse_scope
 from acp_workspace.workspace import ClientWorkspace, RootSet
@@ -42,12 +42,12 @@ from .walker import Json, omit
 
 V1_METHODS: Final = {newer: older for older, newer in METHODS.items()}
 ACCEPT_TIMEOUT: Final = 0.5
-"""Seconds of silence after which a prompt counts as accepted."""
+"""The seconds of silence after which a prompt counts as accepted."""
 
 
 @dataclass(slots=True, eq=False)
 class Turn:
-    """A prompt that the agent works on. `has_started`: it gave a sign of life. `is_answered`: the client has its answer."""
+    """A prompt that the agent works on. `has_started`: the agent has shown activity. `is_answered`: the response to the client is ready."""
 
     message_id: str
     content: list[Any]
@@ -59,7 +59,7 @@ class Turn:
 
 @dataclass(slots=True, eq=False)
 class Session:
-    """A session: what it was sent, its turn, its state as reported last, prompts that wait, and what ends with the turn."""
+    """A session: its converter, its turn, its last reported state, the queue of prompts, and the requests that end with the turn."""
 
     id: str
     to_v2: ToV2
@@ -74,11 +74,11 @@ class Session:
 
     @property
     def is_used(self) -> bool:
-        """Whether it was opened, or a prompt is worked on."""
+        """Whether the session was opened, is being replayed, or has a prompt."""
         return bool(self.cwd) or self.turn is not None or self.queue.is_busy or self.is_muted
 
     def cancel(self) -> None:
-        """Ask the user nothing more in this turn."""
+        """Cancel the requests to the user for the rest of this turn."""
         self.scope.cancel()
         if self.turn is None:
             self.scope.reset()
@@ -90,11 +90,11 @@ class Session:
 
 
 class AgentAsV2(AgentRelay[Session], peers2.Agent):
-    """An agent of v2 that has one of v1 do its work.
+    """A v2 agent whose work is done by a v1 agent.
 
-    `client` is the client of v2, where it is an object of this process; else serve a connection with this. `services` are the files and
-    terminals for the agent; or `local` says what of this machine it may use. Connect `v1_client` to the agent of v1, and set `agent` to the
-    calls to it, before anything is asked. `losses` counts what could not be carried over; `on_loss` gets each.
+    `client` is the v2 client if it is an object of this process; otherwise use this to serve a connection. `services` provides the files
+    and terminals for the agent; or `local` says what the agent may use on this machine. Connect `v1_client` to the v1 agent, and set
+    `agent` to the calls to it, before the first request. `losses` counts the losses of the conversion; `on_loss` gets each.
     """
 
     far_side = peers1.Agent
@@ -110,11 +110,13 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
         accept_timeout: float = ACCEPT_TIMEOUT,
     ) -> None:
         super().__init__(on_loss, ToV1(has_switches=True, has_notices=True, has_compaction=True))
-        offered = local or Local(files=None, terminals=None)
-        self._policy = None if offered.files is None and offered.terminals is None else offered.root_policy
-        self.roots = SessionRoots(ClientWorkspace())
-        approve = None if offered.approve is None else self._approval(offered.approve)
-        self.services = services or LocalServices(replace(offered, approve=approve), self.send, self.roots)
+        local_config = local or Local(files=None, terminals=None)
+        self._policy = (
+            None if local_config.files is None and local_config.terminals is None else local_config.root_policy
+        )
+        self.workspace = ClientWorkspace()
+        approve = None if local_config.approve is None else self._approval(local_config.approve)
+        self.services = services or LocalServices(replace(local_config, approve=approve), self.send, self.workspace)
         self._client = None if client is None else LocalCalls(client)
         self._accept_timeout = accept_timeout
 
@@ -127,7 +129,7 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
 
     @cached_property
     def v1_client(self) -> ClientForV1:
-        """What the agent of v1 sees."""
+        """The client that the v1 agent sees."""
         return ClientForV1(self)
 
     @property
@@ -137,12 +139,12 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
 
     @property
     def calls_to_client(self) -> Calls:
-        """The calls to the client of v2: an object, or the peer at the far end of the connection that this serves."""
+        """The calls to the v2 client: an object of this process, or the peer of the connection that this serves."""
         return self._client or self.connection
 
     async def close(self) -> None:
         await self.services.close()
-        self.roots.workspace.close()
+        self.workspace.close()
         await super().close()
 
     async def end_turns(self) -> None:
@@ -157,44 +159,43 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
             data = {"requested": body["protocolVersion"], "supported": [2]}
             raise RequestError(UNSUPPORTED_VERSION, "this agent speaks version 2", data)
         request = offer_services(self.walker.convert("InitializeRequest", body, place), self.services.capabilities())
-        answer = await self.ask("initialize", request, place)
+        answer = await self.request("initialize", request, place)
         if answer["protocolVersion"] != 1:
             raise RequestError(UNSUPPORTED_VERSION, f"the agent supports version {answer['protocolVersion']}, not 1")
-        self.can = as_object(answer.get("agentCapabilities"))
-        found: Json = ToV2().convert("InitializeResponse", answer, place)
-        return found
+        self.capabilities = as_object(answer.get("agentCapabilities"))
+        result: Json = ToV2().convert("InitializeResponse", answer, place)
+        return result
 
     async def _pass(self, body: Json, place: Place) -> Json:
         return await self.pass_on(V1_METHODS.get(place.method, place.method), body, place)
 
     @asynccontextmanager
-    async def open_session(self, body: Json, session_id: str | None = None) -> AsyncGenerator[Establish]:
-        """Open a session with the roots of these params, if something of this machine is served. Raises `RequestError` for roots that
-        cannot be bound or that the policy refuses.
+    async def open_session(self, body: Json, session_id: str | None = None) -> AsyncGenerator[RootSet | None]:
+        """Open a session with the roots of these params, if anything on this machine is served; otherwise yield `None`.
+
+        Raises `RequestError` for roots that cannot be bound or that the policy refuses.
         """
         if self._policy is None:
-            yield lambda found_id: None
+            yield None
             return
         roots = RootSet.bind(parse_scope(body["cwd"], body.get("additionalDirectories", UNSET)), self._policy)
-        async with self.roots.open_session(roots, session_id) as establish:
-            yield establish
+        async with self.workspace.open_session(roots, session_id):
+            yield roots
 
     async def _open(self, body: Json, place: Place) -> Json:
-        async with self.open_session(body) as establish:
-            answer = await self._pass(body, place)
-            establish(str(answer["sessionId"]))
-        return self._convert_answer(answer, body, place)
+        async with self.open_session(body) as roots:
+            return self._convert_answer(await self._pass(body, place), body, roots, place)
 
     async def _reopen(self, body: Json, place: Place) -> Json:
-        """An agent that can only load does so, and what it replays is not passed on."""
+        """Resume or load a session. If the agent can only load, its replay is discarded unless the client asked for it."""
         session, replay = self.session(body["sessionId"]), as_object(body.pop("replayFrom", None))
         if replay.get("type", "start") != "start":
             raise invalid_params("this agent replays only from the start", "/replayFrom")
         is_replayed = bool(replay) or place.method == "session/load"
-        async with self.open_session(body, session.id) as establish:
+        async with self.open_session(body, session.id) as roots:
             if not is_replayed and self.offers("resume"):
                 answer = await self.pass_on("session/resume", body, place)
-            elif self.can.get("loadSession"):
+            elif self.capabilities.get("loadSession"):
                 session.is_muted = not is_replayed
                 try:
                     answer = await self.pass_on("session/load", body, place)
@@ -203,20 +204,21 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
                 session.to_v2.pause()
             else:
                 raise invalid_params("the agent cannot replay a session", "/replayFrom")
-            establish(session.id)
-        found = self._convert_answer(answer, body, place)
+            result = self._convert_answer(answer, body, roots, place)
         await self.report_state(session, "idle" if session.turn is None else "running")
-        return found
+        return result
 
-    def _convert_answer(self, answer: Json, body: Json, place: Place) -> Json:
-        """The answer that opens a session, in the terms of v2."""
+    def _convert_answer(self, answer: Json, body: Json, roots: RootSet | None, place: Place) -> Json:
+        """Convert the response that opens a session with these roots to v2."""
         session = self.session(str(answer.get("sessionId", body.get("sessionId"))))
+        if roots is not None:
+            self.workspace.establish(session.id, roots)
         session.cwd, session.additional = body["cwd"], list(body.get("additionalDirectories") or ())
-        found: Json = session.to_v2.convert("NewSessionResponse", answer, place)
-        return found
+        result: Json = session.to_v2.convert("NewSessionResponse", answer, place)
+        return result
 
     async def _list(self, body: Json, place: Place) -> Json:
-        """For an agent that has no list, the sessions of this connection."""
+        """List the sessions; those of this connection if the agent cannot list."""
         if self.offers("list"):
             return await self._pass(body, place)
         place.lose("the agent cannot list sessions; these are the sessions of this connection", kind="changed")
@@ -229,7 +231,7 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
         return {"sessions": infos}
 
     async def _close(self, body: Json, place: Place) -> Json:
-        """For an agent that cannot close, the turn is cancelled and the session is left."""
+        """Close a session; if the agent cannot, cancel its turn, and leave the session in the agent."""
         session, answer = self.sessions.get(body["sessionId"]), dict[str, Any]()
         if self.offers("close"):
             if session is not None:
@@ -254,30 +256,30 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
     async def _end(self, session_id: str, session: Session | None) -> None:
         if session is not None:
             await session.finish()
-        self.roots.workspace.forget(session_id)
+        self.workspace.forget(session_id)
         await self.services.end(session_id)
         self.sessions.pop(session_id, None)
 
     async def _set_config_option(self, body: Json, place: Place) -> Json:
-        """The option that stands for modes sets the mode."""
+        """Set an option, or the mode if the option represents the modes."""
         options = self.session(body["sessionId"]).to_v2.options
         if body["configId"] == options.mode_option:
             mode = {**omit(body, "configId", "type", "value"), "modeId": body.get("value")}
-            answer = await self.ask("session/set_mode", mode, place)
+            answer = await self.request("session/set_mode", mode, place)
             options.set_mode(str(body.get("value")))
         else:
             setting = omit(body, "type") if body.get("type") == "id" else body
-            answer = await self.ask("session/set_config_option", setting, place)
+            answer = await self.request("session/set_config_option", setting, place)
             options.replace(answer.get("configOptions") or (), place.at("configOptions"))
         return {**answer, "configOptions": options.all()}
 
     async def _cancel_terminal(self, body: Json, _: Place) -> Json:
-        """Terminals of the services can be stopped."""
+        """Kill the command of a terminal of the services."""
         await self.services.cancel_terminal(body["sessionId"], body["terminalId"])
         return {}
 
     async def _cancel_tool_call(self, _: Json, __: Place) -> Json:
-        """No tool call of an agent of v1 is one that the client may stop."""
+        """Refuse: a client cannot cancel a single tool call of a v1 agent."""
         raise invalid_params("this tool call cannot be cancelled on its own", "/toolCallId")
 
     async def _prompt(self, body: Json, place: Place) -> Json:
@@ -313,22 +315,22 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
         if session is not None:
             session.cancel()
         with suppress(ConnectionClosed):
-            await self.tell("session/cancel", body, place)
+            await self.notify("session/cancel", body, place)
         if session is not None:
             await self.services.stop(session.id)
 
     async def _work(self, session: Session, turn: Turn, request: v1.PromptRequest) -> None:
-        """One turn: from the prompt to the answer of v1, which becomes the state `idle`."""
+        """Run one turn, from the prompt to the v1 response, which becomes the state `idle`."""
         end: Json
         try:
             asking = self.far.request("session/prompt", request, timeout=math.inf)  # a turn has no limit
             end = to_builtins(await relay_errors(asking))
-        except Exception as found:  # noqa: BLE001 - whatever kept the prompt from being sent ends it
-            error = found if isinstance(found, RequestError) else RequestError(INTERNAL_ERROR, str(found))
+        except Exception as exception:  # noqa: BLE001 - whatever kept the prompt from being sent ends it
+            error = exception if isinstance(exception, RequestError) else RequestError(INTERNAL_ERROR, str(exception))
             if not turn.has_started.is_set() and not turn.is_answered.is_set():
                 turn.failure = error
-            failed = {"stopReason": "error", "error": error.as_json()}
-            end = {"stopReason": "cancelled"} if session.scope.is_cancelled else failed
+            error_end = {"stopReason": "error", "error": error.as_json()}
+            end = {"stopReason": "cancelled"} if session.scope.is_cancelled else error_end
         try:
             if turn.failure is None:
                 try:
@@ -342,7 +344,7 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
             session.queue.finish()
 
     async def report_start(self, session: Session) -> None:
-        """Report once that the message has its place and that work goes on; what the agent sends comes after that."""
+        """Report once that the message was accepted and that work goes on; updates of the agent come after that."""
         turn = session.turn
         if turn is None:
             return
@@ -356,7 +358,7 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
         await self.report_state(session, "running")
 
     async def report_state(self, session: Session, state: str, end: Json | None = None) -> None:
-        """Report in which state a session is."""
+        """Report the state of a session."""
         session.state = {"state": state, **(end or {})}
         await self.send(session.id, {"sessionUpdate": "state_update", **session.state})
 
@@ -364,7 +366,7 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
         """Send an update to the client."""
         place = self.losses.place("session/update", session_id=session_id)
         with suppress(ConnectionClosed):  # nobody listens any more
-            await self.v1_client.tell(
+            await self.v1_client.notify(
                 "session/update", {**(more or {}), "sessionId": session_id, "update": update}, place
             )
 
@@ -385,53 +387,58 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
 
 
 class ClientForV1(ClientRelay, peers1.Client):
-    """What the agent of v1 sees: its client, whose files and terminals are services."""
+    """The client that the v1 agent sees; its files and terminals are those of the services."""
 
     far_side = peers2.Client
     codec: AgentAsV2
 
     async def answer(self, method: str, params: Any) -> Any:
-        """The result of a request: files and terminals are for the services, the rest for the client."""
+        """The result of a request: the services answer those for files and terminals, the client all others."""
         if method not in SERVICE_METHODS:
             return await super().answer(method, params)
         session = self.codec.sessions.get(params.session_id)
         if session is not None:
             await self.codec.report_start(session)
             if method == "terminal/create" and session.scope.is_cancelled:
-                raise refused(params.command, "the turn was cancelled")
-        await self.codec.roots.wait_known(params.session_id)
+                raise refusal(params.command, "the turn was cancelled")
+        await self.codec.workspace.wait_known(params.session_id)
         return await self.codec.services.answer(method, params)
 
     async def _update(self, body: Json, place: Place) -> None:
         session = self.codec.session(body["sessionId"])
-        found = session.to_v2.update(body["update"], place.at("update"))
+        updates = session.to_v2.update(body["update"], place.at("update"))
         if session.is_muted:
             return
         await self.codec.report_start(session)
-        for one in found:
+        for one in updates:
             with suppress(RequestError):  # reported as a loss
                 await self.codec.send(session.id, one, omit(body, "sessionId", "update"))
 
     async def _request_permission(self, body: Json, place: Place) -> Json:
-        """Where the turn is cancelled meanwhile, that is the answer, and the client is asked no more."""
+        """Ask the client for permission.
+
+        If the turn is cancelled meanwhile, the outcome is `cancelled`, and the client's response is ignored.
+        """
         session = self.codec.session(body["sessionId"])
         request = session.to_v2.convert("RequestPermissionRequest", body, place)
         await self.codec.report_start(session)
         if session.turn is not None and not session.scope.is_cancelled:
             await self.codec.report_state(session, "requires_action")
         try:
-            answer = await session.scope.run(lambda: self.ask("session/request_permission", request, place))
+            answer = await session.scope.run(lambda: self.request("session/request_permission", request, place))
         finally:
             if session.turn is not None and not session.scope.is_waiting and not session.scope.is_cancelled:
                 await self.codec.report_state(session, "running")
         cancelled = {"outcome": {"outcome": "cancelled"}}
-        found: Json = self.codec.walker.convert("RequestPermissionResponse", answer or cancelled, place)
-        return found
+        response: Json = self.codec.walker.convert("RequestPermissionResponse", answer or cancelled, place)
+        return response
 
     async def _elicit(self, body: Json, place: Place) -> Json:
-        """Where the turn is cancelled meanwhile, the client is asked no more."""
-        sent = self.connection.sent(body.get("requestId"))
-        session_id = body.get("sessionId") if sent is None else getattr(sent.params, "session_id", None)
+        """Ask the client for input. If the turn is cancelled meanwhile, the action is `cancel`, and the client's response is ignored."""
+        pending_request = self.connection.sent(body.get("requestId"))
+        session_id = (
+            body.get("sessionId") if pending_request is None else getattr(pending_request.params, "session_id", None)
+        )
         session = self.codec.sessions.get(str(session_id))
         if session is not None:
             await self.codec.report_start(session)
@@ -443,12 +450,12 @@ class ClientForV1(ClientRelay, peers1.Client):
                 **as_object(request.get("requestedSchema")),
             }
         scope = CancelScope() if session is None else session.scope
-        return await scope.run(lambda: self.ask("elicitation/create", request, place)) or {"action": "cancel"}
+        return await scope.run(lambda: self.request("elicitation/create", request, place)) or {"action": "cancel"}
 
     async def _carried(self, body: Any, place: Place) -> None:
-        """What another codec has carried through v1 is the update of v2 again."""
-        found = to_builtins(decode(peers2.Client, v2.UpdateSessionNotification, as_object(body), place))
-        session, update = self.codec.session(found["sessionId"]), found["update"]
+        """Restore the v2 update that another codec has carried through v1."""
+        notification = to_builtins(decode(peers2.Client, v2.UpdateSessionNotification, as_object(body), place))
+        session, update = self.codec.session(notification["sessionId"]), notification["update"]
         if session.is_muted:
             return
         if not is_carried(update):
@@ -457,7 +464,7 @@ class ClientForV1(ClientRelay, peers1.Client):
         await self.codec.report_start(session)
         if update.get("state") in TURN_STATES:  # the turn of v1 says the state; the background is carried
             update = {**omit(update, "stopReason", "error"), **session.state}
-        await self.codec.send(session.id, update, omit(found, "sessionId", "update"))
+        await self.codec.send(session.id, update, omit(notification, "sessionId", "update"))
 
     handlers: ClassVar[Mapping[str, Handler]] = {
         "session/update": _update,

@@ -1,4 +1,4 @@
-"""What could not be carried over to the other version as it was: each place once, typed, counted and reported."""
+"""Losses of a conversion to the other version: typed, counted and reported, with the place of each."""
 
 from __future__ import annotations
 
@@ -10,20 +10,23 @@ from typing import Any, Final, Literal, TypeAlias
 
 from acp_bindings import Dropped
 
+from acp_session.log import LOG, SessionLog
 from jsonrpc_bindings.pointers import json_pointer
 
 Kind: TypeAlias = Literal["dropped", "changed", "added", "carried"]
-"""`dropped`: it did not go on. `changed`: something near it went on. `added`: the other version demands it, and nobody had said it.
-`carried`: it went on in a form that only another adapter reads.
+"""What happened to the value.
+
+`dropped`: it was omitted. `changed`: something similar was sent. `added`: the other version requires it, and the sender had not set it.
+`carried`: it was sent in a form that only another adapter reads.
 """
 
 CARRIER: Final = "acp_session/v2"
-"""The key in `_meta`, and after `_` the beginning of the method, under which v1 carries what only v2 has."""
+"""The key in `_meta`, and after `_` the prefix of the method, by which v1 carries values that only v2 has."""
 
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """Something that the other version has no place for: where it stood in the params or the result of `method`, and why it was lost."""
+    """Something that the other version cannot express: its place in the params or the result of `method`, and the reason."""
 
     method: str
     pointer: str
@@ -37,14 +40,13 @@ class Loss:
 
 
 OnLoss: TypeAlias = "Callable[[Loss], object]"
-"""Is called with each loss when it happens."""
+"""Called with each loss when it happens."""
 
 
 def log_loss(loss: Loss) -> None:
-    """Write a loss to the logger `acp_session`, with the id of its session: a warning where something that was said did not go on."""
+    """Write a loss to the logger `acp_session`, with the id of its session: as a warning if something was dropped outside `initialize`."""
     level = logging.WARNING if loss.kind == "dropped" and loss.method != "initialize" else logging.INFO
-    where = "" if loss.session_id is None else f"session {loss.session_id}: "
-    logging.getLogger("acp_session").log(level, "%s%s", where, loss, extra={"session_id": loss.session_id})
+    (LOG if loss.session_id is None else SessionLog(loss.session_id)).log(level, "%s", loss)
 
 
 class Losses:
@@ -56,15 +58,15 @@ class Losses:
 
     @property
     def total(self) -> int:
-        """How many there were."""
+        """The number of losses."""
         return self.counts.total()
 
     def place(self, method: str, *path: str | int, session_id: str | None = None) -> Place:
-        """Where a loss may happen: the params, or the result, of a method."""
+        """A place where a loss may happen, in the params or the result of a method."""
         return Place(self, method, path, session_id)
 
     def add(self, loss: Loss) -> None:
-        """Count and report one."""
+        """Count and report a loss."""
         self.counts[loss.method, loss.kind] += 1
         self._on_loss(loss)
 
@@ -83,16 +85,16 @@ class Place:
         return Place(self.losses, self.method, (*self.path, *path), self.session_id)
 
     def lose(self, sentence: str, value: Any = None, kind: Kind = "dropped", pointer: str = "") -> None:
-        """Say that something here, or at a JSON Pointer from here, could not go on as it was."""
+        """Report a loss at this place, or at a JSON Pointer relative to it."""
         pointer = json_pointer(self.path) + pointer
         self.losses.add(Loss(self.method, pointer, sentence, kind, value, self.session_id))
 
-    def lose_fields(self, source: Mapping[str, Any], *known: str) -> None:
-        """Say that fields here could not go on, except those that are known."""
+    def lose_fields(self, source: Mapping[str, Any], *handled_fields: str) -> None:
+        """Report all fields here as lost, except those in `handled_fields`."""
         for key in source:
-            if key not in known:
+            if key not in handled_fields:
                 self.at(key).lose("the other version has no place for this field", source[key])
 
     def lose_dropped(self, drop: Dropped) -> None:
-        """Say what the types of the other version do not take: the hook `on_drop` of decoding."""
+        """Report a value that the types of the other version do not accept; this is the hook `on_drop` of decoding."""
         self.lose(drop.problem.sentence, drop.value, pointer=drop.pointer)

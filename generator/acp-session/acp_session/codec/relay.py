@@ -1,4 +1,4 @@
-"""What both directions of the codec have: a message of one version is taken apart, converted, and passed on in the other."""
+"""The common part of both directions of the codec: convert a message of one version, and pass it on in the other."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ T = TypeVar("T")
 S = TypeVar("S")
 
 MAX_UNUSED: Final = 100
-"""Sessions that are kept although they were not opened here."""
+"""The maximum number of unused sessions that are kept."""
 
 Handler: TypeAlias = "Callable[[Any, Json, Place], Awaitable[Any]]"
-"""Answers a message of one method: its params and its result are JSON."""
+"""Handles the messages of one method; params and result are JSON."""
 
 
 class Calls(Protocol):
-    """The calls to a peer: a connection to the one at its far end, or `LocalCalls`."""
+    """The calls to a peer: a connection, or `LocalCalls`."""
 
     async def request(self, method: str, params: Any = None, /, *, timeout: float | None = None) -> Any:
-        """The result of a request. Raises `PeerError` or `RequestError` where the answer is an error."""
+        """Send a request and return its result. Raises `PeerError` or `RequestError` for an error response."""
         ...
 
     async def notify(self, method: str, params: Any = None, /) -> None:
@@ -41,7 +41,7 @@ class Calls(Protocol):
 
 
 class LocalCalls:
-    """The calls to a side that is an object of this process. Its errors are raised as they are."""
+    """The calls to a side that is an object of this process. Its errors are raised unchanged."""
 
     def __init__(self, side: Side) -> None:
         self._side = side
@@ -61,8 +61,9 @@ def calls_to(peer: Remote | Side) -> Calls:
 
 
 def decode(side: type[Side], type_: Any, body: Any, place: Place) -> Any:
-    """A typed value of the version that a side speaks. What its types do not take is left out where they permit it, and reported. Raises
-    `RequestError` -32602.
+    """Decode JSON to a type of the version that a side speaks.
+
+    Values that its types do not accept are omitted where that is permitted, and reported as losses. Raises `RequestError` -32602.
     """
     try:
         return side.wire.codec.decode_as(type_, body, on_drop=place.lose_dropped)
@@ -74,7 +75,7 @@ def decode(side: type[Side], type_: Any, body: Any, place: Place) -> Any:
 
 
 async def relay_errors(work: Awaitable[T]) -> T:
-    """What the far end answers. Its error is passed on as it is; raises `RequestError`."""
+    """Await a call to the peer, and raise its errors as `RequestError`."""
     try:
         return await work
     except (PeerError, NotAdvertised, ConnectionClosed, DecodeError) as error:
@@ -82,8 +83,9 @@ async def relay_errors(work: Awaitable[T]) -> T:
 
 
 class Relay(Side):
-    """A side of one version whose messages are for a peer of the other. `handlers` has the work of each method; `far_side` is what the peer
-    serves. What the schemas leave to the peers is passed on as it is.
+    """A side of one version that relays its messages to a peer of the other.
+
+    `handlers` maps methods to their handlers; `far_side` is the side that the peer serves. Extension messages are passed on unchanged.
     """
 
     handlers: ClassVar[Mapping[str, Handler]]
@@ -99,7 +101,7 @@ class Relay(Side):
         return await relay_errors(self.answer(method, params))
 
     async def answer(self, method: str, params: Any) -> Any:
-        """The result of a request. Errors of the peer are raised as they are."""
+        """The result of a request. Errors of the peer are raised unchanged."""
         handler, row = self.handlers.get(method), self.wire.codec.route(method, is_request=True)
         if handler is None or row is None:
             return await self.far.request(method, params)
@@ -116,15 +118,15 @@ class Relay(Side):
     def _place(self, method: str, params: Any) -> Place:
         return self.losses.place(method, session_id=getattr(params, "session_id", None))
 
-    async def ask(self, method: str, body: Json, place: Place, *, timeout: float | None = None) -> Json:
-        """What the peer answers to a request of its version."""
+    async def request(self, method: str, body: Json, place: Place) -> Json:
+        """Send the peer a request of its version, and return the result."""
         row = self.far_side.wire.codec.route(method, is_request=True)
         assert row is not None
-        request = decode(self.far_side, row.params, body, place)
-        answer: Json = to_builtins(await self.far.request(method, request, timeout=timeout)) or {}
+        params = decode(self.far_side, row.params, body, place)
+        answer: Json = to_builtins(await self.far.request(method, params)) or {}
         return answer
 
-    async def tell(self, method: str, body: Json, place: Place) -> None:
+    async def notify(self, method: str, body: Json, place: Place) -> None:
         """Send the peer a notification of its version."""
         row = self.far_side.wire.codec.route(method, is_request=False)
         assert row is not None
@@ -132,8 +134,9 @@ class Relay(Side):
 
 
 class AgentRelay(Relay, Generic[S]):
-    """An agent of one version that has an `agent` of the other do its work. Its sessions know whether they are used. `walker` converts what
-    belongs to no session, `can` is what v1 says that the agent can do.
+    """An agent of one version whose work is done by `agent`, an agent of the other.
+
+    `walker` converts messages outside sessions, `capabilities` are the v1 capabilities of the agent.
     """
 
     agent: Any
@@ -141,7 +144,7 @@ class AgentRelay(Relay, Generic[S]):
     def __init__(self, on_loss: OnLoss, walker: Walker) -> None:
         self.losses = Losses(on_loss)
         self.walker = walker
-        self.can: Json = {}
+        self.capabilities: Json = {}
         self.sessions: dict[str, S] = {}
         self.background = Background()
 
@@ -155,12 +158,13 @@ class AgentRelay(Relay, Generic[S]):
         return self.connection
 
     def offers(self, name: str) -> bool:
-        """Whether the agent advertises something for its sessions."""
-        return as_object(self.can.get("sessionCapabilities")).get(name) is not None
+        """Whether the agent advertises this session capability."""
+        return as_object(self.capabilities.get("sessionCapabilities")).get(name) is not None
 
     async def pass_on(self, method: str, body: Json, place: Place, **more: Any) -> Json:
-        """What the agent answers to a request that is converted by its row, with `more` fields of its version. Raises `RequestError` -32602
-        for roots that it does not support.
+        """Convert a request by its row in the table, send it with `more` fields of the agent's version, and return the result.
+
+        Raises `RequestError` -32602 for additional roots that the agent does not support.
 
         Source: the RFD on `additionalDirectories`, section on capabilities: without the capability the field MUST NOT be sent.
         """
@@ -170,40 +174,40 @@ class AgentRelay(Relay, Generic[S]):
             body = omit(body, "additionalDirectories")
         row = self.far_side.wire.codec.route(method, is_request=True)
         assert row is not None
-        return await self.ask(method, {**self.walker.convert(row.params.__name__, body, place), **more}, place)
+        return await self.request(method, {**self.walker.convert(row.params.__name__, body, place), **more}, place)
 
     @abstractmethod
     def new_session(self, session_id: str) -> S:
-        """A session that begins."""
+        """Create the state of a new session."""
 
     def session(self, session_id: str) -> S:
-        """What is known of a session; of those that nobody uses, the oldest makes room for a new one."""
-        found = self.sessions.get(session_id)
-        if found is None:
+        """The state of a session, created if needed; if there are too many unused ones, the oldest is deleted."""
+        state = self.sessions.get(session_id)
+        if state is None:
             unused = [name for name, one in self.sessions.items() if not getattr(one, "is_used", False)]
             if len(unused) >= MAX_UNUSED:
                 del self.sessions[unused[0]]
-            found = self.sessions[session_id] = self.new_session(session_id)
-        return found
+            state = self.sessions[session_id] = self.new_session(session_id)
+        return state
 
     @abstractmethod
     async def end_turns(self) -> None:
-        """End the turns of an agent that has gone, with an error."""
+        """End the turns with an error, because the agent has ended."""
 
     async def follow_agent(self) -> None:
-        """Wait until the agent has gone: turns end with an error, and the connection to the client, if there is one, is closed."""
+        """Wait until the agent has ended; then end its turns with an error, and close the connection to the client, if there is one."""
         await self.agent.connection.ended()
         await self.end_turns()
         if self._connection is not None:
             await self._connection.close()
 
     async def close(self) -> None:
-        """End what runs beside."""
+        """Cancel the background tasks."""
         await self.background.close()
 
 
 class ClientRelay(Relay):
-    """The client that the agent of one version sees, and that speaks the other. `codec` is what the client sees of the agent."""
+    """The client that an agent of one version sees; the real client speaks the other. `codec` is the agent that the real client sees."""
 
     def __init__(self, codec: Any) -> None:
         self.codec = codec
@@ -216,24 +220,24 @@ class ClientRelay(Relay):
 
     async def complete(self, body: Json, place: Place) -> None:
         """Pass on that the user has finished on a web page."""
-        await self.tell("elicitation/complete", body, place)
+        await self.notify("elicitation/complete", body, place)
 
 
 def with_id_of_client(body: Json, place: Place, sent_by: Connection | None) -> Json:
-    """A request for input that names a request of the codec's on `sent_by`: with the client's id, of the request in whose handler that was
-    sent. Without `sent_by` agent and client know the same ids.
+    """Replace the id of the codec's own request in an elicitation by the id of the client's request whose handler sent it.
 
-    Where the client has its answer already, as to a prompt of v2, the request for input belongs to the session. Raises `RequestError`
-    -32602 for a request that does not wait for its answer, or that belongs to no session then.
+    `sent_by` is the connection to the agent; without it, agent and client use the same ids. If the client's request already has its
+    response, as a v2 prompt does, the elicitation belongs to the session. Raises `RequestError` -32602 for a request that is not
+    pending, or one without a session whose client request has its response.
     """
     if "requestId" not in body or sent_by is None:
         return body
-    sent = sent_by.sent(body["requestId"])
-    if sent is None:
+    pending_request = sent_by.sent(body["requestId"])
+    if pending_request is None:
         raise invalid_params("no request with this id is pending", "/requestId")
-    if sent.within is not None and not sent.within.is_done:
-        return {**body, "requestId": sent.within.id}
-    session_id = getattr(sent.params, "session_id", None)
+    if pending_request.within is not None and not pending_request.within.is_done:
+        return {**body, "requestId": pending_request.within.id}
+    session_id = getattr(pending_request.params, "session_id", None)
     if session_id is None:
         place.at("requestId").lose("the client no longer waits for this request", body["requestId"])
         raise invalid_params("the client no longer waits for this request", "/requestId")

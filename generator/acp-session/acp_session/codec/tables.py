@@ -1,6 +1,8 @@
-"""What differs between v1 and v2, as data: `TABLE` by the names of the schema's definitions, `METHODS`, and what is not in it is the same.
+"""The differences between v1 and v2 as data: `TABLE` by names of the schema's definitions, and `METHODS`.
 
-A test compares it with both schemas: what one version has and the other has not stands here.
+Everything else is the same.
+
+A test compares the tables with both schemas: every difference must be listed.
 
 Sources: the schemas of both versions; the migration page of v2.
 """
@@ -59,7 +61,7 @@ SESSION_UPDATE: Final = Union(
     lost="v1 has no such update",
 )
 PROMPT_WORDS: Final = ("title", "description", "subject")
-"""What only v2 says in a request for permission."""
+"""The fields of a permission request that only v2 has."""
 OPENING_ANSWERS: Final = ("NewSessionResponse", "LoadSessionResponse", "ForkSessionResponse", "ResumeSessionResponse")
 """The results that open a session."""
 
@@ -91,11 +93,11 @@ TABLE: Final[Mapping[str, Row]] = {
     "PlanEntryStatus": Values(known=values_of(v1.PlanEntryStatus), near={"cancelled": "completed"}, other="pending"),
     # options and commands
     "SessionConfigOption": Union(
-        rows={"select": "SelectSessionConfigOption", "boolean": "BooleanSessionConfigOption"},
+        rows={"select": "SessionConfigSelect", "boolean": "SessionConfigBoolean"},
         lost="v1 has no option of this type",
     ),
-    "SelectSessionConfigOption": _CONFIG_OPTION,
-    "BooleanSessionConfigOption": Object(rename=_CONFIG_OPTION.rename),
+    "SessionConfigSelect": _CONFIG_OPTION,
+    "SessionConfigBoolean": Object(rename=_CONFIG_OPTION.rename),
     "SessionConfigSelectGroup": Object(rename={"group": "groupId"}),
     "AvailableCommand": Union(rows={"command": "Command"}, default="command", lost="v1 has no command of this type"),
     "Command": Object(fields={"input": "AvailableCommandInput"}),
@@ -202,6 +204,6 @@ ONLY_V1: Final = frozenset(
         *("terminal/wait_for_exit", "terminal/kill", "terminal/release"),
     }
 )
-"""Methods that v2 does not have: modes are options there, and files and terminals are the agent's own."""
+"""Methods that only v1 has: in v2 modes are options, and files and terminals are the agent's own."""
 ONLY_V2: Final = frozenset({"terminal/cancel", "tool_call/cancel"})
-"""Methods that v1 does not have: a client of v1 cannot end a part of a turn."""
+"""Methods that only v2 has: a v1 client cannot cancel a part of a turn."""

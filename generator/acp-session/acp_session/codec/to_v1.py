@@ -1,10 +1,11 @@
-"""What a peer of v2 says, in the terms of v1.
+"""The conversion of v2 messages to v1.
 
-v1 cannot take back what was said, has one plan, no display of terminals, and fewer states. What v2 patches is kept here, so that v1 is
-sent the whole. What v1 cannot hold goes on as text that people can read, with the original in `_meta`, from where the way back takes it;
-what has no form in v1 at all goes on as an extension notification (`CARRIER_METHOD`), with its params as they were.
+v1 cannot retract what was sent, has one plan, no display of terminals, and fewer states. The values that v2 patches are kept here, so
+that v1 gets the whole. What v1 cannot represent is sent as readable text with the original in `_meta`, from which the conversion to v2
+restores it; updates that have no form in v1 at all are sent as an extension notification (`CARRIER_METHOD`) with unchanged params.
 
-Sources: the pages of both versions on prompts, tool calls, plans, commands, configuration; the migration page; the RFD on terminal output.
+Sources: the pages of both versions on prompts, tool calls, plans, commands, configuration; the migration page; the RFD on terminal
+output.
 """
 
 from __future__ import annotations
@@ -29,23 +30,23 @@ from .to_v2 import CHUNK_KINDS, CLEARABLE_FIELDS, LIST_FIELDS, SWITCH_VALUES
 from .walker import CONFLICT, Hook, Json, Walker, get_or_add, omit, with_original
 
 CARRIER_METHOD: Final = f"_{CARRIER}/session/update"
-"""The notification that carries an update of v2 to those who know it."""
+"""The extension notification that carries a v2 update to a receiver that supports it."""
 CARRIED_KINDS: Final = frozenset(
     {"notice", "compaction_update", "compaction_summary_chunk", "plan_update", "state_update"}
 )
-"""Updates that v1 has a form for, but not always."""
+"""Updates that v1 can represent in some cases only."""
 TURN_STATES: Final = frozenset({"running", "requires_action", "idle"})
-"""States that follow from the turns of v1."""
+"""The states that follow from the turns of v1."""
 DEFAULT_TITLE: Final = "Tool call"
 MAX_TERMINALS: Final = 64
-"""Terminals whose output is kept."""
+"""The maximum number of terminals whose output is kept."""
 MIN_NEWS: Final = 1024
-"""Bytes of new output that are worth sending a terminal again."""
+"""The minimum bytes of new output for which a terminal is sent again."""
 
 
 @dataclass(slots=True)
 class _Message:
-    """What was sent of a message, and how often it was sent anew because it had changed."""
+    """The digests of the content that was sent for a message, and how often it was sent again because it had changed."""
 
     digests: list[bytes] = field(default_factory=list[bytes])
     versions: int = 0
@@ -59,7 +60,7 @@ class _Call:
 
 @dataclass(slots=True)
 class _Terminal:
-    """A terminal of the agent, and how many bytes of its output were sent, and are new since."""
+    """A terminal of the agent, how many bytes of its output were sent, and how many are new since."""
 
     state: TerminalState
     sent: int = 0
@@ -67,7 +68,7 @@ class _Terminal:
     is_changed: bool = False
 
     def apply(self, update: Json) -> None:
-        """Take in a `terminal_update` or a `terminal_output_chunk`."""
+        """Apply a `terminal_update` or a `terminal_output_chunk`."""
         before = 0 if "output" in update else len(self.state.output)
         if not self.state.apply(v2.decode_as(v2.SessionUpdate, update)):
             self.state.output += b"[output that is not base64]"
@@ -75,16 +76,16 @@ class _Terminal:
         self.is_changed |= not update.keys().isdisjoint(("output", "command", "exitStatus"))
 
     def has_news(self, *, is_last: bool = False) -> bool:
-        """Whether enough has changed to be sent: output that grows is sent again when there is half as much more, and at last."""
+        """Whether enough has changed to send the terminal: growing output is sent again once it is half as long again, and at the end."""
         return self.is_changed or self.new >= (1 if is_last else max(MIN_NEWS, self.sent // 2))
 
     def mark_sent(self) -> None:
-        """Note that the text is sent."""
+        """Record that the current text is sent."""
         self.sent, self.new, self.is_changed = len(self.state.output), 0, False
 
     @property
     def text(self) -> str:
-        """Command, output and end, a line each; bytes that are no UTF-8 are replaced."""
+        """The command, the output and the exit status, on lines of their own; invalid UTF-8 is replaced."""
         state, status = self.state, self.state.exit_status
         lines = [f"$ {state.command}" if state.command else "", state.text.removesuffix("\n")]
         if status is not None:
@@ -94,8 +95,10 @@ class _Terminal:
 
 
 class ToV1(Walker):
-    """The messages of a session, or of none. The `has_*` are capabilities of the client: without one, such updates are carried, and a
-    switch is offered as a choice of two. `terminals` are those of the client, which may stand in tool calls.
+    """The converter for a session, or for messages outside sessions.
+
+    The `has_*` are capabilities of the client: without them such updates are carried, and a boolean option is sent as a selection of two
+    values. `terminals` are those of the client, which may occur in tool calls.
     """
 
     def __init__(
@@ -107,8 +110,8 @@ class ToV1(Walker):
         terminals: Callable[[], Collection[str]] = tuple,
     ) -> None:
         hooks: dict[str, Hook] = {
-            "InitializeRequest": self._hello,
-            "InitializeResponse": self._welcome,
+            "InitializeRequest": self._initialize_params,
+            "InitializeResponse": self._initialize_result,
             **dict.fromkeys(OPENING_ANSWERS, self._opened),
             "RequestPermissionRequest": self.permission,
             "RequestPermissionOutcome?": self._unknown_outcome,
@@ -118,7 +121,7 @@ class ToV1(Walker):
             "Diff": self._diff,
             "Terminal": self._terminal,
             "ToolCallUpdate": self.tool_call,
-            "BooleanSessionConfigOption": self._switch,
+            "SessionConfigBoolean": self._switch,
             "AuthMethodTerminal": self._terminal_method,
             "McpServer?": lambda server, place: server,
         }
@@ -134,7 +137,7 @@ class ToV1(Walker):
         self._terminals: dict[str, _Terminal] = {}
 
     def update(self, update: Json, place: Place) -> list[Json] | None:
-        """The updates of v1 that say the same, in order; `None` for one that v1 has no form for, which is to be carried."""
+        """Convert an update to v1 updates, in order; `None` for an update without a form in v1, which the caller must carry."""
         kind = str(update.get("sessionUpdate"))
         match kind:
             case _ if kind in CHUNK_KINDS:
@@ -166,12 +169,12 @@ class ToV1(Walker):
         return None
 
     def flush(self, place: Place) -> list[Json]:
-        """What terminals have shown and v1 was not sent yet, as when the work has ended."""
+        """The updates for terminal output that v1 was not sent yet, for the end of the work."""
         late = [(name, terminal) for name, terminal in self._terminals.items() if terminal.has_news(is_last=True)]
         return [update for name, terminal in late for update in self._show(name, terminal, place)]
 
     def _message(self, kind: str, update: Json, place: Place) -> list[Json]:
-        """A message as a whole: what is new in it, piece by piece. One that says something else now is sent as another message."""
+        """Convert a whole message to chunks for its new content. A message whose earlier content has changed is sent as a new message."""
         message = get_or_add(self._messages, (kind, str(update.get("messageId"))), _Message)
         if "content" not in update:
             place.lose_fields(update, "sessionUpdate", "messageId")
@@ -193,7 +196,7 @@ class ToV1(Walker):
         return [_rename(message, {**rest, "content": block}) for block in blocks]
 
     def tool_call(self, update: Json, place: Place) -> Json:
-        """A tool call as it stands in an update or a request for permission; it is kept, so that later updates are whole."""
+        """Convert a tool call in an update or a permission request; it is kept, so that later updates are complete."""
         call = get_or_add(self._calls, str(update.get("toolCallId")), _Call)
         source: Json = {key: [] if value is None and key in LIST_FIELDS else value for key, value in update.items()}
         for key in CLEARABLE_FIELDS:
@@ -203,32 +206,32 @@ class ToV1(Walker):
                     place.at(key).lose("v1 cannot clear a field", None)
         if "content" in source:
             call.content = list(source["content"])
-        found: Json = self.convert_row("ToolCallUpdate", source, place)
-        call.known |= found.keys()
-        return found
+        result: Json = self.convert_row("ToolCallUpdate", source, place)
+        call.known |= result.keys()
+        return result
 
     def _tool_call_update(self, update: Json, place: Place) -> Json:
         is_new = str(update.get("toolCallId")) not in self._calls
-        found = self.tool_call(update, place)
-        return _announce(found, place.at("title")) if is_new else found
+        call = self.tool_call(update, place)
+        return _announce(call, place.at("title")) if is_new else call
 
     def _tool_call_chunk(self, update: Json, place: Place) -> Json:
-        """A tool call whose content grows: v1 is sent all of it."""
+        """Convert a tool call whose content grows: v1 is sent all of it."""
         call_id = str(update.get("toolCallId"))
         is_new = call_id not in self._calls
         call = get_or_add(self._calls, call_id, _Call)
         call.content.append(update.get("content"))
         if update.get("_meta"):
             place.at("_meta").lose("v1 has no content chunks", update["_meta"])
-        found = self._content_update(call_id, call, place)
-        return _announce(found, place) if is_new else found
+        result = self._content_update(call_id, call, place)
+        return _announce(result, place) if is_new else result
 
     def _content_update(self, call_id: str, call: _Call, place: Place) -> Json:
         content = self.convert("ToolCallContent", call.content, place.at("content"))
         return {"sessionUpdate": "tool_call_update", "toolCallId": call_id, "content": content}
 
     def _show(self, name: str, terminal: _Terminal, place: Place) -> list[Json]:
-        """The tool calls in which a terminal of the agent stands, with what it shows now."""
+        """Updates for the tool calls that show a terminal of the agent, with its current text."""
         terminal.mark_sent()
         calls = [
             (call_id, call)
@@ -238,7 +241,7 @@ class ToV1(Walker):
         return [self._content_update(call_id, call, place) for call_id, call in calls]
 
     def _plan(self, update: Json, place: Place) -> list[Json] | None:
-        """All plans of the session as one."""
+        """Merge all plans of the session into one."""
         plan, at = as_object(update.get("plan")), place.at("plan")
         if plan.get("type") != "items":
             at.lose("v1 has no plan of this type", plan, "carried")
@@ -255,58 +258,60 @@ class ToV1(Walker):
     def _config_options(self, update: Json, place: Place) -> list[Json]:
         before = self.mode
         options = self.replace_options(update.get("configOptions") or (), place.at("configOptions"))
-        found: list[Json] = [{**update, "configOptions": options}]
+        updates: list[Json] = [{**update, "configOptions": options}]
         mode = self.mode
         if mode is not None and before is not None and mode.get("currentValue") != before.get("currentValue"):
-            found.append({"sessionUpdate": "current_mode_update", "currentModeId": mode.get("currentValue")})
-        return found
+            updates.append({"sessionUpdate": "current_mode_update", "currentModeId": mode.get("currentValue")})
+        return updates
 
     def replace_options(self, options: Sequence[Any], place: Place) -> list[Json]:
-        """Take in all options of the agent anew, and return them for v1."""
+        """Replace all options of the agent, and return them for v1."""
         self._options = [as_object(one) for one in options]
-        found: list[Json] = self.convert("SessionConfigOption", self._options, place)
-        return found
+        result: list[Json] = self.convert("SessionConfigOption", self._options, place)
+        return result
 
     def option(self, config_id: object) -> Json | None:
-        """The option of this id."""
+        """The option with this id."""
         return next((one for one in self._options if one.get("configId") == config_id), None)
 
     @property
     def mode(self) -> Json | None:
-        """The option that says the mode: for clients of v1 that know modes only, it is sent as modes as well."""
+        """The option that represents the mode; it is also sent as modes, for v1 clients that support only these."""
         return next((one for one in self._options if one.get("category") == MODE and one.get("type") == "select"), None)
 
     def _opened(self, answer: Json, place: Place) -> Json:
-        """The answer that opens a session, with its modes apart. v1 says commands by an update."""
-        found = omit(answer, "configOptions", "availableCommands", "modes")
+        """Convert the response that opens a session; modes are separate, and v1 sends commands by an update."""
+        result = omit(answer, "configOptions", "availableCommands", "modes")
         if answer.get("configOptions") is not None:
-            found["configOptions"] = self.replace_options(answer["configOptions"], place.at("configOptions"))
+            result["configOptions"] = self.replace_options(answer["configOptions"], place.at("configOptions"))
         option = self.mode
         if option is not None:
             values: list[Json] = []
             for one in map(as_object, option.get("options") or ()):
                 values += map(as_object, one["options"]) if "groupId" in one else [one]
             modes = [{**omit(one, "value"), "id": one.get("value")} for one in values]
-            found["modes"] = {"currentModeId": option.get("currentValue"), "availableModes": modes}
-        return found
+            result["modes"] = {"currentModeId": option.get("currentValue"), "availableModes": modes}
+        return result
 
-    def _hello(self, body: Json, place: Place) -> Json:
+    def _initialize_params(self, body: Json, place: Place) -> Json:
         """The params of `initialize`."""
-        found: Json = self.convert_row("InitializeRequest", {"capabilities": {}, **body, "protocolVersion": 1}, place)
-        return found
+        result: Json = self.convert_row("InitializeRequest", {"capabilities": {}, **body, "protocolVersion": 1}, place)
+        return result
 
-    def _welcome(self, body: Json, place: Place) -> Json:
+    def _initialize_result(self, body: Json, place: Place) -> Json:
         """The result of `initialize`."""
         source: Json = {"capabilities": {}, "authMethods": [], **body, "protocolVersion": 1}
-        found: Json = self.convert_row("InitializeResponse", source, place)
-        if found["authMethods"]:
-            found["agentCapabilities"]["auth"] = {**found["agentCapabilities"]["auth"], "logout": {}}
-        return found
+        result: Json = self.convert_row("InitializeResponse", source, place)
+        if result["authMethods"]:
+            result["agentCapabilities"]["auth"] = {**result["agentCapabilities"]["auth"], "logout": {}}
+        return result
 
     def permission(self, body: Json, place: Place) -> Json:
-        """A request for permission. v1 has no words of the prompt beside the tool call: they go into its title, so that the user reads all.
-        A prompt without a tool call gets one: its id is made of the request, and a command is its input. Raises `RequestError` -32602
-        where nobody could answer rightly: that is no consent.
+        """Convert a permission request.
+
+        v1 has no prompt text besides the tool call: it is put into the call's title, so that the user reads all of it. A prompt without
+        a tool call gets one: its id is derived from the request, and a command becomes its input. Raises `RequestError` -32602 if v1 has
+        none of the options; that is no consent.
         """
         subject, own, call = as_object(body.get("subject")), None, dict[str, Any]()
         match subject.get("type"):
@@ -371,9 +376,9 @@ class ToV1(Walker):
         return _as_text(f"[{item.get('type')}]", item)
 
     def _diff(self, diff: Json, place: Place) -> Json:
-        found = diff_to_v1(diff)
-        if found is not None:
-            return found
+        v1_diff = diff_to_v1(diff)
+        if v1_diff is not None:
+            return v1_diff
         place.lose("v1 shows the old and the new text of one file", diff, "carried")
         return _as_text(_describe_changes(diff), diff)
 
@@ -386,34 +391,34 @@ class ToV1(Walker):
         return _as_text(_fence(text, "console"), item)
 
     def _switch(self, option: Json, place: Place) -> Json:
-        found: Json = self.convert_row("BooleanSessionConfigOption", option, place)
+        result: Json = self.convert_row("SessionConfigBoolean", option, place)
         if self._has_switches:
-            return found
+            return result
         place.lose("the client has no boolean options; a choice of two is offered", option, "carried")
         names = [{"value": SWITCH_VALUES[True], "name": "On"}, {"value": SWITCH_VALUES[False], "name": "Off"}]
         now = SWITCH_VALUES[option.get("currentValue") is True]
-        return with_original({**found, "type": "select", "currentValue": now, "options": names}, option)
+        return with_original({**result, "type": "select", "currentValue": now, "options": names}, option)
 
     def _terminal_method(self, method: Json, place: Place) -> Json:
-        found: Json = self.convert_row("AuthMethodTerminal", method, place)
-        if isinstance(found.get("env"), list):
-            variables = [as_object(one) for one in found["env"]]
-            found["env"] = {one["name"]: one["value"] for one in variables}
+        result: Json = self.convert_row("AuthMethodTerminal", method, place)
+        if isinstance(result.get("env"), list):
+            variables = [as_object(one) for one in result["env"]]
+            result["env"] = {one["name"]: one["value"] for one in variables}
             if any(one.keys() - {"name", "value"} for one in variables):
                 place.at("env").lose("v1 has only names and values", method["env"], "changed")
-        return found
+        return result
 
 
-def offer_services(hello: Json, offered: v1.ClientCapabilities) -> Json:
-    """The params of `initialize` with the files and terminals for an agent of v1, which v2 does not have."""
-    if offered.terminal or offered.fs.read_text_file or offered.fs.write_text_file:
-        services = to_builtins(offered)
-        hello["clientCapabilities"] |= {key: services[key] for key in ("fs", "terminal") if key in services}
-    return hello
+def offer_services(params: Json, capabilities: v1.ClientCapabilities) -> Json:
+    """Add to the params of `initialize` the files and terminals for a v1 agent, which v2 does not have."""
+    if capabilities.terminal or capabilities.fs.read_text_file or capabilities.fs.write_text_file:
+        services = to_builtins(capabilities)
+        params["clientCapabilities"] |= {key: services[key] for key in ("fs", "terminal") if key in services}
+    return params
 
 
 def is_carried(update: Json) -> bool:
-    """Whether v1 carries this update of v2. One that v1 has a form for, or that ends work, is never carried."""
+    """Whether v1 carries this v2 update. Updates that have a form in v1, or that end work, are never carried."""
     kind = update.get("sessionUpdate")
     match kind:
         case "plan_update":
@@ -440,7 +445,7 @@ def _as_text(text: str, source: Json) -> Json:
 
 
 def _describe_changes(diff: Json) -> str:
-    """A diff as people read it: its patch, else a line for each file."""
+    """A diff as readable text: its patch, or a line for each file."""
     patch = as_object(diff.get("patch")).get("text")
     if isinstance(patch, str) and patch:
         return _fence(patch, "diff")
@@ -451,7 +456,7 @@ def _describe_changes(diff: Json) -> str:
 
 
 def _fence(text: str, language: str) -> str:
-    """Text as a block of Markdown that it cannot end."""
+    """Put text into a Markdown code block whose fence does not occur in the text."""
     fence = "```"
     while fence in text:
         fence += "`"
@@ -459,7 +464,7 @@ def _fence(text: str, language: str) -> str:
 
 
 def _synthesize_id(body: Json) -> str:
-    """An id for a tool call that is none: the same for the same request, and nobody else's."""
+    """Derive a unique id for the tool call of a permission request that has none; equal requests get equal ids."""
     return f"permission_{hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()[:16]}"
 
 

@@ -1,4 +1,4 @@
-"""What a peer of v1 says, in the terms of v2.
+"""The conversion of v1 messages to v2.
 
 Sources: the pages of both versions on prompts, tool calls, plans, commands, configuration, modes, session setup; the migration page.
 """
@@ -21,21 +21,23 @@ from .tables import CONTENT_BLOCK, OPENING_ANSWERS, PROMPT_WORDS, TABLE
 from .walker import CONFLICT, NOTHING, Hook, Json, Walker, get_or_add, omit, original_of
 
 UNKNOWN_INFO: Final[Json] = {"name": "unknown", "version": "0"}
-"""Who speaks, where v1 does not say it."""
+"""The implementation info of a peer that does not send it, as v1 allows."""
 PLAN_ID: Final = "plan"
 """The id of the one plan that a session of v1 has."""
 SWITCH_VALUES: Final = {True: "true", False: "false"}
-"""The values of a selection that stands for a switch."""
+"""The values of a selection that represents a boolean option."""
 CHUNK_KINDS: Final = ("user_message_chunk", "agent_message_chunk", "agent_thought_chunk")
-"""Updates that are pieces of messages."""
+"""Updates that are chunks of messages."""
 CLEARABLE_FIELDS: Final = ("name", "title", "kind", "status", "rawInput", "rawOutput", "_meta")
 LIST_FIELDS: Final = ("content", "locations")
-"""What null clears in a tool call of v2, and leaves as it is in v1."""
+"""Fields with these names are cleared by null in a v2 tool call; in v1 null leaves them unchanged."""
 
 
 class ToV2(Walker):
-    """The messages of a session, or of none. v2 demands ids of messages: a run of chunks of one kind without an id is a message, and gets
-    one. `terminals` may stand in tool calls; `None`: all may.
+    """The converter for a session, or for messages outside sessions.
+
+    v2 requires message ids: consecutive chunks of one kind without an id form a message and get a new one. `terminals` may occur in tool
+    calls; `None` allows all.
     """
 
     def __init__(self, terminals: Callable[[], Collection[str] | None] = tuple) -> None:
@@ -68,16 +70,16 @@ class ToV2(Walker):
         self._calls: dict[str, None] = {}
 
     def message_id(self) -> str:
-        """An id for a message that has none, and that the agent does not use itself."""
+        """A new message id that the agent does not use itself."""
         self._messages += 1
         return f"message_{self._prefix}_{self._messages}"
 
     def pause(self) -> None:
-        """What follows belongs to no message that came before."""
+        """End the current message: later chunks belong to a new one."""
         self._run = None
 
     def update(self, update: Json, place: Place) -> list[Json]:
-        """The updates of v2 that say the same."""
+        """Convert an update to v2 updates."""
         kind = str(update.get("sessionUpdate"))
         if kind not in CHUNK_KINDS:
             self.pause()
@@ -98,14 +100,14 @@ class ToV2(Walker):
                 return [omit(update, "cost")]
             case _:
                 pass
-        found = self.convert("SessionUpdate", update, place)
-        if found is NOTHING:
+        result = self.convert("SessionUpdate", update, place)
+        if result is NOTHING:
             return []
         if kind in CHUNK_KINDS:
-            found = {**found, "messageId": self._message(kind, update.get("messageId"))}
+            result = {**result, "messageId": self._message(kind, update.get("messageId"))}
         elif kind == "tool_call_update":
             get_or_add(self._calls, str(update.get("toolCallId")), lambda: None)
-        return [found]
+        return [result]
 
     def _message(self, kind: str, message_id: object) -> str:
         if isinstance(message_id, str):
@@ -116,25 +118,25 @@ class ToV2(Walker):
         return self._run[1]
 
     def _announce(self, update: Json, place: Place) -> Json:
-        """A tool call that appears. Announced again it is as it is then: what is left out goes."""
+        """Convert the announcement of a tool call. If it was announced before, missing fields are reset."""
         call = str(update.get("toolCallId"))
-        found = {**self._tool_call(update, place), "sessionUpdate": "tool_call_update"}
+        result = {**self._tool_call(update, place), "sessionUpdate": "tool_call_update"}
         if call in self._calls:
             defaults = {**dict.fromkeys((*CLEARABLE_FIELDS[:-1], *LIST_FIELDS)), "kind": "other", "status": "pending"}
-            found = defaults | found
+            result = defaults | result
         get_or_add(self._calls, call, lambda: None)
-        return found
+        return result
 
     def _handshake(self, name: str, info: str, defaults: Json, body: Json, place: Place) -> Json:
-        """The params, or the result, of `initialize`."""
-        found: Json = self.convert_row(name, {**defaults, **body, "protocolVersion": 2}, place)
-        if not isinstance(found.get("info"), dict):
+        """Convert the params or the result of `initialize`."""
+        result: Json = self.convert_row(name, {**defaults, **body, "protocolVersion": 2}, place)
+        if not isinstance(result.get("info"), dict):
             place.at(info).lose("v2 requires a name and a version", kind="added")
-            found["info"] = UNKNOWN_INFO
-        return found
+            result["info"] = UNKNOWN_INFO
+        return result
 
     def _opened(self, answer: Json, place: Place) -> Json:
-        """The answer that opens a session, with its modes among the options."""
+        """Convert the response that opens a session, with its modes among the options."""
         self.options.begin(answer, place)
         if "availableCommands" in answer:
             place.at("availableCommands").lose(CONFLICT)
@@ -143,15 +145,15 @@ class ToV2(Walker):
         return {**omit(answer, "modes", "configOptions", "availableCommands"), **more}
 
     def _prompt(self, body: Json, place: Place) -> Json:
-        """A prompt: one without content is an empty text."""
+        """Convert a prompt; one without content becomes an empty text."""
         if body["prompt"] == []:
             place.at("prompt").lose("a prompt of v2 has content; an empty text is sent", kind="added")
             body = {**body, "prompt": [{"type": "text", "text": ""}]}
-        found: Json = self.convert_row("PromptRequest", body, place)
-        return found
+        result: Json = self.convert_row("PromptRequest", body, place)
+        return result
 
     def permission(self, body: Json, place: Place) -> Json:
-        """A request for permission: the tool call is its subject, and has its title."""
+        """Convert a permission request: the tool call becomes its subject and provides its title."""
         for key in PROMPT_WORDS:
             if key in body:
                 place.at(key).lose(CONFLICT, body[key])
@@ -170,37 +172,37 @@ class ToV2(Walker):
 
     def _agent_capabilities(self, capabilities: Json, place: Place) -> Json:
         def part(row: str, key: str) -> Json:
-            found: Json = self.convert(row, as_object(capabilities.get(key)), place.at(key))
-            return found
+            result: Json = self.convert(row, as_object(capabilities.get(key)), place.at(key))
+            return result
 
-        moved = ("loadSession", "promptCapabilities", "mcpCapabilities", "sessionCapabilities", "session")
-        found: Json = self.convert_row("AgentCapabilities", omit(capabilities, *moved), place)
+        session_keys = ("loadSession", "promptCapabilities", "mcpCapabilities", "sessionCapabilities", "session")
+        result: Json = self.convert_row("AgentCapabilities", omit(capabilities, *session_keys), place)
         session = {
             **part("SessionCapabilities", "sessionCapabilities"),
             "prompt": part("PromptCapabilities", "promptCapabilities"),
             "mcp": part("McpCapabilities", "mcpCapabilities"),
         }
-        return {**(found if found.get("auth") else omit(found, "auth")), "session": session}
+        return {**(result if result.get("auth") else omit(result, "auth")), "session": session}
 
     def _tool_call(self, update: Json, place: Place) -> Json:
         nullable = (*CLEARABLE_FIELDS, *LIST_FIELDS)
         source = {key: value for key, value in update.items() if value is not None or key not in nullable}
-        found: Json = self.convert_row("ToolCallUpdate", source, place)
-        return found
+        result: Json = self.convert_row("ToolCallUpdate", source, place)
+        return result
 
     def _block(self, block: Any, place: Place) -> Any:
-        found = original_of(block)
-        is_known = found is None or found.get("type") in CONTENT_BLOCK.rows
-        return self.convert_row("ContentBlock", block, place) if is_known else found
+        original = original_of(block)
+        is_known = original is None or original.get("type") in CONTENT_BLOCK.rows
+        return self.convert_row("ContentBlock", block, place) if is_known else original
 
     def _item(self, item: Any, place: Place) -> Any:
-        found = original_of(item)
-        if found is None or found.get("type") == "content" or not self._is_shown(found):
+        original = original_of(item)
+        if original is None or original.get("type") == "content" or not self._is_shown(original):
             return self.convert_row("ToolCallContent", item, place)
-        return found
+        return original
 
     def _is_shown(self, item: Json) -> bool:
-        """Whether an item is no terminal, or one that may stand in tool calls."""
+        """Whether an item is not a terminal, or one that may occur in tool calls."""
         terminals = self._terminals()
         return item.get("type") != "terminal" or terminals is None or item.get("terminalId") in terminals
 
@@ -217,9 +219,9 @@ class ToV2(Walker):
         return omit(location, "line")
 
     def _option(self, option: Any, place: Place) -> Any:
-        source, found = as_object(option), original_of(option)
-        if found is not None and found.get("type") == "boolean" and found.get("configId") == source.get("id"):
-            return {**found, "currentValue": source.get("currentValue") == SWITCH_VALUES[True]}
+        source, original = as_object(option), original_of(option)
+        if original is not None and original.get("type") == "boolean" and original.get("configId") == source.get("id"):
+            return {**original, "currentValue": source.get("currentValue") == SWITCH_VALUES[True]}
         if source.get("type") != "select":
             return self.convert_row("SessionConfigOption", source, place)
         choices = [one for one in source.get("options") or () if as_object(one).get("options") != []]
@@ -235,15 +237,16 @@ class ToV2(Walker):
         raise invalid_params("an MCP server over SSE cannot be used", json_pointer(place.path))
 
     def _terminal_method(self, method: Any, place: Place) -> Any:
-        found: Json = self.convert_row("AuthMethodTerminal", method, place)
-        if isinstance(found.get("env"), dict):
-            found["env"] = [{"name": name, "value": value} for name, value in as_object(found["env"]).items()]
-        return found
+        result: Json = self.convert_row("AuthMethodTerminal", method, place)
+        if isinstance(result.get("env"), dict):
+            result["env"] = [{"name": name, "value": value} for name, value in as_object(result["env"]).items()]
+        return result
 
 
 class OptionsOfV1:
-    """The modes and options that an agent of v1 offers, as options of v2. An agent of v1 that has options offers its modes among them too,
-    so modes alone become an option.
+    """The modes and options of a v1 agent, as options of v2.
+
+    A v1 agent that has options lists its modes among them too, so only modes without options become an option.
     """
 
     def __init__(self, walker: Walker) -> None:
@@ -252,16 +255,16 @@ class OptionsOfV1:
         self._options: list[Json] = []
 
     def begin(self, result: Mapping[str, Any], place: Place) -> None:
-        """Take in the result of `session/new`, `load`, `resume` or `fork`."""
+        """Initialize from the result of `session/new`, `load`, `resume` or `fork`."""
         self._modes = as_object(result.get("modes"))
         self.replace(result.get("configOptions") or (), place.at("configOptions"))
 
     def replace(self, options: Sequence[Any], place: Place) -> None:
-        """Take in all options anew."""
+        """Replace all options."""
         self._options = self._walker.convert("SessionConfigOption", list(options), place)
 
     def set_mode(self, mode_id: str) -> None:
-        """Take in another mode."""
+        """Set the current mode."""
         self._modes = {**self._modes, "currentModeId": mode_id}
         for one in self._options:
             if one.get("category") == MODE and one.get("type") == "select":
@@ -269,14 +272,14 @@ class OptionsOfV1:
 
     @property
     def mode_option(self) -> str | None:
-        """The id of the option that stands for modes, where the agent itself has none."""
+        """The id of the option that represents the modes; `None` if there are no modes or the agent has such an option itself."""
         if not self._modes.get("availableModes") or any(one.get("category") == MODE for one in self._options):
             return None
-        taken = {one.get("configId") for one in self._options}
-        return next(name for name in (MODE, *(f"{MODE}{number}" for number in range(2, 1000))) if name not in taken)
+        used_ids = {one.get("configId") for one in self._options}
+        return next(name for name in (MODE, *(f"{MODE}{number}" for number in range(2, 1000))) if name not in used_ids)
 
     def all(self) -> list[Json]:
-        """All options as they are now."""
+        """All options with their current values."""
         name = self.mode_option
         if name is None:
             return list(self._options)

@@ -1,4 +1,4 @@
-"""The walk over a message of one version that makes one of the other, by a table of what differs."""
+"""The converter from one version to the other, driven by a table of the differences."""
 
 from __future__ import annotations
 
@@ -16,45 +16,45 @@ V = TypeVar("V")
 
 Json: TypeAlias = "dict[str, Any]"
 Hook: TypeAlias = "Callable[[Any, Place], Any]"
-"""Converts a value in place of its row; `NOTHING` where nothing of it goes on."""
+"""Converts a value instead of its row; `NOTHING` omits the value."""
 
 MAX_KEPT: Final = 10_000
-"""Messages, tool calls and plans of a session that are kept; the oldest go first."""
+"""The maximum number of messages, tool calls and plans that are kept for a session; the oldest are deleted first."""
 NOTHING: Final = object()
 CONFLICT: Final = "the other version gives this a meaning of its own"
 
 
 def omit(source: Mapping[str, Any], *keys: str) -> Json:
-    """An object without some of its fields."""
+    """A copy of an object without some of its fields."""
     return {key: value for key, value in source.items() if key not in keys}
 
 
-def get_or_add(found: dict[K, V], key: K, new: Callable[[], V], most: int | None = None) -> V:
-    """The value of a key, a new one where there is none; where there are more than `most`, the oldest goes."""
-    if key not in found and len(found) >= (MAX_KEPT if most is None else most):
-        del found[next(iter(found))]
-    return found.setdefault(key, new())
+def get_or_add(entries: dict[K, V], key: K, new: Callable[[], V], most: int | None = None) -> V:
+    """The value of a key, created if missing; if there are `most` entries already, the oldest is deleted."""
+    if key not in entries and len(entries) >= (MAX_KEPT if most is None else most):
+        del entries[next(iter(entries))]
+    return entries.setdefault(key, new())
 
 
 def with_original(source: Mapping[str, Any], original: Mapping[str, Any]) -> Json:
-    """An object that carries its original along."""
+    """A copy of an object that carries its original in `_meta`."""
     return {**source, "_meta": {**as_object(source.get("_meta")), CARRIER: dict(original)}}
 
 
 def original_of(source: Any) -> Json | None:
-    """What an object carries along, if it does."""
-    found = as_object(as_object(source).get("_meta")).get(CARRIER)
-    return as_object(found) if isinstance(found, dict) else None
+    """The original that an object carries in `_meta`; `None` if there is none."""
+    original = as_object(as_object(source).get("_meta")).get(CARRIER)
+    return as_object(original) if isinstance(original, dict) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Object:
-    """An object that differs. What is not named goes on as it is.
+    """An object with differences. Fields that are not listed stay the same.
 
-    `rename`: fields of v1 and their names in v2. `fields`: fields, by the names of v1, and the rows of their values, or of the items of
-    these. `only_v1` and `only_v2`: fields that the other version does not have, and why that matters; without a reason v2 takes the field
-    for granted, and v1 carries it along. `v1_needs` and `v2_needs`: what a version gets where the other one leaves a field out. `code`:
-    fields, by either name, that code converts.
+    `rename`: v1 fields and their names in v2. `fields`: v1 fields and the rows of their values, or of the items of list values.
+    `only_v1` and `only_v2`: fields that the other version does not have, and why that matters; without a reason, v2 implies the field,
+    and v1 keeps it as an extra field. `v1_needs` and `v2_needs`: defaults for fields that the source may omit but the target needs.
+    `code`: fields, by either name, that code converts.
     """
 
     rename: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -68,8 +68,10 @@ class Object:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Union:
-    """Variants that a tag tells apart. `rows`: the row of each tag that both versions have. `default`: the tag that v1 leaves out. `lost`:
-    what v1 says of a tag that it does not have. `only_v1` and `only_v2`: the tags of one version that code converts.
+    """A union with a tag.
+
+    `rows`: the row for each tag that both versions have. `default`: the tag that v1 omits. `lost`: the reason when v1 does not have a
+    tag. `only_v1` and `only_v2`: the tags of one version that code converts.
     """
 
     rows: Mapping[str, str]
@@ -82,7 +84,10 @@ class Union:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Values:
-    """Words of which v1 has but these. `near`: the nearest for a word of v2; `other`: for any other word; `None`: it is left out."""
+    """An enumeration; v1 has only the values `known`.
+
+    `near`: the nearest v1 value for a v2 value; `other`: the one for any other value; `None`: the value is omitted.
+    """
 
     known: tuple[str, ...]
     other: str | None = None
@@ -91,14 +96,17 @@ class Values:
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """A capability: true or false in v1, an object or nothing in v2."""
+    """A capability: a boolean in v1, an object or absent in v2."""
 
 
 Row: TypeAlias = "Object | Union | Values | Flag"
 
 
 class Walker:
-    """Converts to a version by `table`; `hooks` convert the values of rows that need code, `NAME?` a variant that v1 does not have."""
+    """Converts to `version` by `table`.
+
+    `hooks` convert the values of rows that need code; the hook `NAME?` converts a variant that v1 does not have.
+    """
 
     def __init__(self, version: Literal[1, 2], table: Mapping[str, Row], hooks: Mapping[str, Hook]) -> None:
         self.version = version
@@ -106,7 +114,7 @@ class Walker:
         self._hooks = hooks
 
     def convert(self, name: str, value: Any, place: Place) -> Any:
-        """A value, or each item of a list, in the other version. `NOTHING`: nothing of it goes on; in a list it is left out."""
+        """Convert a value, or each item of a list. `NOTHING` means that it has no form in the other version; in a list it is omitted."""
         if is_array(value):
             items = [self.convert(name, one, place.at(index)) for index, one in enumerate(value)]
             return [one for one in items if one is not NOTHING]
@@ -114,7 +122,7 @@ class Walker:
         return self.convert_row(name, value, place) if hook is None else hook(value, place)
 
     def convert_row(self, name: str, value: Any, place: Place) -> Any:
-        """As `convert`, without hooks for the value itself."""
+        """Convert a value like `convert`, but without a hook for the value itself."""
         match self._table.get(name), value:
             case Flag(), _ if self.version == 2:
                 return {} if value is True else NOTHING
@@ -126,13 +134,13 @@ class Walker:
             case Union() as row, dict():
                 return self._variant(name, row, cast("Json", value), place)
             case Object() as row, dict():
-                found = dict(self._fields(row, cast("Json", value), place))
-                return {**(row.v2_needs if self.version == 2 else row.v1_needs), **found}
+                converted_fields = dict(self._fields(row, cast("Json", value), place))
+                return {**(row.v2_needs if self.version == 2 else row.v1_needs), **converted_fields}
             case _:
                 return value
 
     def _fields(self, row: Object, source: Json, place: Place) -> Iterator[tuple[str, Any]]:
-        """The fields in the other version. A field of the source that only the other version has would get a meaning there."""
+        """Yield the fields in the other version. A source field whose name means something else there is lost."""
         to_v2 = self.version == 2
         renamed = row.rename if to_v2 else {new: old for old, new in row.rename.items()}
         own, others = (row.only_v1, row.only_v2) if to_v2 else (row.only_v2, row.only_v1)
@@ -146,26 +154,26 @@ class Walker:
             elif key not in own or not to_v2:
                 new = renamed.get(key, key)
                 name = row.fields.get(key if to_v2 else new)
-                found = value if name is None else self.convert(name, value, place.at(key))
-                if found is not NOTHING:
-                    yield new, found
+                result = value if name is None else self.convert(name, value, place.at(key))
+                if result is not NOTHING:
+                    yield new, result
 
     def _variant(self, name: str, row: Union, source: Json, place: Place) -> Any:
         to_v2 = self.version == 2
         tag: Any = source.get(row.tag, row.default)
-        known = row.rows.get(tag) if isinstance(tag, str) else None
-        if known is None and not to_v2:
+        row_name = row.rows.get(tag) if isinstance(tag, str) else None
+        if row_name is None and not to_v2:
             if f"{name}?" in self._hooks:
                 return self._hooks[f"{name}?"](source, place)
             place.lose(row.lost, source)
             return NOTHING
-        if known is None and tag in row.only_v2:
+        if row_name is None and tag in row.only_v2:
             place.lose(CONFLICT, source)
             return NOTHING
-        found = source if known is None else self.convert(known, source, place)
-        if row.default is None or not isinstance(found, dict):
-            return found
-        rest = omit(cast("Json", found), row.tag)
+        result = source if row_name is None else self.convert(row_name, source, place)
+        if row.default is None or not isinstance(result, dict):
+            return result
+        rest = omit(cast("Json", result), row.tag)
         return {row.tag: tag, **rest} if to_v2 or tag != row.default else rest
 
     def _word(self, row: Values, value: str, place: Place) -> Any:
@@ -180,7 +188,7 @@ class Walker:
 
 
 def _says_something(value: Any) -> bool:
-    """Whether a value is neither null nor false, nor an object of nothing else."""
+    """Whether a value is neither null nor false, nor a non-empty object of only such values."""
     if isinstance(value, dict) and value:
         return any(map(_says_something, cast("Json", value).values()))
     return value is not None and value is not False

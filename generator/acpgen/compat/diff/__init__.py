@@ -1,1 +1,1 @@
-"""What differs between two revisions: structure to changes, without any judgement."""
+"""The structural diff of two revisions: changes, without any judgement."""

@@ -1,6 +1,6 @@
-"""Pairs old with new from each method's params and result, and collects what differs in each pair.
+"""Pairs old and new types from each method's params and result, and collects the differences of each pair.
 
-A pair of types is looked at once, however many methods reach it; a pair that is met again while it is being looked at is assumed.
+A pair of types is compared once, however many methods reach it; a pair that recurs inside itself is not compared again.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from acpgen import ir
 from acpgen.compat.changes import Change
 from acpgen.compat.diff import scalars, unions
 from acpgen.compat.diff.pairs import (
-    DOUBT,
     Comparison,
     Declaration,
     Pair,
@@ -30,7 +29,7 @@ class Walk:
     """All pairs of one comparison."""
 
     def __init__(self, old: SchemaRevision, new: SchemaRevision, apart: Collection[str] = ()) -> None:
-        """`apart` are definitions of which nothing is known: what they demand is reported elsewhere."""
+        """Prepare a walk; `apart` are definitions that are not read, whose demands are reported elsewhere."""
         self._both = RevisionShapes(old, new, apart)
         self.nodes: dict[Pair, PairNode] = {}
         self._changed: set[Pair] | None = None
@@ -39,7 +38,7 @@ class Walk:
         self._declared = frozenset((*old.declared, *new.declared))
 
     def visit(self, root: Pair) -> None:
-        """Look at a pair and at all below it."""
+        """Compare a pair and all pairs below it."""
         pending = [root]
         while pending:
             pair = pending.pop()
@@ -53,39 +52,44 @@ class Walk:
         self._changed = None
 
     def wire_changes(self, root: Pair, elsewhere: frozenset[Pair] = frozenset()) -> Iterator[PlacedChange]:
-        """The changes of messages below a pair, nearest first; a pair of definitions, or of unions with one that hold themselves,
-        is entered by its shortest way only, any other pair by every way that does not lead through it already.
+        """Yield the changes of messages below a pair, nearest first.
 
-        Pairs that are reported `elsewhere` are not entered.
+        A pair of definitions, or of recursive unions with a definition, is entered by its shortest path only; any other pair by every
+        path that does not already lead through it. Pairs that are reported `elsewhere` are not entered.
         """
-        changed = self._changed_pairs()
-        seen = {root}
+        changed_pairs = self._changed_pairs()
+        visited = {root}
         level: list[tuple[Pair, tuple[Step, ...], Declaration, Declaration, frozenset[Pair]]] = []
-        if root in changed:
+        if root in changed_pairs:
             level.append((root, (), Declaration(root), Declaration(root), frozenset()))
         while level:
             following: list[tuple[Pair, tuple[Step, ...], Declaration, Declaration, frozenset[Pair]]] = []
-            for pair, steps, declaration, named, around in level:
+            for pair, steps, declaration, named_declaration, around in level:
                 node = self.nodes[pair]
                 yield from (
-                    PlacedChange(change, steps, pair, node.free, declaration, named)
+                    PlacedChange(change, steps, pair, node.free, declaration, named_declaration)
                     for change in node.changes
                     if not change.is_documentation
                 )
                 for step, child in node.children:
-                    if child in changed and child not in seen and child not in elsewhere and child not in around:
-                        declarations = declaration, named
+                    if (
+                        child in changed_pairs
+                        and child not in visited
+                        and child not in elsewhere
+                        and child not in around
+                    ):
+                        declarations = declaration, named_declaration
                         if child.is_named or (child.is_union and self._is_recursive(child)):
-                            seen.add(child)
+                            visited.add(child)
                         if child.is_named:
                             here = Declaration(child, len(steps) + 1)
-                            declarations = here, here if self._declared.intersection(here.names) else named
+                            declarations = here, here if self._declared.intersection(here.names) else named_declaration
                         within = around if child.is_named else around | {child}
                         following.append((child, (*steps, step), *declarations, within))
             level = following
 
     def _is_recursive(self, pair: Pair) -> bool:
-        """Whether a changed pair holds itself, as all pairs do that it holds and that hold it."""
+        """Whether a changed pair contains itself; caches the answer for all pairs of the same cycle."""
         if pair not in self._recursive:
             inner = reachable(self._children(pair), self._children)
             cycle = inner.keys() & reachable([pair], self._parents.__getitem__) if pair in inner else ()
@@ -95,12 +99,20 @@ class Walk:
     def _children(self, pair: Pair) -> list[Pair]:
         return [child for _, child in self.nodes[pair].children]
 
+    def is_declared(self, pair: Pair) -> bool:
+        """Whether the sources declare a definition of a pair."""
+        return any(isinstance(type_, ir.Ref) and type_.name in self._declared for type_, _ in pair.sides)
+
+    def holds(self, root: Pair, pair: Pair) -> bool:
+        """Whether the types of a pair occur at or below another pair."""
+        return any((each.old, each.new) == (pair.old, pair.new) for each in reachable([root], self._children))
+
     def is_changed(self, pair: Pair) -> bool:
         """Whether there are changes of messages at a pair or below it."""
         return pair in self._changed_pairs()
 
     def below(self, root: Pair, steps: Sequence[Step]) -> Pair | None:
-        """The pair to which steps lead from another one."""
+        """The pair that the steps lead to from another pair, if any."""
         pair: Pair | None = root
         for step in steps:
             children = self.nodes[pair].children if pair in self.nodes else ()
@@ -108,17 +120,23 @@ class Walk:
         return pair
 
     def documentation_changes(self) -> Iterator[Change]:
-        """The changes of files alone, each once."""
+        """Yield the changes that concern only files, each once."""
         changes = (change for node in self.nodes.values() for change in node.changes if change.is_documentation)
         yield from {(change, change.old_at, change.new_at): change for change in changes}.values()
 
     def renames(self) -> dict[str, str]:
-        """The definitions that have another name in the new revision, with that name."""
+        """The definitions that were renamed, with their names in the new revision."""
         return {each.old: each.new for each in self.documentation_changes() if each.kind == "definition"}
 
     def shape(self, type_: ir.Type, side: Literal[0, 1]) -> Shape:
         """The shape of a type of one side."""
         return self._both.shape(type_, side)
+
+    def names(self, side: Literal[0, 1]) -> set[str]:
+        """The definitions of one side that were compared part by part."""
+        types = {pair.sides[side][0] for pair in self.nodes}
+        definitions = {type_.name for type_ in types if isinstance(type_, ir.Ref)}
+        return definitions.union(*(self.shape(type_, side).names for type_ in types))
 
     def _is_anything(self, type_: ir.Type, side: Literal[0, 1]) -> bool:
         shape = self.shape(type_, side)
@@ -132,15 +150,15 @@ class Walk:
                 for child in self._children(pair):
                     self._parents[child].append(pair)
             self._recursive = {}
-            changed = (
+            pairs = (
                 pair for pair, node in self.nodes.items() if any(not change.is_documentation for change in node.changes)
             )
-            self._changed = set(reachable(changed, self._parents.__getitem__))
+            self._changed = set(reachable(pairs, self._parents.__getitem__))
         return self._changed
 
 
 def compare(work: Comparison) -> None:
-    """Note all that differs in one pair, and the pairs inside it."""
+    """Record all differences of one pair, and the pairs inside it."""
     _names(work)
     _residue(work)
     if work.old.anything != work.new.anything:
@@ -151,16 +169,16 @@ def compare(work: Comparison) -> None:
         work.note(Change("null", work.old.nullable or None, work.new.nullable or None, **work.at()))
     for kind in KINDS:
         _kind(work, kind, work.old.of(kind), work.new.of(kind))
-    gone, come = (
+    removed_types, added_types = (
         tuple(next(iter(one.of(kind))) for kind in KINDS if one.of(kind) and not other.of(kind))
         for one, other in ((work.old, work.new), (work.new, work.old))
     )
-    if gone or come:
-        work.note(_types(work, gone, come))
+    if removed_types or added_types:
+        work.note(_types(work, removed_types, added_types))
 
 
 def _names(work: Comparison) -> None:
-    """Renamed definitions. The name of a pair is the outermost definition on each side."""
+    """Record a renamed definition. The name of a pair is the outermost definition on each side."""
     old = work.pair.old.name if isinstance(work.pair.old, ir.Ref) else None
     new = work.pair.new.name if isinstance(work.pair.new, ir.Ref) else None
     if old is not None and new is not None:
@@ -173,20 +191,28 @@ def _names(work: Comparison) -> None:
 
 
 def _residue(work: Comparison) -> None:
-    known = [[name for name in shape.names if name not in work.both.apart] for shape in (work.old, work.new)]
-    before, after = work.both.old.residue(known[0]), work.both.new.residue(known[1])
+    names = [[name for name in shape.names if name not in work.both.apart] for shape in (work.old, work.new)]
+    before, after = work.both.old.residue(names[0]), work.both.new.residue(names[1])
     if before != after:
-        work.note(Change("undecided", detail=DOUBT, **work.at()))
+        work.doubt(before, after, work.at())
 
 
 def _types(
-    work: Comparison, gone: Sequence[Alternative | ir.Anything], come: Sequence[Alternative | ir.Anything]
+    work: Comparison,
+    removed_types: Sequence[Alternative | ir.Anything],
+    added_types: Sequence[Alternative | ir.Anything],
 ) -> Change:
-    """A change of JSON kinds: those that only one revision admits."""
+    """A change of JSON types: those that only one revision admits."""
     now, before = ("any value" if each.anything else _kinds(each) for each in (work.new, work.old))
     if now == before:  # both admit any value
         now, before = (f"any value, with a form for {_kinds(each)}" for each in (work.new, work.old))
-    return Change("type", tuple(gone) or None, tuple(come) or None, detail=f"{now} (previously {before})", **work.at())
+    return Change(
+        "type",
+        tuple(removed_types) or None,
+        tuple(added_types) or None,
+        detail=f"{now} (previously {before})",
+        **work.at(),
+    )
 
 
 def _kind(work: Comparison, kind: str, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> None:

@@ -1,19 +1,21 @@
-"""Two types that judge the same place of messages, the steps from one pair to another, and changes with their places."""
+"""Pairs of types for the same place of messages, the steps from one pair to another, and changes with their places."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from acpgen import ir
 from acpgen.compat.changes import Change, ChangePlaces
 from acpgen.compat.diff.renames import Member, content_of, name_of
 from acpgen.compat.diff.shapes import Alternative, Shape, shape_of
 from acpgen.compat.findings import Revision
-from acpgen.compat.protocol.revision import SchemaRevision
-from schema_inclusion import Comparer
+from acpgen.compat.protocol.revision import Demand, SchemaRevision
+
+if TYPE_CHECKING:
+    from schema_inclusion import Comparer
 
 EXTENSION: Final = "_example"
 """A name that a peer may always send: extensions begin with an underscore."""
@@ -23,9 +25,9 @@ StepKind: TypeAlias = Literal["field", "item", "value", "variant", "untagged", "
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step from a pair to a pair inside it. `old` and `new` pick an alternative on each side.
+    """One step from a pair to a pair inside it; `old` and `new` select an alternative on each side.
 
-    `was` is the name on the old side, where that is another one; `tag` the member that tells a renamed variant.
+    `was` is the name on the old side if it differs; `tag` is the tag member of a renamed variant.
     """
 
     kind: StepKind
@@ -44,10 +46,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two types that judge the same place of messages.
+    """Two types that apply to the same place of messages.
 
-    `tag` is the member that tells the variants of a union around it, which was compared already. `free`: whatever stands there is accepted,
-    and the types only say how it is read.
+    `tag` is the tag member of a union around the pair, which was already compared. With `free`, any value is accepted at the place, and
+    the types only say how it is read.
     """
 
     old: ir.Type
@@ -66,19 +68,19 @@ class Pair:
 
     @property
     def is_named(self) -> bool:
-        """Whether either side is a definition, so that the pair may be met again inside itself."""
+        """Whether either side is a definition, so that the pair may recur inside itself."""
         return isinstance(self.old, ir.Ref) or isinstance(self.new, ir.Ref)
 
     @property
     def is_union(self) -> bool:
-        """Whether either side is a union with a definition, such as one with null."""
+        """Whether either side is a union with a definition, such as a nullable definition."""
         unions = (type_.types for type_, _ in self.sides if isinstance(type_, ir.AnyOf))
         return any(isinstance(each, ir.Ref) for types in unions for each in types)
 
 
 @dataclass(slots=True)
 class PairNode:
-    """What is known of a pair: its own changes, and the pairs inside it. `free` as in `Pair`."""
+    """The results for a pair: its own changes, and the pairs inside it. `free` as in `Pair`."""
 
     free: bool
     changes: list[Change] = field(default_factory=list[Change])
@@ -87,24 +89,25 @@ class PairNode:
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """The innermost pair of definitions around a change, and how many steps lead to it from the params or result."""
+    """The innermost pair of definitions around a change, and the number of steps to it from the params or result."""
 
     pair: Pair
     depth: int = 0
 
     @property
     def names(self) -> tuple[str | None, str | None]:
-        """The names of the definitions; `None` for a side that says it in place."""
+        """The names of the definitions; `None` for a side with an inline type."""
         old, new = self.pair.old, self.pair.new
         return old.name if isinstance(old, ir.Ref) else None, new.name if isinstance(new, ir.Ref) else None
 
 
 @dataclass(frozen=True, slots=True)
 class PlacedChange:
-    """A change at a place: the steps that lead to it from the params or result. `free` as in `Pair`.
+    """A change with the steps that lead to it from the params or result. `free` as in `Pair`.
 
-    `old_at` and `new_at` are the places in the sources: the change's own, or of the nearest step that has one. `declaration` is where the
-    change is declared, `named` the nearest declaration around it that the sources name: both are the root where nothing nearer is.
+    `old_at` and `new_at` are the places in the sources: of the change itself, or of the nearest step that has one. `declaration` is
+    where the change is declared, `named` the nearest declaration around it that the sources name; both are the root if there is nothing
+    nearer.
     """
 
     change: Change
@@ -129,7 +132,7 @@ DOUBT: Final = "the keywords that constrain it cannot be compared one by one"
 class RevisionShapes:
     """Both revisions, with the shapes of their types.
 
-    `apart` are definitions of which nothing is known: what they demand is reported elsewhere.
+    `apart` are definitions that are not read, whose demands are reported elsewhere.
     """
 
     def __init__(self, old: SchemaRevision, new: SchemaRevision, apart: Collection[str] = ()) -> None:
@@ -141,19 +144,21 @@ class RevisionShapes:
     @cached_property
     def comparer(self) -> Comparer:
         """The prover for scalars, which refer to no definition."""
+        from schema_inclusion import Comparer
+
         return Comparer({}, {})
 
     def shape(self, type_: ir.Type, side: Literal[0, 1]) -> Shape:
         """The shape of a type of one side."""
-        known = self._shapes[side]
-        if type_ not in known:
+        cache = self._shapes[side]
+        if type_ not in cache:
             revised = (self.old, self.new)[side]
-            known[type_] = shape_of(type_, revised.definitions, empty=revised.empty)
-        return known[type_]
+            cache[type_] = shape_of(type_, revised.definitions, empty=revised.empty)
+        return cache[type_]
 
 
 class Comparison:
-    """The comparison of one pair: what stands on each side, and what is found."""
+    """The comparison of one pair: the shapes of both sides, and the node that collects the results."""
 
     def __init__(self, both: RevisionShapes, node: PairNode, pair: Pair) -> None:
         self.both = both
@@ -165,31 +170,41 @@ class Comparison:
         self.new_at = both.new.place(self.new.names)
 
     def at(self) -> ChangePlaces:
-        """Where the pair stands."""
+        """The places of the pair."""
         return {"old_at": self.old_at, "new_at": self.new_at}
 
     def note(self, *changes: Change) -> None:
-        """Note changes."""
+        """Record changes."""
         self.node.changes.extend(changes)
 
+    def doubt(self, old: Sequence[Demand], new: Sequence[Demand], at: ChangePlaces) -> None:
+        """Record that keywords differ in demands that cannot be compared one by one.
+
+        If only definitions that they refer to differ, the change names those that both revisions have.
+        """
+        is_referred = [each.own for each in old] == [each.own for each in new]
+        one, other = (dict(text for each in side for text in each.referred) for side in (old, new))
+        names = frozenset(name for name in one.keys() & other.keys() if is_referred and one[name] != other[name])
+        self.note(Change("undecided", within=(names, names), detail=DOUBT, **at))
+
     def child(self, step: Step, old: ir.Type, new: ir.Type, tag: str | None = None) -> None:
-        """Note a pair inside this one."""
+        """Record a pair inside this one."""
         self.node.children.append((step, Pair(old, new, tag, self.node.free)))
 
     def contents(self, old: Iterable[Member], new: Iterable[Member], tags: Collection[str] = ()) -> dict[str, object]:
-        """What members say but for their names, by side and name; `tags` are members that tell variants."""
+        """The content of members without their names, by side and name; `tags` are the tag members of variants."""
         sides = ("old", old, self.both.old.texts), ("new", new, self.both.new.texts)
         return {
             f"{side} {name_of(one)}": content_of(one, texts, tags) for side, members, texts in sides for one in members
         }
 
     def gate(self, what: str, within: str, old: str | None, new: str | None, old_at: str, new_at: str) -> None:
-        """Note another capability that something needs."""
+        """Record that an element requires a different capability."""
         if old != new and not (old is None and self.both.old.may_gate(new)):
             at: ChangePlaces = {"old_at": old_at or self.old_at, "new_at": new_at or self.new_at}
             self.note(Change("gate", old, new, name=within, detail=what, **at))
 
     def description(self, what: str, old: str, new: str, old_at: str, new_at: str) -> None:
-        """Note another description."""
+        """Record a changed description."""
         if old != new:
             self.note(Change("text", old, new, name=what, old_at=old_at or self.old_at, new_at=new_at or self.new_at))

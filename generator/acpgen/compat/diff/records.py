@@ -1,4 +1,4 @@
-"""Facts about two records: their fields, the members that they do not declare, and what keywords beside fields demand."""
+"""Differences between two records: fields, undeclared members, and demands of keywords other than those for fields."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from acpgen import ir
 from acpgen.compat.changes import Change, ChangePlaces, FieldChange
-from acpgen.compat.diff.pairs import DOUBT, Comparison, Step
+from acpgen.compat.diff.pairs import Comparison, Step
 from acpgen.compat.diff.renames import declared_renames, likely_renames
 from acpgen.compat.diff.shapes import Objects
 from acpgen.compat.protocol.sender_schemas import conditional_members, declares_nothing, likely_type, permitted_patterns
@@ -15,19 +15,19 @@ from acpgen.input.equality import same
 from acpgen.meaning.samples import read_instead
 
 _CLOSING: Final = frozenset({"/additionalProperties", "/unevaluatedProperties"})
-"""The places in a definition of what it says of members that it does not declare."""
+"""The places in a definition of the keywords for undeclared members."""
 
 
 def record(work: Comparison, old: Objects, new: Objects) -> None:
-    """Two records: their fields, their other members, and what keywords beside these demand."""
+    """Compare two records: their fields, their undeclared members, and the demands of other keywords."""
     old_at, new_at = old.at or work.old_at, new.at or work.new_at
     tag = work.pair.tag
     before = {f.name: f for f in work.both.old.stable(old.fields) if f.name != tag}
     after = {f.name: f for f in work.both.new.stable(new.fields) if f.name != tag}
     renames = declared_renames(before, after)
-    gone = [one for name, one in before.items() if name not in after and name not in renames]
-    added = [one for name, one in after.items() if name not in before and name not in renames.values()]
-    likely = likely_renames(gone, added, work.contents(gone, added))
+    removed_fields = [one for name, one in before.items() if name not in after and name not in renames]
+    added_fields = [one for name, one in after.items() if name not in before and name not in renames.values()]
+    likely = likely_renames(removed_fields, added_fields, work.contents(removed_fields, added_fields))
     for name, one in before.items():
         other = after.get(renames.get(name, name))
         if other is not None:
@@ -46,7 +46,7 @@ def record(work: Comparison, old: Objects, new: Objects) -> None:
         )
         if not isinstance(new.extra, ir.Anything | ir.Nothing):
             work.child(Step("field", name, old_at=one.at, new_at=new_at), one.type, new.extra)
-    for other in added:
+    for other in added_fields:
         work.note(FieldChange("field", None, other, (old, new), old_at=old_at, new_at=other.at or new_at))
         if not isinstance(old.extra, ir.Anything | ir.Nothing):
             work.child(Step("field", other.name, old_at=old_at, new_at=other.at), old.extra, other.type)
@@ -56,7 +56,7 @@ def record(work: Comparison, old: Objects, new: Objects) -> None:
 
 
 def _others(work: Comparison, old: Objects | ir.Record, new: Objects | ir.Record, at: ChangePlaces) -> None:
-    """The members that a record does not declare; `at` is where the record stands."""
+    """Compare the undeclared members of a record; `at` is the place of the record."""
     shut = isinstance(old.extra, ir.Nothing), isinstance(new.extra, ir.Nothing)
     if shut[0] != shut[1]:
         open_, side = (old, work.both.old) if shut[1] else (new, work.both.new)
@@ -68,29 +68,28 @@ def _others(work: Comparison, old: Objects | ir.Record, new: Objects | ir.Record
 
 
 def _unenforced(work: Comparison, old: Objects, new: Objects, at: ChangePlaces) -> None:
-    """Keywords that the IR does not carry, and excluded constants: equal on both sides, or not determined."""
+    """Compare keywords that the IR does not represent, and excluded constants: they are equal on both sides, or the change is undecided."""
     before = sorted(work.both.old.demand(place) for place in old.unenforced)
     after = sorted(work.both.new.demand(place) for place in new.unenforced)
     tag = work.pair.tag
-    excluded = [[each for each in side.excluded if each[0] != tag] for side in (old, new)]
-    if before != after or excluded[0] != excluded[1]:
+    excluded_constants = [[each for each in side.excluded if each[0] != tag] for side in (old, new)]
+    if before != after or excluded_constants[0] != excluded_constants[1]:
         _beside(work, old, new, at)
-        bases = _bases(work, old, new) if excluded[0] == excluded[1] else {}
+        bases = _bases(work, old, new) if excluded_constants[0] == excluded_constants[1] else {}
         for base, rests in bases.items():
             _closed(work, base, rests, old, new)
         alone = next(iter(bases), None) if len(bases) == 1 else None
-        work.note(Change("undecided", detail=DOUBT, **(at if alone is None else _places(work, alone))))
+        is_referred = excluded_constants[0] == excluded_constants[1]
+        work.doubt(before if is_referred else [], after, at if alone is None else _places(work, alone))
 
 
 def _bases(work: Comparison, old: Objects, new: Objects) -> dict[str | None, set[str]]:
-    """The definitions whose keywords make the difference, with the pointers of those keywords; `None` where there is no such
-    definition in both revisions.
-    """
+    """The definitions whose keywords differ, with the pointers of these keywords; the key is `None` if the definition is not in both."""
     demands = [
         {place: side.demand(place) for place in objects.unenforced}
         for objects, side in ((old, work.both.old), (new, work.both.new))
     ]
-    found: dict[str | None, set[str]] = {}
+    bases: dict[str | None, set[str]] = {}
     for number, side in enumerate((work.both.old, work.both.new)):
         for place, text in demands[number].items():
             if text not in demands[1 - number].values():
@@ -98,8 +97,8 @@ def _bases(work: Comparison, old: Objects, new: Objects) -> dict[str | None, set
                 is_base = name not in (old.name, new.name) and all(
                     name in each.definitions for each in (work.both.old, work.both.new)
                 )
-                found.setdefault(name if is_base else None, set()).add(rest)
-    return found
+                bases.setdefault(name if is_base else None, set()).add(rest)
+    return bases
 
 
 def _places(work: Comparison, base: str) -> ChangePlaces:
@@ -107,7 +106,7 @@ def _places(work: Comparison, base: str) -> ChangePlaces:
 
 
 def _closed(work: Comparison, base: str | None, rests: Collection[str], old: Objects, new: Objects) -> None:
-    """What a base says now of members that it does not declare: it says so of what extends it too."""
+    """Compare what a base says about undeclared members, which applies to the records that extend it too."""
     if base is None or _CLOSING.isdisjoint(rests) or ir.Nothing() in (old.extra, new.extra):
         return
     before, after = work.both.old.definitions[base], work.both.new.definitions[base]
@@ -116,30 +115,30 @@ def _closed(work: Comparison, base: str | None, rests: Collection[str], old: Obj
 
 
 def _beside(work: Comparison, old: Objects, new: Objects, at: ChangePlaces) -> None:
-    """Members that one side alone declares, by other keywords than `properties`, and that the other hears as undeclared ones.
+    """Record members that only one side declares, by keywords other than `properties`, and that are undeclared for the other side.
 
-    Where the other side declares nothing at all, its members are free, and what it accepts tells the difference.
+    Where the other side declares nothing at all, its members are free, and the difference is decided by what it accepts.
     """
     sides = (old, work.both.old), (new, work.both.new)
-    found = [conditional_members(objects, side.stable_schemas, side.bundle.origins) for objects, side in sides]
+    members = [conditional_members(objects, side.stable_schemas, side.bundle.origins) for objects, side in sides]
     names = [
         (
             tuple(
                 {
                     *(field.name for field in objects.fields),
-                    *(each.name for each in known.values() if not each.pattern),
+                    *(each.name for each in side_members.values() if not each.pattern),
                 }
             ),
-            tuple(each.pattern for each in known.values() if each.pattern),
+            tuple(each.pattern for each in side_members.values() if each.pattern),
         )
-        for (objects, _), known in zip(sides, found, strict=True)
+        for (objects, _), side_members in zip(sides, members, strict=True)
     ]
     for number, (objects, side) in enumerate(sides):
         other, beyond = sides[1 - number]
         if other.extra != ir.Anything() or declares_nothing(other, beyond.stable_schemas):
             continue
-        for key, each in found[number].items():
-            if key in found[1 - number] or (not each.pattern and each.name in names[1 - number][0]):
+        for key, each in members[number].items():
+            if key in members[1 - number] or (not each.pattern and each.name in names[1 - number][0]):
                 continue
             type_ = likely_type(each.schema, side.definitions)
             field_ = ir.Field(name=each.name, type=type_, required=False, owner=objects.name or "", at=each.at)
@@ -183,13 +182,13 @@ def _field(work: Comparison, old: ir.Field, new: ir.Field) -> None:
 
 
 def _reads_null(work: Comparison, field: ir.Field, side: Literal[0, 1]) -> bool:
-    """Whether null falls back to the default: declared so, or as any invalid value does."""
+    """Whether null falls back to the default: by its own declaration, or like any invalid value."""
     leniency = field.leniency
     return leniency.default_on_null or (leniency.default_on_error and not work.both.shape(field.type, side).nullable)
 
 
 def _lenient_null(work: Comparison, old: ir.Field, new: ir.Field, at: ChangePlaces) -> tuple[ir.Type, ir.Type]:
-    """The types of a field; null is reported here where the side that refuses it decodes it leniently."""
+    """The types of a field; null is reported here if the side that refuses it decodes it leniently."""
     shapes = work.both.shape(old.type, 0), work.both.shape(new.type, 1)
     if shapes[0].nullable != shapes[1].nullable and not any(shape.anything for shape in shapes):
         strict = new if shapes[0].nullable else old
@@ -204,7 +203,7 @@ def _nullable(type_: ir.Type) -> ir.Type:
 
 
 def _same_default(old: ir.Default | None, new: ir.Default | None) -> bool:
-    """No default, and a default of null, say the same."""
+    """Whether two defaults are equal; no default equals a default of null."""
     values = [None if default is None else default.value for default in (old, new)]
     return same(*values)
 

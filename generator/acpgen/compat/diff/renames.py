@@ -1,4 +1,4 @@
-"""What members of definitions are called now: as `x-was` declares it, or as it seems."""
+"""Renames of members of definitions, methods and definitions: declared by `x-was`, or inferred."""
 
 from __future__ import annotations
 
@@ -20,19 +20,21 @@ _K = TypeVar("_K")
 
 
 def declared_renames(before: Mapping[_K, Member], after: Mapping[_K, Member]) -> dict[_K, _K]:
-    """What was called otherwise before, as `x-was` declares it: the key of the old member, and that of the new one."""
-    gone = {key: one for key, one in before.items() if key not in after}
-    found: dict[_K, _K] = {}
+    """The renames that `x-was` declares: from the key of the old member to the key of the new one."""
+    removed_members = {key: one for key, one in before.items() if key not in after}
+    renames: dict[_K, _K] = {}
     for key, member in after.items():
         if key not in before and member.was:
-            was = next((old for old, one in gone.items() if old not in found and _is_declared(one, member)), None)
+            was = next(
+                (old for old, one in removed_members.items() if old not in renames and _is_declared(one, member)), None
+            )
             if was is not None:
-                found[was] = key
-    return found
+                renames[was] = key
+    return renames
 
 
 def _is_declared(old: Member, new: Member) -> bool:
-    """Whether a member says that it was another one: by its place in the old files, or by its name, tag or value."""
+    """Whether a member declares that it was another member before: by its place in the old files, or by its name, tag or value."""
     place = place_parts(old.at)
     places = (place, (_OTHER.get(place[0], place[0]), *place[1:])) if place else ()
     return any(pointer_parts(unquote(was)) in places if was.startswith("#") else was == name_of(old) for was in new.was)
@@ -42,37 +44,40 @@ _OTHER: Final = {"$defs": "definitions", "definitions": "$defs"}
 
 
 def name_of(member: Member) -> str:
-    """What people call a member: its name, tag or value."""
+    """The name, tag or value of a member."""
     return str(
         member.name if isinstance(member, ir.Field) else member.tag if isinstance(member, ir.Variant) else member.value
     )
 
 
 ALIKE: Final = 0.7
-"""Names of two members that seem to be one are at least so much alike, where 1 is equal but for capitals and separators."""
+"""The minimum similarity of the names of two members that are taken as one; 1 is equal except for case and separators."""
 
 
-def likely_renames(gone: Iterable[Member], added: Iterable[Member], said: Mapping[str, object]) -> dict[str, str]:
-    """Which of the new members each old one seems to be, by names. `said` is what a member says: only equals are taken for one.
+def likely_renames(
+    removed_members: Iterable[Member], added_members: Iterable[Member], contents: Mapping[str, object]
+) -> dict[str, str]:
+    """The new name of each old member that was probably renamed, by similarity of names.
 
-    The likest come first, each once; of those that are equally alike, none is, since nothing speaks for either.
+    `contents` are the contents of members: only members with equal contents match. The most similar come first, each once; of equally
+    similar candidates none is taken.
     """
     scored = [
         (likeness(name_of(one), name_of(other)), name_of(one), name_of(other))
-        for one in gone
-        for other in added
-        if said[f"old {name_of(one)}"] == said[f"new {name_of(other)}"]
+        for one in removed_members
+        for other in added_members
+        if contents[f"old {name_of(one)}"] == contents[f"new {name_of(other)}"]
     ]
-    found: dict[str, str] = {}
+    renames: dict[str, str] = {}
     for score, old, new in sorted(scored, key=lambda each: (-each[0], each[1:])):
         rivals = [one for one in scored if one[0] == score and (one[1] == old) != (one[2] == new)]
-        if score >= ALIKE and old not in found and new not in found.values() and not rivals:
-            found[old] = new
-    return found
+        if score >= ALIKE and old not in renames and new not in renames.values() and not rivals:
+            renames[old] = new
+    return renames
 
 
 def content_of(member: Member, texts: Mapping[str, str], tags: Collection[str] = ()) -> object:
-    """What a member says but for its name; `texts` are the definitions as they are written, `tags` members that tell variants."""
+    """The content of a member without its name; `texts` are those of the definitions, `tags` the tag members of variants."""
     match member:
         case ir.Field():
             return _type(member.type, texts)
@@ -83,7 +88,7 @@ def content_of(member: Member, texts: Mapping[str, str], tags: Collection[str] =
 
 
 def _type(type_: ir.Type, texts: Mapping[str, str]) -> object:
-    """A type with the texts of the definitions in it instead of their names."""
+    """A type with the texts of its definitions instead of their names."""
     match type_:
         case ir.Ref(name):
             return texts.get(name, name)
@@ -98,7 +103,7 @@ def _type(type_: ir.Type, texts: Mapping[str, str]) -> object:
 
 
 def _without(text: str, tags: Collection[str]) -> object:
-    """The text of a definition without the members that tell variants."""
+    """The text of a definition without the tag members of variants."""
     if not text.startswith("{"):
         return text
     schema = loads(text)
@@ -108,7 +113,7 @@ def _without(text: str, tags: Collection[str]) -> object:
 
 
 def likeness(old: str, new: str) -> float:
-    """How much alike two names are, from 0 to 1: names of which one holds all words of the other are."""
+    """The similarity of two names, from 0 to 1; high if one contains all words of the other."""
     one, other = _words(old), _words(new)
     if one == other:
         return 1.0
@@ -125,20 +130,22 @@ _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 
 
 def successor(method: ir.Method, methods: Iterable[ir.Method]) -> ir.Method | None:
-    """Which of the methods does what another one did: the one of its name, or the one that says by `x-was` that it had this name."""
+    """The counterpart of a method: the method with the same name, or the one that declares this former name by `x-was`."""
     alike = [each for each in methods if (each.side, each.kind) == (method.side, method.kind)]
     same = next((each for each in alike if each.name == method.name), None)
     return same or next((each for each in alike if method.name in each.was), None)
 
 
 def renamed_methods(old: SchemaRevision, new: SchemaRevision) -> dict[str, str]:
-    """The methods that have another name now, by their old one."""
-    joined = ((method.name, successor(method, new.methods)) for method in old.methods)
-    return {name: found.name for name, found in joined if found is not None and found.name != name}
+    """The renamed methods, from the old name to the new one."""
+    pairs = ((method.name, successor(method, new.methods)) for method in old.methods)
+    return {
+        name: counterpart.name for name, counterpart in pairs if counterpart is not None and counterpart.name != name
+    }
 
 
 def renamed_definitions(old: Collection[str], new: SchemaRevision) -> dict[str, str]:
-    """The definitions that have another name now, as `x-was` declares it, by their old one."""
+    """The definitions whose renames `x-was` declares, from the old name to the new one."""
     return {
         was: name
         for name in new.definitions

@@ -1,4 +1,4 @@
-"""What differs between booleans, strings and numbers at one place: known constants, and limits, with a value that only one side admits."""
+"""Differences of booleans, strings and numbers at one place: known constants and limits, with a value that only one side admits."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from acpgen.meaning.limits import OF_NUMBERS, OF_STRINGS
 Free: TypeAlias = "tuple[ir.Number | ir.String, ...]"
 
 MOST_PAIRS: Final = 1_000_000
-"""Alternatives of one side against those of the other, each with each."""
+"""The maximum number of pairs of alternatives that are compared with each other."""
 
 UNPROVEN: Final = "No proof and no witness: "
-"""How the prover begins the reason of an answer that it has not."""
+"""The prefix of the prover's reason for an undecided answer."""
 
 
 def scalar_limits(
     work: Comparison, old_values: Constants | None, old_free: Free, new_values: Constants | None, new_free: Free
 ) -> Iterator[Change]:
-    """What one side's strings or numbers hold that the other side's refuse. Known constants of two sets are not compared."""
+    """Yield what one side's strings or numbers admit and the other's refuse. Two sets of known constants are not compared here."""
     at = work.at()
     backward = _one_way(work, old_values, old_free, new_values, new_free, "old")
     forward = _one_way(work, new_values, new_free, old_values, old_free, "new")
@@ -46,22 +46,22 @@ def scalar_limits(
 
 
 def _words(names: Iterable[str | None]) -> str | None:
-    """What several types say in one keyword, in words; `None` where none says anything."""
-    said = sorted({name or "" for name in names})
-    return " or ".join(name or "unspecified" for name in said) if any(said) else None
+    """The values of one keyword in several types, in words; `None` if none has it."""
+    texts = sorted({name or "" for name in names})
+    return " or ".join(name or "unspecified" for name in texts) if any(texts) else None
 
 
 def together(changes: Iterable[Change]) -> Iterator[Change]:
-    """The changes of one declaration, with all of its limits as one."""
-    found = list(changes)
-    limits = [each for each in found if isinstance(each, LimitChange)]
+    """Yield the changes of one declaration, with all its limits joined into one change."""
+    all_changes = list(changes)
+    limits = [each for each in all_changes if isinstance(each, LimitChange)]
     if limits:
         yield join_limits(limits)
-    yield from (each for each in found if not isinstance(each, LimitChange))
+    yield from (each for each in all_changes if not isinstance(each, LimitChange))
 
 
 def array_limits(old: ir.Array, new: ir.Array, at: ChangePlaces) -> Iterator[Change]:
-    """What changed in the number of items, and whether they must differ."""
+    """Yield the changed limits on the number of items and on their uniqueness."""
     words = _items(old), _items(new)
     sides: tuple[tuple[Revision, ir.Array, ir.Array], ...] = (("old", old, new), ("new", new, old))
     for admitted_by, loose, tight in sides:
@@ -87,26 +87,28 @@ def _one_way(
     work: Comparison,
     values: Constants | None,
     free: Free,
-    known: Constants | None,
-    accepted: Free,
+    other_values: Constants | None,
+    other_free: Free,
     admitted_by: Revision,
 ) -> Iterator[Change]:
-    """What a sender's constants and free type hold that the receiver refuses."""
+    """Yield the changes of one direction: what a sender's constants and free types admit and the receiver refuses."""
     at = work.at()
-    words = describe(free) if free else _listed(values), describe(accepted) if accepted else _listed(known)
+    words = describe(free) if free else _listed(values), describe(other_free) if other_free else _listed(other_values)
     old, new = words if admitted_by == "old" else words[::-1]
-    taken: Schema = {"anyOf": [schema_of(each) for each in accepted]} if accepted else _constants(known)
-    left = [each for each in free if each not in accepted]
-    if len(left) * len(accepted) > MOST_PAIRS:
+    accepted_schema: Schema = (
+        {"anyOf": [schema_of(each) for each in other_free]} if other_free else _constants(other_values)
+    )
+    uncovered = [each for each in free if each not in other_free]
+    if len(uncovered) * len(other_free) > MOST_PAIRS:
         yield Change("undecided", detail="there are too many alternatives to compare each with each", **at)
         return
-    asked: list[tuple[str, Written]] = []
-    if values is not None and known is None:
-        asked.append(("enum", _constants(values)))
-    if accepted or values is None:
-        asked += [(_keyword(each, accepted), schema_of(each)) for each in left]
-    for keyword, sent in asked:
-        relation = work.both.comparer.include(sent, taken)
+    questions: list[tuple[str, Written]] = []
+    if values is not None and other_values is None:
+        questions.append(("enum", _constants(values)))
+    if other_free or values is None:
+        questions += [(_keyword(each, other_free), schema_of(each)) for each in uncovered]
+    for keyword, sent_schema in questions:
+        relation = work.both.comparer.include(sent_schema, accepted_schema)
         if relation.verdict.value == "no":
             yield LimitChange("limit", old, new, keyword=keyword, admitted_by=admitted_by, **at)
         elif relation.verdict.value == "undecided":
@@ -117,14 +119,14 @@ def _constants(values: Constants | None) -> Schema:
     return {"enum": [] if values is None else [each.value for each in values.values]}
 
 
-def _keyword(type_: ir.Number | ir.String, accepted: Free) -> str:
-    """The keyword that differs first."""
+def _keyword(type_: ir.Number | ir.String, other_free: Free) -> str:
+    """The first keyword that differs."""
     names = (
         OF_STRINGS if isinstance(type_, ir.String) else {"integer": "type", "without_fraction": "type", **OF_NUMBERS}
     )
-    if not accepted:
+    if not other_free:
         return "enum"
-    other = accepted[0]
+    other = other_free[0]
     return next((word for name, word in names.items() if getattr(type_, name) != getattr(other, name)), "type")
 
 
@@ -170,27 +172,31 @@ def _items(array: ir.Array) -> str:
 def _listed(values: Constants | None) -> str:
     if values is None:
         return "nothing"
-    shown = [repr(each) if isinstance(each, str) else dumps(each) for each in (v.value for v in values.values[:6])]
-    return f"one of {', '.join(shown)}{', …' if len(values.values) > 6 else ''}"
+    texts = [repr(each) if isinstance(each, str) else dumps(each) for each in (v.value for v in values.values[:6])]
+    return f"one of {', '.join(texts)}{', …' if len(values.values) > 6 else ''}"
 
 
 def booleans(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> None:
-    """Which of true and false each side admits."""
+    """Compare which of true and false each side admits."""
     values = [a for a in old if isinstance(a, Constants)], [a for a in new if isinstance(a, Constants)]
     free = any(isinstance(a, ir.Boolean) for a in old), any(isinstance(a, ir.Boolean) for a in new)
     if free == (True, True):
         return
-    known = [{v.value for group in side for v in group.values} for side in values]
-    admitted = [{True, False} if is_free else found for is_free, found in zip(free, known, strict=True)]
-    before, after = admitted
+    constants = [{v.value for group in side for v in group.values} for side in values]
+    admitted_values = [
+        {True, False} if is_free else side_constants for is_free, side_constants in zip(free, constants, strict=True)
+    ]
+    before, after = admitted_values
     words = _set(before), _set(after)
     sides: tuple[tuple[Revision, object], ...] = (("old", before - after), ("new", after - before))
-    found = [LimitChange("limit", *words, keyword="enum", admitted_by=by, **work.at()) for by, alone in sides if alone]
-    work.note(*together(found))
+    limit_changes = [
+        LimitChange("limit", *words, keyword="enum", admitted_by=by, **work.at()) for by, alone in sides if alone
+    ]
+    work.note(*together(limit_changes))
 
 
 def scalars(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> None:
-    """Strings or numbers: their known constants, and the limits of the others."""
+    """Compare strings or numbers: their known constants, and the limits of the other types."""
     old_values, new_values = _merged(old), _merged(new)
     old_free, new_free = _free(old), _free(new)
     if old_values is not None and new_values is not None:
@@ -203,14 +209,14 @@ def scalars(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternati
 
 
 def values(work: Comparison, old: Constants, new: Constants) -> None:
-    """Two sets of known constants, and what happens to others."""
+    """Compare two sets of known constants, and how others are treated."""
     at: ChangePlaces = {"old_at": old.at or work.old_at, "new_at": new.at or work.new_at}
     before = {key_of_value(v.value): v for v in old.values}
     after = {key_of_value(v.value): v for v in new.values}
     renames = declared_renames(before, after)
-    gone = [one for key, one in before.items() if key not in after and key not in renames]
-    added = [one for key, one in after.items() if key not in before and key not in renames.values()]
-    likely = likely_renames(gone, added, work.contents(gone, added))
+    removed_values = [one for key, one in before.items() if key not in after and key not in renames]
+    added_values = [one for key, one in after.items() if key not in before and key not in renames.values()]
+    likely = likely_renames(removed_values, added_values, work.contents(removed_values, added_values))
     for key, value in before.items():
         if key not in after:
             new_name = str(after[renames[key]].value) if key in renames else None
@@ -223,7 +229,7 @@ def values(work: Comparison, old: Constants, new: Constants) -> None:
             work.description(f"{value.value!r}", value.doc, other.doc, value.at, other.at)
     for key, value in after.items():
         if key not in before:
-            was = next((str(before[known].value) for known, new_name in renames.items() if new_name == key), None)
+            was = next((str(before[old_key].value) for old_key, new_name in renames.items() if new_name == key), None)
             work.note(
                 Change(
                     "value", None, value, (old, new), declared=was, old_at=at["old_at"], new_at=value.at or at["new_at"]
@@ -234,7 +240,7 @@ def values(work: Comparison, old: Constants, new: Constants) -> None:
 
 
 def _merged(alternatives: Iterable[Alternative]) -> Constants | None:
-    """All known constants of a kind as one set; open if any of the alternatives admits others."""
+    """All known constants of one JSON type as a single set; open if any of the alternatives admits others."""
     groups = [each for each in alternatives if isinstance(each, Constants)]
     if not groups:
         return None
@@ -248,14 +254,14 @@ def _merged(alternatives: Iterable[Alternative]) -> Constants | None:
 
 
 def _free(alternatives: Iterable[Alternative]) -> tuple[ir.Number | ir.String, ...]:
-    """The types of a scalar kind that admit more than known constants."""
-    found: list[ir.Number | ir.String] = []
+    """The scalar types that admit more than known constants."""
+    types: list[ir.Number | ir.String] = []
     for each in alternatives:
         if isinstance(each, ir.Number | ir.String):
-            found.append(each)
+            types.append(each)
         elif isinstance(each, Constants) and isinstance(each.base, ir.Number | ir.String):
-            found.append(each.base)
-    return tuple(dict.fromkeys(found))
+            types.append(each.base)
+    return tuple(dict.fromkeys(types))
 
 
 def _set(values: Iterable[object]) -> str:

@@ -1,7 +1,7 @@
-"""What a type admits, with all ways of writing it made equal: references followed, null apart, alternatives by JSON kind.
+"""The shapes of types: what a type admits, independent of how it is written.
 
-`$ref` against inline, `[t, null]` against `anyOf` with null, one branch against none, constants against `enum`: all lead to the
-same `Shape`.
+References are resolved, null is separate, and alternatives are grouped by JSON type. `$ref` and inline types, `[t, null]` and `anyOf`
+with null, a single branch and no union, constants and `enum` lead to the same `Shape`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ KINDS: tuple[Kind, ...] = ("boolean", "number", "string", "array", "object")
 
 @dataclass(frozen=True, slots=True)
 class Constants:
-    """Known constants of one kind. `openness` says what happens to others; `base` is what else an open set admits."""
+    """Known constants of one JSON type. `openness` says how others are treated; `base` is what else an open set admits."""
 
     values: tuple[ir.EnumValue, ...]
     openness: ir.Openness
@@ -31,7 +31,7 @@ class Constants:
 
 @dataclass(frozen=True, slots=True)
 class Objects:
-    """A record or map of a definition, as fields and the type of other members; `excluded` are constants that fields may not have."""
+    """A record or map as fields and the type of other members; `excluded` are constants that fields may not have."""
 
     name: str | None
     fields: tuple[ir.Field, ...]
@@ -42,7 +42,7 @@ class Objects:
 
     @property
     def is_map(self) -> bool:
-        """Whether this is a map: an object that names no member where it stands, and whose senders choose the names."""
+        """Whether this is a map: an inline object that declares no members, and whose senders choose the names."""
         return self.name is None
 
 
@@ -53,9 +53,9 @@ Alternative: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a type admits. `anything` admits every value, and the alternatives are then only what is known by name.
+    """What a type admits. With `anything`, every value is admitted, and the alternatives are only the declared ones.
 
-    `names` are the definitions that were passed on the way.
+    `names` are the definitions that references led through.
     """
 
     alternatives: tuple[Alternative, ...]
@@ -64,14 +64,14 @@ class Shape:
     names: tuple[str, ...]
 
     def of(self, kind: Kind) -> tuple[Alternative, ...]:
-        """The alternatives of one JSON kind."""
+        """The alternatives of one JSON type."""
         return tuple(alternative for alternative in self.alternatives if kind_of(alternative) == kind)
 
 
 def shape_of(
     type_: ir.Type, definitions: Mapping[str, ir.Definition], at: str = "", empty: Collection[str] = ()
 ) -> Shape:
-    """The shape of a type. `at` is the place of what stands inline; `empty` are definitions that no value fits: see `without_values`."""
+    """The shape of a type; `at` is the place of inline types, `empty` are the definitions without values: see `without_values`."""
     work = _Resolving(definitions, empty)
     work.add(type_, at)
     return Shape(
@@ -83,25 +83,31 @@ def shape_of(
 
 
 def without_values(definitions: Mapping[str, ir.Definition]) -> frozenset[str]:
-    """The definitions that no value fits: a record that demands a field which may hold nothing, and what leads to such records alone."""
-    needed = {name: _needed(definition) for name, definition in definitions.items()}
+    """The definitions that no value satisfies: records that require a field without possible values, and definitions that lead only to
+    these.
+    """
+    required_types = {name: _needed(definition) for name, definition in definitions.items()}
     users: dict[str, list[str]] = {}
-    for name, types in needed.items():
+    for name, types in required_types.items():
         for type_ in types:
             for each in _named(type_):
                 users.setdefault(each, []).append(name)
-    found: set[str] = set()
+    empty_names: set[str] = set()
     pending = list(definitions)
     while pending:
         name = pending.pop()
-        if name not in found and name in needed and any(_is_empty(type_, found) for type_ in needed[name]):
-            found.add(name)
+        if (
+            name not in empty_names
+            and name in required_types
+            and any(_is_empty(type_, empty_names) for type_ in required_types[name])
+        ):
+            empty_names.add(name)
             pending.extend(users.get(name, ()))
-    return frozenset(found)
+    return frozenset(empty_names)
 
 
 def _needed(definition: ir.Definition) -> tuple[ir.Type, ...]:
-    """The types each of which must have a value, so that the definition has one."""
+    """The types that must each have a value for the definition to have one."""
     match definition:
         case ir.Record(fields=fields):
             return tuple(field.type for field in fields if field.required)
@@ -134,7 +140,7 @@ def _is_empty(type_: ir.Type, empty: Collection[str]) -> bool:
 
 
 def type_of_object(alternative: Objects | ir.TaggedUnion) -> ir.Type:
-    """The type of objects: the definition that names them, else a map of what they hold besides fields."""
+    """The type of objects: the definition that names them, otherwise a map of their members other than fields."""
     match alternative:
         case Objects(name=name) if name is not None:
             return ir.Ref(name)
@@ -145,12 +151,12 @@ def type_of_object(alternative: Objects | ir.TaggedUnion) -> ir.Type:
 
 
 def type_of_array(alternative: Alternative) -> ir.Type:
-    """The type of an alternative that is a list, and of nothing else."""
+    """The type of an alternative that is an array or tuple; `Nothing` for any other alternative."""
     return alternative if isinstance(alternative, ir.Array | ir.Tuple) else ir.Nothing()
 
 
 def kind_of(alternative: Alternative) -> Kind:
-    """The JSON kind of an alternative."""
+    """The JSON type of an alternative."""
     match alternative:
         case ir.Boolean():
             return "boolean"
@@ -169,7 +175,7 @@ def kind_of(alternative: Alternative) -> Kind:
 
 
 def kind_of_value(value: object) -> Kind:
-    """The JSON kind of a scalar."""
+    """The JSON type of a scalar."""
     if isinstance(value, bool):
         return "boolean"
     return "string" if isinstance(value, str) else "number"
@@ -181,8 +187,17 @@ def key_of_value(value: object) -> tuple[str, object]:
 
 
 def at_of(alternative: Alternative) -> str:
-    """Where an alternative stands; empty for what has no place of its own."""
+    """The place of an alternative; empty if it has no place of its own."""
     return alternative.at if isinstance(alternative, Objects | ir.TaggedUnion | Constants) else ""
+
+
+def _as_array(type_: ir.Tuple) -> ir.Array | ir.Tuple:
+    """A tuple whose entries all have one type as the equivalent array; any other tuple unchanged."""
+    types, length = {*type_.first}, len(type_.first)
+    if len(types) != 1 or type_.rest not in (*types, ir.Nothing()):
+        return type_
+    most = type_.max_items if type_.rest in types else min(length, type_.max_items or length)
+    return ir.Array(types.pop(), type_.min_items, most, type_.unique)
 
 
 class _Resolving:
@@ -202,7 +217,9 @@ class _Resolving:
                 pass
             case ir.Null():
                 self.nullable = True
-            case ir.Boolean() | ir.Number() | ir.String() | ir.Array() | ir.Tuple():
+            case ir.Tuple():
+                self.found.append(_as_array(type_))
+            case ir.Boolean() | ir.Number() | ir.String() | ir.Array():
                 self.found.append(type_)
             case ir.Constant(values):
                 self._constants(tuple(ir.EnumValue(value=value, at=at) for value in values), "closed", None, None, at)

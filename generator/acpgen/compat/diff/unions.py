@@ -1,9 +1,9 @@
-"""What differs between several objects or lists at one place: which belong together, and which variants are gone, new or renamed."""
+"""Differences between several objects or arrays at one place: which correspond, and which variants are removed, added or renamed."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, TypeAlias
 
@@ -29,20 +29,20 @@ from acpgen.meaning.discriminators import type_with_tag
 def pairwise(
     work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternative, ...], *, several: bool = False
 ) -> None:
-    """`several`: these are some of the alternatives of a place, and there are others."""
-    found = pairs_of(work.both, old, new)
-    if found is None:
+    """Compare alternatives pair by pair; with `several`, the place has more alternatives than these."""
+    matching = pairs_of(work.both, old, new)
+    if matching is None:
         work.note(Change("undecided", detail="there are too many alternatives to compare each with each", **work.at()))
         return
-    matched, removed, added = found
+    pairs, removed_alternatives, added_alternatives = matching
     several = several or len(old) > 1 or len(new) > 1
-    for one, other in matched:
+    for one, other in pairs:
         step = Step("alternative", old=one, new=other) if several else None
         _alternative(work, one, other, step)
-    for alternative in removed:
+    for alternative in removed_alternatives:
         at = at_of(alternative) or work.old_at
         work.note(Change("alternative", alternative, None, old_at=at, new_at=work.new_at))
-    for alternative in added:
+    for alternative in added_alternatives:
         at = at_of(alternative) or work.new_at
         work.note(Change("alternative", None, alternative, old_at=work.old_at, new_at=at))
 
@@ -58,7 +58,8 @@ def _alternative(work: Comparison, old: Alternative, new: Alternative, step: Ste
         if step is not None:
             work.child(step, old, new)
             return
-        work.child(Step("item", old=old, new=new), old.items, new.items)
+        items = _shared_entries(old.items, new.items) if _is_by_position(work) else (old.items, new.items)
+        work.child(Step("item", old=old, new=new), *items)
         work.note(*scalars.together(scalars.array_limits(old, new, work.at())))
         return
     if step is not None and isinstance(old, Objects | ir.TaggedUnion) and isinstance(new, Objects | ir.TaggedUnion):
@@ -67,8 +68,36 @@ def _alternative(work: Comparison, old: Alternative, new: Alternative, step: Ste
         _object(work, old, new)
 
 
+def _is_by_position(work: Comparison) -> bool:
+    """Whether the entries of a list are typed by position, so that its item type only says what any of them may be."""
+    sides = (work.both.old, work.old), (work.both.new, work.new)
+    return any(
+        place.endswith("/prefixItems")
+        for side, shape in sides
+        for name in shape.names
+        if not isinstance(definition := side.definitions[name], ir.TaggedUnion | ir.Enum)
+        for place in definition.unenforced
+    )
+
+
+def _shared_entries(old: ir.Type, new: ir.Type) -> tuple[ir.Type, ir.Type]:
+    """The entry types that both sides have; both types unchanged if they are equal or each side has just one of its own.
+
+    An entry that only one side has does not change any other entry.
+    """
+    before, after = (each.types if isinstance(each, ir.AnyOf) else (each,) for each in (old, new))
+    removed_types, added_types = (
+        [each for each in before if each not in after],
+        [each for each in after if each not in before],
+    )
+    if len(removed_types) == len(added_types) <= 1:
+        return old, new
+    shared_types = ir.AnyOf(tuple(each for each in before if each in after))
+    return shared_types, shared_types
+
+
 def _tuple(work: Comparison, old: Alternative, new: Alternative) -> None:
-    """Two tuples entry by entry; what else is an array cannot be held against a tuple so."""
+    """Compare two tuples of equal length entry by entry; any other pair with a tuple is undecided."""
     if not isinstance(old, ir.Tuple) or not isinstance(new, ir.Tuple) or len(old.first) != len(new.first):
         work.note(Change("undecided", detail=DOUBT, **work.at()))
         return
@@ -81,7 +110,7 @@ def _tuple(work: Comparison, old: Alternative, new: Alternative) -> None:
 
 
 def objects(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> None:
-    """The objects of a place: unions that a member tells apart, or records one by one."""
+    """Compare the objects of a place: as unions with a tag member, or as records one by one."""
     tagged = [each for each in (*old, *new) if isinstance(each, ir.TaggedUnion)]
     if not tagged:
         tag = tag_of(work, old, new)
@@ -103,7 +132,7 @@ def objects(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternati
 def _apart(
     work: Comparison, old: tuple[ir.TaggedUnion, tuple[Objects, ...]], new: tuple[ir.TaggedUnion, tuple[Objects, ...]]
 ) -> None:
-    """Variants against variants, and what no tag tells apart against the same of the other side."""
+    """Compare variants with variants, and alternatives without a distinguishing tag with each other."""
     variants(work, old[0], new[0])
     pairwise(work, old[1], new[1], several=True)
 
@@ -122,25 +151,27 @@ def _object(work: Comparison, old: Alternative, new: Alternative) -> None:
 
 
 def tag_of(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> str | None:
-    """The member whose constants tell most of these records apart, at least two of one side."""
-    found: dict[str, int] = {}
+    """The member whose constants distinguish most of these records, at least two on one side; `None` if there is no such member."""
+    counts: dict[str, int] = {}
     sides: tuple[tuple[tuple[Alternative, ...], Literal[0, 1]], ...] = ((old, 0), (new, 1))
     for alternatives, side in sides:
-        listed = [each.fields for each in alternatives if isinstance(each, Objects)] if len(alternatives) > 1 else []
-        required = [each for fields in listed for each in fields if each.required]
+        field_lists = (
+            [each.fields for each in alternatives if isinstance(each, Objects)] if len(alternatives) > 1 else []
+        )
+        required = [each for fields in field_lists for each in fields if each.required]
         marks = Counter(each.name for each in required if _is_marked(work, each, side))
         for name in (name for name in dict.fromkeys(each.name for each in required) if marks[name] > 1):
             union, _ = split(work, alternatives, name, side)
-            found[name] = max(found.get(name, 0), len({variant.type for variant in union.variants}))
-    return max((name for name in found if found[name] > 1), key=lambda name: found[name], default=None)
+            counts[name] = max(counts.get(name, 0), len({variant.type for variant in union.variants}))
+    return max((name for name in counts if counts[name] > 1), key=lambda name: counts[name], default=None)
 
 
-def _is_marked(work: Comparison, found: ir.Field, side: Literal[0, 1]) -> bool:
-    return any(isinstance(each, Constants) for each in work.both.shape(found.type, side).alternatives)
+def _is_marked(work: Comparison, field: ir.Field, side: Literal[0, 1]) -> bool:
+    return any(isinstance(each, Constants) for each in work.both.shape(field.type, side).alternatives)
 
 
 def union(work: Comparison, old: ir.TaggedUnion, new: ir.TaggedUnion) -> None:
-    """Two unions, each discriminated by one member."""
+    """Compare two unions, each discriminated by one member."""
     at: ChangePlaces = {"old_at": old.at or work.old_at, "new_at": new.at or work.new_at}
     if old.tag != new.tag:
         work.note(Change("tag", old, new, **at))
@@ -157,18 +188,21 @@ def union(work: Comparison, old: ir.TaggedUnion, new: ir.TaggedUnion) -> None:
 
 
 def variants(work: Comparison, old: ir.TaggedUnion, new: ir.TaggedUnion) -> None:
-    """The variants of two unions with one tag."""
+    """Compare the variants of two unions with the same tag member."""
     at: ChangePlaces = {"old_at": old.at or work.old_at, "new_at": new.at or work.new_at}
     before = {key_of_value(v.tag): v for v in old.variants if work.both.old.keeps(v.unstable)}
     after = {key_of_value(v.tag): v for v in new.variants if work.both.new.keeps(v.unstable)}
     renames = declared_renames(before, after)
-    gone = [one for key, one in before.items() if key not in after and key not in renames]
-    added = [one for key, one in after.items() if key not in before and key not in renames.values()]
-    likely = likely_renames(gone, added, work.contents(gone, added, (old.tag, new.tag)))
+    removed_variants = [one for key, one in before.items() if key not in after and key not in renames]
+    added_variants = [one for key, one in after.items() if key not in before and key not in renames.values()]
+    likely = likely_renames(
+        removed_variants, added_variants, work.contents(removed_variants, added_variants, (old.tag, new.tag))
+    )
     for key, variant in before.items():
         other = after.get(renames.get(key, key))
         if other is None:
-            places: ChangePlaces = {"old_at": variant.at or at["old_at"], "new_at": at["new_at"]}
+            place = _place(variant, old, work.both.old.definitions)
+            places: ChangePlaces = {"old_at": place or at["old_at"], "new_at": at["new_at"]}
             likely_name = likely.get(str(variant.tag))
             work.note(Change("variant", variant, None, (old, new), likely=likely_name, **places))
             continue
@@ -176,22 +210,30 @@ def variants(work: Comparison, old: ir.TaggedUnion, new: ir.TaggedUnion) -> None
             work.note(Change("variant", variant, other, (old, new), old_at=variant.at, new_at=other.at))
         was = variant.tag if key in renames else None
         step = Step("variant", other.tag, was=was, tag=new.tag, old_at=variant.at, new_at=other.at)
-        left = type_with_tag(variant.type, old.tag, variant.tag, work.both.old.definitions)
-        right = type_with_tag(other.type, new.tag, other.tag, work.both.new.definitions)
-        work.child(step, ir.Ref(left), ir.Ref(right), new.tag)
+        old_type = type_with_tag(variant.type, old.tag, variant.tag, work.both.old.definitions)
+        new_type = type_with_tag(other.type, new.tag, other.tag, work.both.new.definitions)
+        work.child(step, ir.Ref(old_type), ir.Ref(new_type), new.tag)
         work.gate(
             f"variant {other.tag!r}", f"({other.tag})", variant.capability, other.capability, variant.at, other.at
         )
         work.description(f"{other.tag!r}", variant.doc, other.doc, variant.at, other.at)
-    if added and old.openness == "closed" and _foresees(work, old):
+    if added_variants and old.openness == "closed" and _foresees(work, old):
         old = replace(old, openness="open")
-    for variant in added:
-        places = {"old_at": at["old_at"], "new_at": variant.at or at["new_at"]}
+    for variant in added_variants:
+        places = {"old_at": at["old_at"], "new_at": _place(variant, new, work.both.new.definitions) or at["new_at"]}
         work.note(Change("variant", None, variant, (old, new), **places))
 
 
+def _place(variant: ir.Variant, union: ir.TaggedUnion, definitions: Mapping[str, ir.Definition]) -> str:
+    """The place of a variant: its branch or, if one record represents several variants, the field with their tags."""
+    record = definitions.get(variant.type)
+    if not isinstance(record, ir.Record) or sum(each.type == variant.type for each in union.variants) < 2:
+        return variant.at
+    return next((each.at for each in record.fields if each.name == union.tag), variant.at)
+
+
 def _foresees(work: Comparison, union: ir.TaggedUnion) -> bool:
-    """Whether the branch of the old side that may lack the tag knows values of it, and takes others for values too."""
+    """Whether the branch of the old side that may lack the tag has known values for it and accepts unknown ones."""
     default = work.both.shape(ir.Ref(union.default), 0).of("object") if union.default else ()
     fields = [
         field for each in default if isinstance(each, Objects) for field in each.fields if field.name == union.tag
@@ -203,7 +245,7 @@ def _foresees(work: Comparison, union: ir.TaggedUnion) -> bool:
 def split(
     work: Comparison, alternatives: tuple[Alternative, ...], tag: str, side: Literal[0, 1]
 ) -> tuple[ir.TaggedUnion, tuple[Objects, ...]]:
-    """The alternatives that a constant under the tag tells apart, as a union, and all others."""
+    """The alternatives that a constant of the tag member selects, as a union, and all others."""
     groups: list[tuple[ir.Variant, ...]] = []
     names: list[str | None] = []
     rest: list[Objects] = []
@@ -217,9 +259,14 @@ def split(
                 names.extend(variant.type for variant in each.variants)
             names += [each.fallback, *each.fallback_shapes, each.default]
         elif isinstance(each, Objects):
-            found = as_union(work, (each,), tag, side)
-            if found is not None and found.variants and found.default is None and found.fallback is None:
-                groups.append(found.variants)
+            variant_union = as_union(work, (each,), tag, side)
+            if (
+                variant_union is not None
+                and variant_union.variants
+                and variant_union.default is None
+                and variant_union.fallback is None
+            ):
+                groups.append(variant_union.variants)
             else:
                 rest.append(each)
     times = Counter(key_of_value(variant.tag) for group in groups for variant in group)
@@ -246,10 +293,10 @@ def split(
 def as_union(
     work: Comparison, alternatives: tuple[Alternative, ...], tag: str, side: Literal[0, 1]
 ) -> ir.TaggedUnion | None:
-    """One tagged union with this tag, if the alternatives can be read as one.
+    """One tagged union with this tag; `None` if the alternatives cannot be read as one.
 
-    A record with a constant under the tag is a variant, one with an enumeration stands for several, one with any string is what
-    takes unknown tags, and one that may lack the tag is the branch without it.
+    A record with a constant tag is a variant, one with an enumeration represents several, one with any string is the fallback for
+    unknown tags, and one that may lack the tag is the branch without it.
     """
     if len(alternatives) == 1 and isinstance(union := alternatives[0], ir.TaggedUnion):
         empty = (work.both.old, work.both.new)[side].empty
@@ -302,31 +349,43 @@ def as_union(
 
 
 Matched: TypeAlias = "tuple[list[tuple[Alternative, Alternative]], list[Alternative], list[Alternative]]"
-"""The pairs, and what stands alone in the old and in the new revision."""
+"""The pairs, and the alternatives that only the old or only the new revision has."""
 
 
 def pairs_of(both: RevisionShapes, old: Sequence[Alternative], new: Sequence[Alternative]) -> Matched | None:
-    """Alternatives of both sides that belong together, and those that stand alone; `None` if too many may belong together."""
+    """The corresponding alternatives of both sides, and those without a counterpart; `None` if there are too many candidate pairs."""
     if len(old) == len(new) == 1:
         return [(old[0], new[0])], [], []
-    named = {each.name: j for j, each in enumerate(new) if isinstance(each, Objects | ir.TaggedUnion) and each.name}
+    new_indexes = {
+        each.name: j for j, each in enumerate(new) if isinstance(each, Objects | ir.TaggedUnion) and each.name
+    }
     names = [(i, each.name) for i, each in enumerate(old) if isinstance(each, Objects | ir.TaggedUnion)]
-    found = {i: named[name] for i, name in names if name in named and type(old[i]) is type(new[named[name]])}
-    taken = set(found.values())
-    left, right = ([n for n in range(len(side)) if n not in used] for side, used in ((old, found), (new, taken)))
-    if len(left) * len(right) > MOST_PAIRS:
+    matches = {
+        i: new_indexes[name]
+        for i, name in names
+        if name in new_indexes and type(old[i]) is type(new[new_indexes[name]])
+    }
+    matched_indexes = set(matches.values())
+    old_rest, new_rest = (
+        [n for n in range(len(side)) if n not in exclusions]
+        for side, exclusions in ((old, matches), (new, matched_indexes))
+    )
+    if len(old_rest) * len(new_rest) > MOST_PAIRS:
         return None
-    scored = ((_likeness(both, old[i], new[j]), i, j) for i in left for j in right)
+    scored = ((_likeness(both, old[i], new[j]), i, j) for i in old_rest for j in new_rest)
     for _, i, j in sorted((each for each in scored if each[0] > 0), key=lambda each: (-each[0], each[1], each[2])):
-        if i not in found and j not in taken:
-            found[i] = j
-            taken.add(j)
-    gone, come = ([each for n, each in enumerate(side) if n not in used] for side, used in ((old, found), (new, taken)))
-    return [(old[i], new[j]) for i, j in found.items()], gone, come
+        if i not in matches and j not in matched_indexes:
+            matches[i] = j
+            matched_indexes.add(j)
+    removed_alternatives, added_alternatives = (
+        [each for n, each in enumerate(side) if n not in exclusions]
+        for side, exclusions in ((old, matches), (new, matched_indexes))
+    )
+    return [(old[i], new[j]) for i, j in matches.items()], removed_alternatives, added_alternatives
 
 
 def _likeness(both: RevisionShapes, old: Alternative, new: Alternative) -> float:
-    """How alike two alternatives are, between 0 and 3."""
+    """The similarity of two alternatives, from 0 to 3."""
     if isinstance(old, ir.Array) and isinstance(new, ir.Array):
         if old.items == new.items:
             return 3

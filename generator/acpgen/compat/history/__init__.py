@@ -1,1 +1,1 @@
-"""Many revisions of one schema in a row: what each step broke, and since when."""
+"""Comparisons along a series of revisions of one schema: what each step broke, and since when."""

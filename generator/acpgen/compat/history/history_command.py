@@ -1,4 +1,4 @@
-"""What stands behind `acpgen history`: its options, and the history."""
+"""The implementation of `acpgen history`: its options, and the history."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from acpgen.input.load import NO_REFERENCES, References
 
 @dataclass(frozen=True, slots=True)
 class HistoryOptions:
-    """What is compared and how: `given` stands before `--` on the command line, `path` after it, `None` where there is no such mark.
+    """What to compare and how: `given` are the arguments before `--` on the command line, `path` the one after it, `None` without `--`.
 
-    `destinations` says where the report goes, in which formats.
+    `destinations` are the formats and files of the report.
     """
 
     given: tuple[str, ...]
@@ -46,28 +46,28 @@ class HistoryOptions:
 
 
 def history(options: HistoryOptions) -> Timeline:
-    """The history with the project's policy and waivers. Raises `Faults`."""
+    """The history with the project's policy and waivers applied. Raises `Faults`."""
     _require_words(options)
-    found = _revisions(options)
+    revisions = _revisions(options)
     file = options.waivers or waivers.standard_file()
-    accepted = waivers.read(file) if options.waivers is not None or file.exists() else ()
+    waiver_list = waivers.read(file) if options.waivers is not None or file.exists() else ()
     project = around(Path.cwd())
     settings = None if project is None else project.file
     written_to = [each.file for each in options.destinations]
-    require_apart(written_to, (*found.files, *options.references.values(), file, options.methods, settings))
+    require_apart(written_to, (*revisions.files, *options.references.values(), file, options.methods, settings))
     versions = () if project is None else versions_of(project, options.path or options.given[-1])
     policy, position, today = of_project(project), policy_position(project), date.today()
 
     def waive(report: Report) -> Report:
-        """As the project's policy judges it, with the findings marked that are accepted; what other steps use is no note of this one."""
-        marked = waivers.waive(apply(report, policy, today, position), accepted, today, versions)
-        return replace(marked, notes=report.notes)
+        """Apply the policy and the waivers to the report of a step, keeping only its own notes."""
+        waived_report = waivers.waive(apply(report, policy, today, position), waiver_list, today, versions)
+        return replace(waived_report, notes=report.notes)
 
     compare = partial(compare_sides, budget=options.budget or BUDGET, formats=policy.formats)
-    made = timeline(found.about, found.milestones, notes=found.notes, waive=waive, compare=compare)
+    result = timeline(revisions.about, revisions.milestones, notes=revisions.notes, waive=waive, compare=compare)
     if project is not None:
-        require_roles(policy, [each.report for each in made.steps if each.report is not None], project)
-    return made
+        require_roles(policy, [each.report for each in result.steps if each.report is not None], project)
+    return result
 
 
 def _require_words(options: HistoryOptions) -> None:
@@ -97,9 +97,9 @@ def _revisions(options: HistoryOptions) -> Revisions:
     if len(options.given) > 1:
         return from_paths(options.given, reader)
     name = next(iter(options.given))
-    kept = from_releases(name, reader) if options.since is None else None
+    releases = from_releases(name, reader) if options.since is None else None
     try:
-        return kept or from_git("HEAD", name, reader, since=options.since)
+        return releases or from_git("HEAD", name, reader, since=options.since)
     except Faults as caught:
         if any(fault.kind != NOT_FOUND for fault in caught.faults) or not is_revision(name):
             raise

@@ -1,4 +1,4 @@
-"""The revisions of a history: commits of git, the releases that a project keeps, or files and whatever else `acpgen diff` compares."""
+"""The revisions of a history: git commits, the releases kept by a project, or files and other inputs that `acpgen diff` accepts."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from acpgen.input.load import NO_REFERENCES, References, Source
 from acpgen.methods.profile import Profile
 
 MOST: Final = 50
-"""As many revisions are compared if nobody asks for more."""
+"""The default number of revisions to compare."""
 
 
 @dataclass(frozen=True, slots=True)
 class RevisionReader:
-    """How revisions are read: with what is marked unstable, what addresses mean, and the profile of all of them; how many at `most`."""
+    """The settings for reading revisions: unstable parts, the resolution of URIs, a common profile, and the maximum number `most`."""
 
     unstable: bool = False
     references: References = field(default_factory=lambda: NO_REFERENCES)
@@ -33,7 +33,7 @@ class RevisionReader:
     most: int = MOST
 
     def read(self, milestone: Milestone, open_: Callable[[], Input]) -> Milestone:
-        """A revision with its schema, or why that cannot be read."""
+        """A milestone with its schema, or with the reasons why it cannot be read."""
         try:
             return replace(milestone, side=side(open_(), unstable=self.unstable))
         except Faults as faults:
@@ -44,14 +44,16 @@ class RevisionReader:
         return sources.make_input(source, label, profile, unstable=self.unstable, references=self.references)
 
     def profile(self, protocol: str) -> Profile | None:
-        """The profile of all revisions, else the one that the project names for the protocol. Raises `Faults`."""
+        """The common profile of all revisions, else the one that the project configures for the protocol. Raises `Faults`."""
         return self.methods or sources.configured_profile(protocol)
 
 
 @dataclass(frozen=True, slots=True)
 class Revisions:
-    """The revisions of a history, oldest first. `notes` say what was left out, and where the schema stood before, `files` are the files
-    in the working tree that were read or that a revision has too.
+    """The revisions of a history, oldest first.
+
+    `notes` say what was left out and where the schema was before it moved; `files` are the files in the working tree that were read or
+    that a revision also contains.
     """
 
     about: str
@@ -60,26 +62,31 @@ class Revisions:
     files: tuple[str, ...] = ()
 
 
-def from_paths(given: Sequence[str], reader: RevisionReader) -> Revisions:
-    """Files, folders, protocols, or any of them at a git revision, in the order given. Raises `Faults` for those that are not there."""
-    found = [(each, sources.find_source(each)) for each in given[-reader.most :]]
-    names = [name for name, _ in found]
+def from_paths(arguments: Sequence[str], reader: RevisionReader) -> Revisions:
+    """The revisions for files, folders or protocols, each optionally at a git revision, in the order of the arguments.
+
+    Raises `Faults` for those that do not exist.
+    """
+    located_sources = [(each, sources.find_source(each)) for each in arguments[-reader.most :]]
+    names = [name for name, _ in located_sources]
     labels = [name if names.count(name) == 1 else f"{name} ({number})" for number, name in enumerate(names, 1)]
     milestones = tuple(
         reader.read(Milestone(label), partial(reader.understand, source, name, reader.profile(name)))
-        for label, (name, source) in zip(labels, found, strict=True)
+        for label, (name, source) in zip(labels, located_sources, strict=True)
     )
-    files = tuple(path for each in given for path in sources.files_here(each))
-    return Revisions(f"{given[0]} … {given[-1]}", milestones, _omission_note(len(given) - reader.most, "older"), files)
+    files = tuple(path for each in arguments for path in sources.files_here(each))
+    return Revisions(
+        f"{arguments[0]} … {arguments[-1]}", milestones, _omission_note(len(arguments) - reader.most, "older"), files
+    )
 
 
 def from_releases(protocol: str, reader: RevisionReader) -> Revisions | None:
-    """The releases of a protocol that the project or acpgen keeps; `None` where there are none. Raises `Faults`."""
+    """The releases of a protocol that the project or acpgen keeps; `None` if there are none. Raises `Faults`."""
     folder = protocols.with_releases(protocol)
     if folder is None:
         return None
-    kept = docs_inputs.parsed(docs_inputs.read(folder, [protocol])).releases.get(protocol)
-    if kept is None or not kept.releases:
+    release_index = docs_inputs.parsed(docs_inputs.read(folder, [protocol])).releases.get(protocol)
+    if release_index is None or not release_index.releases:
         return None
     profile = reader.profile(protocol)
     milestones = tuple(
@@ -87,16 +94,16 @@ def from_releases(protocol: str, reader: RevisionReader) -> Revisions | None:
             Milestone(each.version, tags=(each.title,) if each.title else ()),
             partial(sources.open_input, each.documents, methods=profile),
         )
-        for each in kept.releases[-reader.most :]
+        for each in release_index.releases[-reader.most :]
     )
     files = (*sources.files_here(protocol), *map(str, (folder / docs_inputs.RELEASES / protocol).iterdir()))
-    return Revisions(protocol, milestones, _omission_note(len(kept.releases) - reader.most, "older"), files)
+    return Revisions(protocol, milestones, _omission_note(len(release_index.releases) - reader.most, "older"), files)
 
 
 def from_git(revision: str, path: str, reader: RevisionReader, *, since: str | None = None) -> Revisions:
-    """The commits of a revision, or of a range `A..B`, that changed a schema: along first parents, and back through its moves.
+    """The commits of a revision, or of a range `A..B`, that changed a schema, along first parents and across renames of its files.
 
-    Of a range, and with `since`, the state before comes first. Raises `Faults`.
+    For a range, and with `since`, the state before it comes first. Raises `Faults`.
     """
     base, dots, tip = revision.rpartition("..")
     tip = (tip or "HEAD") if dots else revision
@@ -125,7 +132,7 @@ def from_git(revision: str, path: str, reader: RevisionReader, *, since: str | N
 
     def read(commit: git_revisions.Commit) -> Input:
         location = git_revisions.Location(commit.identity, commit.path)
-        source = contents.source(location, name=path, shown=commit.name)
+        source = contents.source(location, name=path, label=commit.name)
         return reader.understand(source, f"{commit.name}:{path}", profile)
 
     milestones = tuple(

@@ -1,7 +1,7 @@
-"""A history: its revisions, the steps between them with the version that each needs, and what was broken by which step.
+"""A history: its revisions, the steps between them with the version bump that each needs, and which step broke what.
 
-Each revision is compared with the one before it, and with the first one. Neither is composed of the other: a field that one step drops and
-the next one claims for something else is harmless in each step, and refused across both.
+Each revision is compared with the previous one and with the first. One comparison cannot be derived from the other: a field that one
+step removes and the next reuses for something else is harmless in each step, and rejected across both.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from acpgen.compat.project_releases import numbers
 from acpgen.errors import Faults
 
 Size: TypeAlias = Literal["none", "patch", "minor", "major"]
-"""How much of a version number changes."""
+"""The part of a version number that changes."""
 
 SIZES: Final[tuple[Size, ...]] = ("none", "patch", "minor", "major")
-"""Smallest first."""
+"""The sizes, smallest first."""
 
 FindingKey: TypeAlias = "tuple[object, ...]"
-"""What tells a finding between two revisions from others between the same two."""
+"""The identity of a finding among those between the same two revisions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Milestone:
     """One revision: a release, a commit or a file.
 
-    `subject`, `day` (an ISO date) and `tags` are those of a commit; a release has its title as a tag.
-    `side` is its schema; where that cannot be read, it is `None`, and `unread` says why, a line each.
+    `subject`, `day` (an ISO date) and `tags` are those of a commit; a release has its title as a tag. `side` is its schema; `None` if it
+    cannot be read, with the reasons in `unread`, one line each.
     """
 
     name: str
@@ -43,17 +43,17 @@ class Milestone:
 
     @property
     def label(self) -> str:
-        """What people call it: its first tag, if it has one."""
+        """The display name: the first tag, if any, else the name."""
         return self.tags[0] if self.tags else self.name
 
 
 @dataclass(frozen=True, slots=True)
 class Bump:
-    """What a step means for the version by Semantic Versioning.
+    """The version bump of a step according to Semantic Versioning.
 
-    `needed` is how much must change, `None` where the step could not be compared. `made` is how much the names of the two releases differ,
-    `None` where they are no such versions. Below 1.0.0 a break needs a minor version and all else a patch, as package managers read it;
-    a pre-release may hold anything.
+    `needed` is the required size, `None` if the step could not be compared. `made` is the actual size according to the names of the
+    releases, `None` if these are not versions. Below 1.0.0, a breaking change needs a minor version and any other a patch, as package
+    managers interpret it; a pre-release may contain any change.
     """
 
     needed: Size | None
@@ -63,7 +63,7 @@ class Bump:
 
     @property
     def is_enough(self) -> bool | None:
-        """Whether the version says what the step does; `None` where that cannot be told."""
+        """Whether the version bump is large enough for the step; `None` if unknown."""
         if self.needed is None or self.made is None or self.prerelease:
             return None
         return SIZES.index(self.made) >= SIZES.index(self.needed)
@@ -71,7 +71,7 @@ class Bump:
 
 @dataclass(frozen=True, slots=True)
 class RevisionStep:
-    """From one revision that could be read to the next. `report` is `None` where the two could not be compared: `failure` says why."""
+    """A step from one readable revision to the next. `report` is `None` if the two could not be compared; `failure` is the reason."""
 
     old: Milestone
     new: Milestone
@@ -80,15 +80,15 @@ class RevisionStep:
     failure: str = ""
 
     def counts(self, fail_on: str) -> bool:
-        """Whether something of it counts under `--fail-on`."""
+        """Whether the step has findings that count under `--fail-on`."""
         return fail_on != "never" if self.report is None else bool(failing(self.report, fail_on))
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Something that the newest revision does to peers of the oldest, and the step since which it does.
+    """An effect of the newest revision on peers of the oldest, and the step that introduced it.
 
-    `declarations` are what changed so.
+    `declarations` are the changed parts.
     """
 
     rule: str
@@ -101,9 +101,10 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """The history of one schema, oldest first. `notes` say what was left out, and where the schema stood before.
+    """The history of one schema, oldest first.
 
-    `origins` are the findings between the oldest and the newest revision that could be read.
+    `notes` say what was left out and where the schema was before it moved. `origins` are the findings between the oldest and the newest
+    readable revision.
     """
 
     about: str
@@ -118,7 +119,7 @@ class Timeline:
         return tuple(each for each in self.milestones if each.unread)
 
     def fails(self, fail_on: str) -> bool:
-        """Whether a step counts under `--fail-on`; what could not be read or compared does, but for `never`."""
+        """Whether a step counts under `--fail-on`; unreadable revisions and failed comparisons do, except with `never`."""
         return fail_on != "never" and (bool(self.unread) or any(each.counts(fail_on) for each in self.steps))
 
 
@@ -130,7 +131,7 @@ def timeline(
     waive: Callable[[Report], Report] = lambda report: report,
     compare: Callable[[Side, Side], Report] = compare_sides,
 ) -> Timeline:
-    """The history of revisions, oldest first. `waive` marks the findings of a step that are accepted."""
+    """Compare revisions, oldest first. `waive` applies policy and waivers to the report of a step."""
     readable = [(each, each.side) for each in milestones if each.side is not None]
 
     def report(old: int, new: int) -> Report | Faults:
@@ -141,20 +142,20 @@ def timeline(
 
     reports = [report(number - 1, number) for number in range(1, len(readable))]
     spans = reports[:1]
-    for number, found in enumerate(reports[1:], 2):
-        spans.append(spans[-1] if _is_silent(found) else report(0, number))
+    for number, step_report in enumerate(reports[1:], 2):
+        spans.append(spans[-1] if _is_silent(step_report) else report(0, number))
     steps: list[RevisionStep] = []
-    for ((old, _), (new, _)), found in zip(pairwise(readable), reports, strict=True):
-        failed = isinstance(found, Faults)
-        judged = None if isinstance(found, Faults) else waive(found)
+    for ((old, _), (new, _)), step_report in zip(pairwise(readable), reports, strict=True):
+        is_failure = isinstance(step_report, Faults)
+        judged = None if isinstance(step_report, Faults) else waive(step_report)
         verdict = None if judged is None else judged.verdict
-        steps.append(RevisionStep(old, new, judged, bump(verdict, old, new), str(found) if failed else ""))
+        steps.append(RevisionStep(old, new, judged, bump(verdict, old, new), str(step_report) if is_failure else ""))
     origins = _origins(spans, [each for each, _ in readable])
     return Timeline(about, tuple(milestones), tuple(steps), origins, tuple(notes))
 
 
 def _is_silent(step: Report | Faults) -> bool:
-    """Whether no message shows a step, so that all is as it was before it."""
+    """Whether a step has no effect on messages, so that comparisons with the first revision keep their result."""
     if isinstance(step, Faults) or step.verdict not in ("identical", "editorial"):
         return False
     return step.wire.backward == step.wire.forward == "yes"
@@ -170,30 +171,30 @@ _NEEDED: Final[Mapping[Verdict, Size]] = {
     "editorial": "patch",
     "identical": "none",
 }
-"""What nobody has proven to be safe, and what strict peers refuse, needs what a break needs."""
+"""The version bump that each verdict requires. Undecided and risky changes require the same as breaking ones."""
 
 _BELOW_ONE: Final[Mapping[Size, Size]] = {"major": "minor", "minor": "patch", "patch": "patch", "none": "none"}
 
 
 def bump(verdict: Verdict | None, old: Milestone, new: Milestone) -> Bump:
-    """The advice for a step of this verdict, `None` where there is none, and what the two revisions made of it."""
-    needed = None if verdict is None else _NEEDED[verdict]
+    """The version bump that a verdict requires, `None` without a verdict, and the actual one between two revisions."""
+    required_size = None if verdict is None else _NEEDED[verdict]
     before, after = _version(old), _version(new)
     if before is None or after is None:
-        return Bump(needed)
+        return Bump(required_size)
     below_one = before[0] == 0 and after[0] == 0
-    if needed is not None and below_one:
-        needed = _BELOW_ONE[needed]
+    if required_size is not None and below_one:
+        required_size = _BELOW_ONE[required_size]
     sizes: tuple[Size, ...] = ("major", "minor", "patch")
-    made: Size = "none"
+    actual_size: Size = "none"
     for size, one, other in zip(reversed(sizes), before[2::-1], after[2::-1], strict=True):
-        made = size if one != other else made
-    return Bump(needed, made, below_one, bool(after[3]))
+        actual_size = size if one != other else actual_size
+    return Bump(required_size, actual_size, below_one, bool(after[3]))
 
 
 def _version(milestone: Milestone) -> tuple[int, int, int, str] | None:
-    """The version that a tag or the name is."""
-    return next((found for text in (*milestone.tags, milestone.name) if (found := numbers(text)) is not None), None)
+    """The version in the first tag that is one, else in the name; `None` if there is none."""
+    return next((version for text in (*milestone.tags, milestone.name) if (version := numbers(text)) is not None), None)
 
 
 # --- since when ------------------------------------------------------------------------------------------------------
@@ -203,23 +204,26 @@ _RENAMED: Final = {
     **dict.fromkeys(("field-removed", "required-field-removed"), "field-renamed"),
     **dict.fromkeys(("variant-removed", "closed-variant-removed"), "variant-renamed"),
 }
-"""What takes a name from peers that know no other, by what takes the thing."""
+"""The rule for a rename, by the rule for a removal: both take the old name from peers that know only this one."""
 
 
 def _origins(spans: Sequence[Report | Faults], milestones: Sequence[Milestone]) -> tuple[Origin, ...]:
-    """The findings between the oldest and the newest revision, worst first, then by the step that brought each; those of one step that
-    say the same together.
+    """The findings between the oldest and the newest revision, worst first, then by the step that introduced them.
 
-    A finding may come, go and come back: the step is the last one after which it stays. What was renamed first and removed later is gone
-    for peers of the oldest revision since it was renamed.
+    Equal findings of one step are combined. A finding may disappear and return: its step is the last one after which it persists. A part
+    that was first renamed and later removed counts as gone for peers of the oldest revision since the rename.
     """
-    known: list[Mapping[FindingKey, Finding] | None] = [{}]
-    known += [None if isinstance(each, Faults) else {_key(one): one for one in each.findings} for each in spans]
+    findings_by_span: list[Mapping[FindingKey, Finding] | None] = [{}]
+    findings_by_span += [
+        None if isinstance(each, Faults) else {_key(one): one for one in each.findings} for each in spans
+    ]
     alike: dict[tuple[int, Origin], set[str]] = {}
-    for finding in (known[-1] or {}).values():
+    for finding in (findings_by_span[-1] or {}).values():
         if finding.severity != "editorial":
             last = max(
-                number for number, found in enumerate(known) if found is not None and not _stands(finding, found)
+                number
+                for number, span_findings in enumerate(findings_by_span)
+                if span_findings is not None and not _stands(finding, span_findings)
             )
             names = milestones[last].name, milestones[last + 1].name
             origin = Origin(finding.rule, finding.severity, finding.message, (), *names)
@@ -228,10 +232,10 @@ def _origins(spans: Sequence[Report | Faults], milestones: Sequence[Milestone]) 
     return tuple(replace(origin, declarations=tuple(sorted(names))) for (_, origin), names in ordered)
 
 
-def _stands(finding: Finding, found: Mapping[FindingKey, Finding]) -> bool:
-    """Whether a finding is among those of a span, or what it says is gone has another name there."""
-    others = (each for each in found.values() if each.rule == _RENAMED.get(finding.rule))
-    return _key(finding) in found or any(_loss(each) == _loss(finding) for each in others)
+def _stands(finding: Finding, span_findings: Mapping[FindingKey, Finding]) -> bool:
+    """Whether a span contains a finding, or a rename of the part that the finding reports as removed."""
+    others = (each for each in span_findings.values() if each.rule == _RENAMED.get(finding.rule))
+    return _key(finding) in span_findings or any(_loss(each) == _loss(finding) for each in others)
 
 
 def _key(finding: Finding) -> FindingKey:
@@ -239,5 +243,5 @@ def _key(finding: Finding) -> FindingKey:
 
 
 def _loss(finding: Finding) -> FindingKey:
-    """What a finding takes from peers of the older revision."""
+    """The identity of what a finding takes from peers of the older revision."""
     return finding.severity, finding.method, finding.flow, str(finding.old)

@@ -1,1 +1,1 @@
-"""Protocol mode: peers of two revisions exchange messages, method by method. Who breaks?"""
+"""Protocol mode: peers of two revisions exchange messages, method by method. Which exchanges break?"""

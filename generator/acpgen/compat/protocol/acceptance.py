@@ -1,15 +1,16 @@
-"""Whether one revision accepts what the other sends, as the prover says: whole messages, and those that show a change at a place."""
+"""Whether one revision accepts what the other sends, as decided by the prover: whole messages, and messages that show a change at a
+place.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from acpgen import ir
 from acpgen.compat.diff.pairs import Pair
 from acpgen.compat.findings import Answer, Revision, opposite
-from acpgen.compat.protocol.formats import count_unknown_formats, doubt_about
+from acpgen.compat.protocol.formats import count_unknown_formats, doubt_formats
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.compat.protocol.sender_schemas import DECLARED, SENT, schema_of
 from acpgen.input.walk import is_object, reachable, references
@@ -19,16 +20,16 @@ if TYPE_CHECKING:
     from schema_inclusion import Allowance, Comparer, Culprit, Relation
 
 STEPS: Final = 20_000
-"""Steps of one question: a third of a second. A larger budget of the run gives each a hundredth of it."""
+"""The step limit of one question, about a third of a second; with a larger budget of the run, a hundredth of it."""
 
 
 class Acceptance:
-    """What one revision accepts of what the other sends. Each question about a pair is asked once."""
+    """What one revision accepts of what the other sends. Answers about a pair are cached."""
 
     def __init__(
         self, old: SchemaRevision, new: SchemaRevision, allowance: Allowance, *, formats: bool = False
     ) -> None:
-        """`formats` are asserted, or annotate."""
+        """Prepare questions to the prover; with `formats`, `format` is an assertion."""
         self._sides = old, new
         self._formats = formats
         self._allowance = allowance
@@ -36,100 +37,113 @@ class Acceptance:
         self._comparers: dict[bool, Comparer] = {}
         self._questions: dict[tuple[ir.Type, str], Schema] = {}
         self._relations: dict[tuple[ir.Type, ir.Type, Revision, bool], Relation] = {}
+        self._refused: set[Revision] = set()
 
     def included(self, pair: Pair, sender: Revision, *, declared: bool = True) -> Answer:
-        """Whether everything that the sender's side of a pair accepts is accepted by the other.
+        """Whether the receiver's side of a pair accepts everything that the sender's side accepts.
 
-        `declared` keeps the sender to what its schema declares, and to extensions.
+        With `declared`, the sender sends only what its schema declares, and extensions.
         """
         return self.relation(pair, sender, declared=declared).verdict.value
 
     def relation(self, pair: Pair, sender: Revision, *, declared: bool = True) -> Relation:
-        """The answer of `included` with its witness, a value that the sender's side accepts and the other refuses."""
+        """The relation behind `included`, with its witness: a value that the sender's side accepts and the receiver's side refuses.
+
+        What a sender declares matters only once something that its schema accepts was refused.
+        """
         key = (pair.old, pair.new, sender, declared)
         if key not in self._relations:
-            sent = self._question(pair.on(sender), SENT if declared else "")
-            self._relations[key] = self.include(sent, self._question(pair.on(opposite(sender))), sender)
+            wider = self.relation(pair, sender, declared=False) if declared and sender not in self._refused else None
+            if wider is None or wider.verdict.value != "yes":
+                sent_schema = self._question(pair.on(sender), SENT if declared else "")
+                wider = self.include(sent_schema, self._question(pair.on(opposite(sender))), sender)
+            self._relations[key] = wider
+            if not declared and wider.verdict.value == "no":
+                self._refused.add(sender)
         return self._relations[key]
 
     def with_culprit(self, whole: Pair, sender: Revision, culprit: Culprit) -> Relation:
-        """Whether all that the sender's side of a pair sends with a culprit is accepted; the witness is refused."""
+        """Whether the receiver accepts everything that the sender's side of a pair sends with a culprit; the witness is a refused value."""
         return self.include(
             self._question(whole.on(sender), SENT), self._question(whole.on(opposite(sender))), sender, culprit
         )
 
-    def carried(self, whole: Pair, sender: Revision, culprit: Culprit | None = None) -> tuple[ir.JSON] | None:
-        """What the sender's side of a pair sends, with a culprit, whoever accepts it."""
-        witness = self.include(self._question(whole.on(sender)), False, sender, culprit).witness
-        return None if witness is None else (witness.value,)
+    def carried(self, whole: Pair, sender: Revision, culprit: Culprit | None = None) -> Relation:
+        """Whether the sender's side of a pair accepts no value with a culprit, whatever the receiver accepts; the witness is such a
+        value.
+        """
+        return self.include(self._question(whole.on(sender)), False, sender, culprit)
 
     def misread(self, whole: Pair, sender: Revision, culprit: Culprit) -> Relation:
-        """Whether all that the sender's side of a pair sends with a culprit is declared by the receiver, and not merely let through."""
-        known: Schema = {"allOf": [schema_of(whole.on(opposite(sender)), DECLARED)]}
-        return self.include(self._question(whole.on(sender), SENT), known, sender, culprit)
+        """Whether the receiver declares everything that the sender's side of a pair sends with a culprit, rather than only tolerating
+        it.
+        """
+        declared_schema: Schema = {"allOf": [schema_of(whole.on(opposite(sender)), DECLARED)]}
+        return self.include(self._question(whole.on(sender), SENT), declared_schema, sender, culprit)
 
     def understood(
         self, pair: Pair, alternative: ir.Type, sender: Revision, names: Collection[str] | None = None
     ) -> Relation:
-        """Whether all that an alternative of the sender's side of a pair declares, and that this side accepts, is declared by the other
-        side too, and not merely let through; of objects with these members alone, where `names` are given.
+        """Whether the receiver declares, rather than only tolerates, everything that an alternative of the sender's side declares.
+
+        Only values that the sender's side of the pair accepts count; with `names`, only objects with no other members than these.
         """
         alone: list[Schema] = [] if names is None else [{"propertyNames": {"enum": sorted(names)}}]
-        sent: Schema = {"allOf": [schema_of(alternative, DECLARED), schema_of(pair.on(sender)), *alone]}
-        return self.include(sent, {"allOf": [schema_of(pair.on(opposite(sender)), DECLARED)]}, sender)
+        sent_schema: Schema = {"allOf": [schema_of(alternative, DECLARED), schema_of(pair.on(sender)), *alone]}
+        return self.include(sent_schema, {"allOf": [schema_of(pair.on(opposite(sender)), DECLARED)]}, sender)
 
-    def within(self, pair: Pair, sender: Revision, demand: Schema, json_type: str) -> Relation:
-        """Whether what the sender's side of a pair declares of one JSON type meets a demand."""
-        return self.include({"allOf": [self._question(pair.on(sender), SENT), {"type": json_type}]}, demand, sender)
-
-    def never(self, pair: Pair, side: Revision, name: str) -> bool:
-        """Whether one side of a pair refuses every object with a member of that name."""
-        objects: Schema = {"allOf": [self._question(pair.on(side)), {"type": "object"}]}
+    def never(self, pair: Pair, side: Revision, name: str, *, declared: bool = False) -> bool:
+        """Whether one side of a pair refuses every object with a member of that name; with `declared`, whether it never sends one."""
+        sent_schema = self._question(pair.on(side), SENT if declared else "")
+        objects: Schema = {"allOf": [sent_schema, {"type": "object"}]}
         return self.include(objects, {"not": {"required": [name]}}, side).verdict.value == "yes"
 
     def _question(self, type_: ir.Type, suffix: str = "") -> Schema:
-        """A type as a schema; with a suffix only what is sent or declared of it. The prover knows again what is the same one."""
+        """A type as a schema; with a suffix, only what is sent or declared of it. Cached, so that the prover recognizes the same schema."""
         if (type_, suffix) not in self._questions:
-            kept = [schema_of(type_, suffix)] if suffix else []
-            self._questions[type_, suffix] = {"allOf": [schema_of(type_), *kept]}
+            restrictions = [schema_of(type_, suffix)] if suffix else []
+            self._questions[type_, suffix] = {"allOf": [schema_of(type_), *restrictions]}
         return self._questions[type_, suffix]
 
-    def include(self, sent: Schema, known: Schema | bool, sender: Revision, culprit: Culprit | None = None) -> Relation:
-        """Whether all that is sent is known: two schemas whose references are those of the sender's bundle and the receiver's."""
-        old, new = (sent, known) if sender == "old" else (known, sent)
+    def include(
+        self, sent_schema: Schema, accepted_schema: Schema | bool, sender: Revision, culprit: Culprit | None = None
+    ) -> Relation:
+        """Whether the receiver's schema includes the sender's; references resolve in the bundle of the respective side."""
+        old, new = (sent_schema, accepted_schema) if sender == "old" else (accepted_schema, sent_schema)
         return self.between(old, new, sender, culprit)
 
     def between(
         self, old: Schema | bool, new: Schema | bool, sender: Revision, culprit: Culprit | None = None
     ) -> Relation:
-        """The relation of two schemas whose references are those of the bundles. The old revision keeps what was decided: another new
-        one that says the same has the same answer.
+        """The relation of two schemas whose references resolve in the bundles of their sides.
+
+        The old revision caches the answers, for later comparisons with another new revision that has the same definitions.
         """
         question = self._named(old, new, sender, culprit)
-        known: dict[str, tuple[Relation, int]] = self._sides[0].answers
-        if question in known:
-            relation, steps = known[question]
+        cached_answers: dict[str, tuple[Relation, int]] = self._sides[0].answers
+        if question in cached_answers:
+            relation, steps = cached_answers[question]
             self._allowance.spend(steps)
             return relation
-        left = self._allowance.left
+        remaining_steps = self._allowance.left
         relation = self._related(old, new, sender, culprit)
         if relation.verdict.value != "undecided":
-            known[question] = relation, left - self._allowance.left
+            cached_answers[question] = relation, remaining_steps - self._allowance.left
         return relation
 
     def _named(self, old: Schema | bool, new: Schema | bool, sender: Revision, culprit: Culprit | None) -> str:
-        """A question as a text: the same one has the same answer."""
-        asked: list[tuple[object, int]] = [(old, 0), (new, 1)]
+        """The cache key of a question; equal keys have the same answer."""
+        schemas: list[tuple[object, int]] = [(old, 0), (new, 1)]
         if culprit is not None:
             own = 0 if sender == "old" else 1
-            asked += [(each, own) for each in (*culprit.at, culprit.accepted) if is_object(each)]
-            asked.append((culprit.refused, 1 - own))
-        said = [
+            schemas += [(each, own) for each in (*culprit.at, culprit.accepted) if is_object(each)]
+            schemas.append((culprit.refused, 1 - own))
+        digests = [
             self._sides[number].digest(name.removesuffix(SENT).removesuffix(DECLARED))
-            for schema, number in asked
+            for schema, number in schemas
             for name in references(schema)
         ]
-        return repr((old, new, sender, self._formats, self._steps, culprit, said))
+        return repr((old, new, sender, self._formats, self._steps, culprit, digests))
 
     def _related(self, old: Schema | bool, new: Schema | bool, sender: Revision, culprit: Culprit | None) -> Relation:
         comparer = self._opened(old, new)
@@ -138,35 +152,35 @@ class Acceptance:
             if sender == "old"
             else comparer.include_back(new, old, culprit=culprit)
         )
-        if not self._formats or relation.witness is not None:
+        if not self._formats:
             return relation
-        reason = doubt_about(
-            *(
-                count_unknown_formats(self._reached(schema, side))
-                for schema, side in zip((old, new), self._sides, strict=True)
-            )
-        )
-        return replace(relation, verdict=type(relation.verdict).UNDECIDED, reason=f"{reason}.") if reason else relation
+        reached = (self._reached(schema, side) for schema, side in zip((old, new), self._sides, strict=True))
+        return doubt_formats(relation, *map(count_unknown_formats, reached))
 
     def _reached(self, schema: Schema | bool, side: SchemaRevision) -> list[Schema | bool]:
-        """A schema and the definitions of a side that it leads to."""
+        """A schema and the definitions of one side that are reachable from it."""
         schemas = side.stable_schemas
         start = (name.removesuffix(SENT).removesuffix(DECLARED) for name in references(schema))
         names = reachable(start, lambda name: references(schemas.get(name, {})))
         return [schema, *(schemas[name] for name in names if name in schemas)]
 
     def _opened(self, *schemas: Schema | bool) -> Comparer:
-        """What compares schemas. Few of them refer to what is `DECLARED`, which is as much to read as all else."""
+        """The comparer for these schemas. Definitions of what is `DECLARED` double the documents and are loaded only for schemas that
+        refer to them.
+        """
         from schema_inclusion import FORMATS, Comparer
 
-        meant = any(name.endswith(DECLARED) for schema in schemas for name in references(schema))
-        if meant not in self._comparers:
+        needs_declared = any(name.endswith(DECLARED) for schema in schemas for name in references(schema))
+        if needs_declared not in self._comparers:
             documents: list[Any] = [
-                {**side.bundle.schema, "$defs": {**side.prover_schemas, **(side.declared_schemas if meant else {})}}
+                {
+                    **side.bundle.schema,
+                    "$defs": {**side.prover_schemas, **(side.declared_schemas if needs_declared else {})},
+                }
                 for side in self._sides
             ]
             asserted = tuple(FORMATS) if self._formats else ()
-            self._comparers[meant] = Comparer(
+            self._comparers[needs_declared] = Comparer(
                 *documents, steps=self._steps, allowance=self._allowance, formats=asserted
             )
-        return self._comparers[meant]
+        return self._comparers[needs_declared]

@@ -12,21 +12,24 @@ from acpgen.compat.protocol.definition_coverage import of_files
 from acpgen.compat.protocol.revision import SchemaRevision
 
 Fact: TypeAlias = "tuple[str, object]"
-"""A class by the name that it has in the new revision, empty for a method, and one thing that users of it rely on."""
+"""One fact that users of a generated class rely on, with the name of the class in the new revision; the name is empty for a method."""
 
 
 def bindings(old: SchemaRevision, new: SchemaRevision) -> Bindings:
-    """identical: the same names and types · additive: only more of them · breaking: some are gone or differ."""
+    """The verdict on generated code.
+
+    `identical`: the same names and types; `additive`: only additions; `breaking`: some names or types are removed or differ.
+    """
     before, after = _facts(old, _renames(old, new)), _facts(new, {})
     more = after - before or renamed_definitions(old.definitions, new).keys() - of_files(old, new).keys()
     return "breaking" if before - after else "additive" if more else "identical"
 
 
 def broken_classes(old: SchemaRevision, new: SchemaRevision) -> tuple[str, ...]:
-    """The definitions of the old revision whose generated classes are gone or differ."""
+    """The definitions of the old revision whose generated classes are removed or differ."""
     renames = _renames(old, new)
-    gone = {name for name, _ in _facts(old, renames) - _facts(new, {})}
-    return tuple(name for name in old.definitions if renames.get(name, name) in gone)
+    broken_names = {name for name, _ in _facts(old, renames) - _facts(new, {})}
+    return tuple(name for name in old.definitions if renames.get(name, name) in broken_names)
 
 
 def _renames(old: SchemaRevision, new: SchemaRevision) -> Mapping[str, str]:
@@ -34,14 +37,16 @@ def _renames(old: SchemaRevision, new: SchemaRevision) -> Mapping[str, str]:
 
 
 def _facts(side: SchemaRevision, renames: Mapping[str, str]) -> set[Fact]:
-    """All that generated code of a revision offers, with the names that its classes are given."""
-    kept = [each for each in side.stable_definitions.values() if side.keeps(each.unstable)]
+    """Everything that the generated code of a revision offers, under the names that its classes have after renaming."""
+    definitions = [each for each in side.stable_definitions.values() if side.keeps(each.unstable)]
     methods: set[Fact] = {("", (each.name, each.side, each.kind)) for each in side.methods}
-    return methods | {(renames.get(each.name, each.name), fact) for each in kept for fact in _offers(each, renames)}
+    return methods | {
+        (renames.get(each.name, each.name), fact) for each in definitions for fact in _offers(each, renames)
+    }
 
 
 def _offers(definition: ir.Definition, renames: Mapping[str, str]) -> Iterator[object]:
-    """What users of a class rely on: more of it disturbs nobody, but for a field that they must give."""
+    """What users of a class rely on. Additions break nobody, except a new required field."""
     yield type(definition)
     match definition:
         case ir.Record(fields=fields):
@@ -57,15 +62,15 @@ def _offers(definition: ir.Definition, renames: Mapping[str, str]) -> Iterator[o
             yield from (("value", each.value) for each in values)
             yield from () if openness == "closed" else (openness,)
         case ir.Alias(type=type_):
-            seen = _type(type_, renames)
-            yield isinstance(seen, frozenset)
-            yield from seen if isinstance(seen, frozenset) else (seen,)
+            visible_type = _type(type_, renames)
+            yield isinstance(visible_type, frozenset)
+            yield from visible_type if isinstance(visible_type, frozenset) else (visible_type,)
         case _:
             assert_never(definition)
 
 
 def _type(type_: ir.Type, renames: Mapping[str, str]) -> object:
-    """What a type checker sees of a type: no limits, no formats."""
+    """A type as a type checker sees it: without limits and formats."""
     match type_:
         case ir.Anything() | ir.Nothing() | ir.Null() | ir.Boolean():
             return type_

@@ -1,4 +1,4 @@
-"""Why a message is refused or not understood: what stands at the place of a change, as a schema, and the steps that lead there."""
+"""Why a message is refused or not understood: the schema of what is at the place of a change, and the path that leads there."""
 
 from __future__ import annotations
 
@@ -26,15 +26,13 @@ if TYPE_CHECKING:
     from schema_inclusion import Culprit, Part
 
 Way: TypeAlias = "list[str | int | Part | dict[str, Any]]"
-"""Steps into a value, as the prover takes them."""
+"""A path into a value, in the form that the prover expects."""
 
 _NULL: Final[Schema] = {"type": "null"}
 
 
 def refused_culprit(change: Change, pair: Pair, sender: Revision) -> Culprit | None:
-    """What the other side refuses of a sender's value for a change of a pair, and where it stands in that; `None` where there is no such
-    thing.
-    """
+    """The culprit that the receiver refuses in a sender's value because of a change of a pair; `None` if there is none."""
     receiver = schema_of(pair.on(opposite(sender)))
     one, is_own = change.one, (change.new if sender == "new" else change.old) is not None
     match change.kind:
@@ -57,8 +55,8 @@ def refused_culprit(change: Change, pair: Pair, sender: Revision) -> Culprit | N
             kinds: Schema = {} if ir.Anything() in alone else {"type": [*dict.fromkeys(map(kind_of, alone))]}
             return _value(kinds, receiver)
         case "limit" if isinstance(change, LimitChange):
-            found = (_beyond(part) for part in change.parts if part.admitted_by == sender)
-            return next((_value(each, receiver) for each in found), None)
+            schemas = (_beyond(part) for part in change.parts if part.admitted_by == sender)
+            return next((_value(each, receiver) for each in schemas), None)
         case "format" if isinstance(change, FormatChange):
             return next((_value({"const": text}) for by, text in change.refused if by == sender), None)
         case "unknown" if (change.old if sender == "old" else change.new) == "open":
@@ -79,7 +77,7 @@ def refused_culprit(change: Change, pair: Pair, sender: Revision) -> Culprit | N
 
 
 def lost_culprit(change: Change, pair: Pair, sender: Revision) -> Culprit | None:
-    """What a sender's value holds that has lost its meaning for the other side by a change, whether that refuses it or not."""
+    """The culprit in a sender's value that has lost its meaning for the receiver by a change, whether it is refused or not."""
     match change.kind:
         case "field":
             return _member((change.new if change.old is None else change.old).name)
@@ -92,14 +90,16 @@ def lost_culprit(change: Change, pair: Pair, sender: Revision) -> Culprit | None
         case "unknown":
             return _value(_unknown(change))
         case _:
-            found = refused_culprit(change, pair, sender)
-            return None if found is None else replace(found, refused=_NOTHING)
+            culprit = refused_culprit(change, pair, sender)
+            return None if culprit is None else replace(culprit, refused=_NOTHING)
 
 
 def remainder(change: Change, pair: Pair, sender: Revision) -> Schema | None:
-    """What a sender has of a pair apart from what the other side refuses for a change; `None` where no schema says that."""
-    found = refused_culprit(change, pair, sender)
-    if found is None:
+    """The schema of a sender's values of a pair without those that the receiver refuses because of a change; `None` if no schema
+    expresses it.
+    """
+    culprit = refused_culprit(change, pair, sender)
+    if culprit is None:
         return None
     if change.kind == "openness":
         unnamed: Schema = {"anyOf": [{"pattern": each} for each in change.one]}
@@ -110,12 +110,12 @@ def remainder(change: Change, pair: Pair, sender: Revision) -> Schema | None:
         if isinstance(union, Constants):
             return {"enum": [each.value for each in union.values]}
         return object_with(union.tag, {"enum": [each.tag for each in union.variants]})
-    inside: Schema = {"not": found.accepted}
-    return {"properties": {str(found.at[0]): inside}} if found.at else inside
+    inside: Schema = {"not": culprit.accepted}
+    return {"properties": {str(culprit.at[0]): inside}} if culprit.at else inside
 
 
 def _others(change: Change, sender: Revision) -> Objects:
-    """The object of the other side."""
+    """The object on the other side."""
     objects: Objects = change.within[1 if sender == "old" else 0]
     return objects
 
@@ -136,7 +136,7 @@ def _member(name: str, accepted: Schema | None = None, refused: Schema | bool = 
 
 
 def _unknown(change: Change) -> Schema:
-    """A tag or constant that nobody knows."""
+    """The schema of a tag or constant that is in no revision."""
     union = change.within[1]
     is_enum = isinstance(union, Constants)
     return {"enum": [EXTENSION, _UNKNOWN_NUMBER]} if is_enum else object_with(union.tag, {"const": EXTENSION})
@@ -147,33 +147,33 @@ _UNKNOWN_NUMBER: Final = -1_000_001
 
 
 def object_with(name: str, schema: Schema | bool = True) -> Schema:
-    """An object with the member."""
+    """The schema of an object with the member."""
     return {"type": "object", "required": [name], **({} if schema is True else {"properties": {name: schema}})}
 
 
 def _lacking(name: str) -> Schema:
-    """An object without the member."""
+    """The schema of an object without the member."""
     return {"type": "object", "not": {"required": [name]}}
 
 
 def _extended(patterns: Sequence[str]) -> Schema:
-    """An object with a member whose name matches one of the patterns."""
+    """The schema of an object with a member whose name matches one of the patterns."""
     return {"type": "object", "not": {"propertyNames": {"not": {"anyOf": [{"pattern": each} for each in patterns]}}}}
 
 
 def json_type_of(limit: LimitChange) -> str:
-    """The JSON type whose values a limit judges; empty where it judges any value."""
+    """The JSON type that a limit applies to; empty if it applies to any value."""
     return next((kind for kind, keywords in BY_KIND.items() if limit.keyword in keywords), "")
 
 
 def _beyond(limit: LimitChange) -> Schema:
-    """What breaks one of the limits, as far as they are known as schemas."""
+    """The schema of values that violate one of the limits, as far as the limits are known as schemas."""
     kind = json_type_of(limit)
-    typed: Schema = {"type": kind} if kind else {}
+    of_type: Schema = {"type": kind} if kind else {}
     demands = [each.demand for each in limit.all]
     if all(demands):
-        return {**typed, "not": {"allOf": demands}}
-    return typed
+        return {**of_type, "not": {"allOf": demands}}
+    return of_type
 
 
 def _variant(tag: str, variant: ir.Variant) -> Schema:
@@ -202,11 +202,11 @@ Look: TypeAlias = "Callable[[ir.Type, Literal[0, 1]], Shape]"
 
 
 def way(steps: Sequence[Step], sender: Revision, root: ir.Type, shape: Look) -> Way:
-    """The way of steps into the values that a sender has of a type."""
+    """The path that corresponds to the steps in a sender's values of a type."""
     from schema_inclusion import Part
 
     number: Literal[0, 1] = 0 if sender == "old" else 1
-    found: Way = []
+    path: Way = []
     type_ = root
     for step in steps:
         picked = step.old if sender == "old" else step.new
@@ -214,34 +214,34 @@ def way(steps: Sequence[Step], sender: Revision, root: ir.Type, shape: Look) -> 
         match step.kind:
             case "field":
                 name = str(step.on(sender))
-                found.append(name)
+                path.append(name)
                 type_ = _field(alternatives, name)
             case "item" if isinstance(step.name, int):
                 entries = next((each for each in alternatives if isinstance(each, ir.Tuple)), None)
-                found.append(step.name)
+                path.append(step.name)
                 type_ = ir.Anything() if entries is None else entry_of(entries, step.name)
             case "item":
                 arrays = [each for each in alternatives if isinstance(each, ir.Array)]
                 array = picked if isinstance(picked, ir.Array) else arrays[0] if arrays else None
                 if array is not None and len(alternatives) > 1:
-                    found.append(_schema(array))
-                found.append(Part.ITEM)
+                    path.append(_schema(array))
+                path.append(Part.ITEM)
                 type_ = ir.Anything() if array is None else array.items
             case "value":
                 objects = [each for each in alternatives if isinstance(each, Objects)]
-                found.append(Part.MEMBER)
+                path.append(Part.MEMBER)
                 type_ = objects[0].extra if objects else ir.Anything()
             case "variant":
                 tag, type_ = _tagged(alternatives, step, sender, lambda each: shape(each, number))
-                found.append(object_with(tag, {"const": step.on(sender)}) if tag else _schema(type_))
+                path.append(object_with(tag, {"const": step.on(sender)}) if tag else _schema(type_))
             case "untagged":
                 unions = [each for each in alternatives if isinstance(each, ir.TaggedUnion) and each.default]
                 type_ = ir.Ref(str(unions[0].default)) if unions else type_
-                found.append(_schema(type_))
+                path.append(_schema(type_))
             case "alternative":
                 type_ = type_of(picked, type_)
-                found.append(_schema(type_))
-    return found
+                path.append(_schema(type_))
+    return path
 
 
 def _field(alternatives: Sequence[Alternative], name: str) -> ir.Type:
@@ -253,12 +253,12 @@ def _field(alternatives: Sequence[Alternative], name: str) -> ir.Type:
 def _tagged(
     alternatives: Sequence[Alternative], step: Step, sender: Revision, shape: Callable[[ir.Type], Shape]
 ) -> tuple[str, ir.Type]:
-    """The member that tells a variant, and its type."""
+    """The tag member that selects a variant, and the type of the variant."""
     key = key_of_value(step.on(sender))
     for union in (each for each in alternatives if isinstance(each, ir.TaggedUnion)):
-        known = [each.type for each in union.variants if key_of_value(each.tag) == key]
-        if known or union.fallback is not None:
-            return union.tag, ir.Ref(known[0] if known else str(union.fallback))
+        types = [each.type for each in union.variants if key_of_value(each.tag) == key]
+        if types or union.fallback is not None:
+            return union.tag, ir.Ref(types[0] if types else str(union.fallback))
     for record in (each for each in alternatives if isinstance(each, Objects) and each.name is not None):
         tags = (shape(field.type) for field in record.fields if field.name == step.tag)
         values = [

@@ -1,9 +1,10 @@
-"""What a comparison covers: the definitions that messages reach, those that stand on their own, and what is not read at all."""
+"""What a comparison covers: the definitions that messages reach, those that are compared on their own, and what is not read."""
 
 from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -21,10 +22,10 @@ UNREAD: Final = "a reference leads to a place that is not read"
 
 @dataclass(frozen=True, slots=True)
 class UnreachedDefinitions:
-    """How the definitions of two revisions are compared where no message does it.
+    """How the definitions of two revisions are compared that no message contains.
 
-    `alone` are pairs of definitions that are compared as documents, `gone` and `added` those that have no counterpart. A definition
-    inside another one goes with that. `copied` are those that one revision alone has, where a variant in its messages says the same.
+    `alone` are pairs of definitions that are compared as documents, `gone` and `added` those that have no counterpart. Definitions
+    inside another one are compared with it. `copied` are definitions in one revision only that duplicate a variant in its messages.
     """
 
     alone: tuple[tuple[str, str], ...]
@@ -36,7 +37,7 @@ class UnreachedDefinitions:
 def unreached_definitions(
     old: SchemaRevision, new: SchemaRevision, paired: Iterable[tuple[str, str]]
 ) -> UnreachedDefinitions:
-    """What is left to compare; `paired` are the definitions that messages lead to on both sides at once."""
+    """The definitions that remain to be compared; `paired` are those that messages reach on both sides at once."""
     pairs = list(paired)
     mine, ours = _reached(old, [name for name, _ in pairs])
     theirs, others = _reached(new, [name for _, name in pairs])
@@ -46,58 +47,69 @@ def unreached_definitions(
         *(("new", name) for name in sorted(others - set(renames.values()))),
     ]
     mine, theirs = mine | ours, theirs | others
-    gone, added = _own(old) - mine - renames.keys(), _own(new) - theirs - set(renames.values())
-    known = {one: other for one, other in pairs if one not in new.definitions}
-    renames |= _renamed(old, new, sorted(gone), sorted(added), known)
+    removed, additions = old.own - mine - renames.keys(), new.own - theirs - set(renames.values())
+    paired_renames = {one: other for one, other in pairs if one not in new.definitions}
+    renames |= _renamed(old, new, sorted(removed), sorted(additions), paired_renames)
     alone = [(one, other) for one, other in renames.items() if one not in mine or other not in theirs]
     mine |= closure(old, [one for one, _ in alone])
     theirs |= closure(new, [other for _, other in alone])
     return UnreachedDefinitions(
         alone=tuple(alone),
-        gone=_outermost(old, _own(old) - mine),
-        added=_outermost(new, _own(new) - theirs),
+        gone=_outermost(old, old.own - mine),
+        added=_outermost(new, new.own - theirs),
         copied=tuple(copied),
     )
 
 
 def _reached(revised: SchemaRevision, routes: Iterable[str]) -> tuple[set[str], set[str]]:
-    """The definitions that messages hold, and others that say what a variant in them says, its tag aside."""
-    found = closure(revised, {*routes, *messages(revised)})
-    bodies = {_body(revised, name, tagged=True) for name in found} - {""}
-    return found, {name for name in _own(revised) - found if _body(revised, name, tagged=False) in bodies}
+    """The definitions that messages contain, and other definitions that equal a variant in them except for its tag."""
+    message_definitions = closure(revised, {*routes, *messages(revised)})
+    bodies = {_body(revised, name, tagged=True) for name in message_definitions} - {""}
+    return message_definitions, {
+        name for name in revised.own - message_definitions if _body(revised, name, tagged=False) in bodies
+    }
 
 
 def _body(revised: SchemaRevision, name: str, *, tagged: bool) -> str:
-    """The text of a record with tags, or of one without, less its tags; empty if it is none."""
+    """The text of a record without its tags; empty if it is no record, or does not have tags exactly if `tagged`."""
     schema = without_prose(revised.bundle.definitions.get(name, {}))
     properties: Schema = schema.get("properties", {})
-    kept = {key: sub for key, sub in properties.items() if constant(sub) is None}
-    if not kept or "$ref" in schema or "allOf" in schema or tagged != (len(kept) < len(properties)):
+    untagged_properties = {key: sub for key, sub in properties.items() if constant(sub) is None}
+    if (
+        not untagged_properties
+        or "$ref" in schema
+        or "allOf" in schema
+        or tagged != (len(untagged_properties) < len(properties))
+    ):
         return ""
-    required = sorted(key for key in schema.get("required", ()) if key in kept or key not in properties)
-    return dumps({**schema, "properties": kept, "required": required}, sort_keys=True)
+    required = sorted(key for key in schema.get("required", ()) if key in untagged_properties or key not in properties)
+    return dumps({**schema, "properties": untagged_properties, "required": required}, sort_keys=True)
 
 
 def messages(revised: SchemaRevision) -> set[str]:
-    """The definitions that are params, results or whole messages, and unions of nothing but such."""
+    """The definitions that are params, results or whole messages, and unions of only such definitions."""
     methods = revised.protocol.methods
     parts = ((method.params, method.result, message_of(revised, method)) for method in methods)
-    found = {name for names in parts for name in names if name is not None}
+    message_names = {name for names in parts for name in names if name is not None}
     unions = {name: branch_names(schema) for name, schema in revised.bundle.definitions.items()}
-    while more := {name for name, branches in unions.items() if branches and name not in found and branches <= found}:
-        found |= more
-    return found
+    while more := {
+        name
+        for name, branches in unions.items()
+        if branches and name not in message_names and branches <= message_names
+    }:
+        message_names |= more
+    return message_names
 
 
 def framing(revised: SchemaRevision) -> list[str]:
-    """The definitions that frame messages, and declared unions of nothing but messages, as the source orders them."""
+    """The definitions that frame messages, and declared unions of only messages, in source order."""
     declared = set(revised.declared)
     unions = {name for name in messages(revised) & declared if branch_names(revised.bundle.definitions[name])}
     return [name for name in revised.bundle.definitions if name in revised.bundle.framing | unions]
 
 
 def branch_names(schema: Schema) -> set[str]:
-    """The definitions that a schema is a union of; none if it says anything else."""
+    """The definitions that a schema is a union of; empty if it asserts anything else."""
     union = branches_of(schema)
     if union is None or {key for key in schema if asserts(key)} != {union[0]}:
         return set()
@@ -106,55 +118,50 @@ def branch_names(schema: Schema) -> set[str]:
 
 
 def kinds(revised: SchemaRevision, root: str) -> list[str]:
-    """The definitions that a root is a union of, through other unions: the kinds of its documents. None if it says anything else, or if
-    there is but one.
+    """The kinds of documents of a root: the declared definitions that it is a union of, through other unions.
+
+    Empty if the root asserts anything else, or if there is only one. Inline branches are not definitions and are left out.
     """
-    found: list[str] = []
-    seen, pending = {root}, [root]
+    kind_names: list[str] = []
+    visited, pending = {root}, [root]
     while pending:
         name = pending.pop(0)
         branches = _branches(revised.bundle.definitions.get(name, {}))
-        named = [branch for branch in branches if branch is not None]
-        found += [name] if name != root and (not branches or None in branches) else []
-        pending += [branch for branch in dict.fromkeys(named) if branch not in seen]
-        seen |= set(named)
-    return [name for name in found if name in revised.definitions] if len(found) > 1 else []
+        targets = [branch for branch in branches if branch is not None]
+        kind_names += [name] if name != root and (not branches or None in branches) else []
+        pending += [branch for branch in dict.fromkeys(targets) if branch not in visited]
+        visited |= set(targets)
+    return [name for name in kind_names if name in revised.declared] if len(kind_names) > 1 else []
 
 
 def _branches(schema: Schema) -> list[str | None]:
-    """The definitions that a schema refers to or is a union of, `None` for a branch that stands in place; none if it says more than that
-    all are objects.
+    """The definitions that a schema refers to or is a union of, with `None` for an inline branch.
+
+    Empty if the schema asserts more than that all branches are objects.
     """
     only, union = lone_reference(schema), branches_of(schema)
     if only is not None:
         return [only]
-    said = {key for key in schema if asserts(key) and (key, schema[key]) != ("type", "object")}
-    is_union = union is not None and said == {union[0]}
+    keywords = {key for key in schema if asserts(key) and (key, schema[key]) != ("type", "object")}
+    is_union = union is not None and keywords == {union[0]}
     return [lone_reference(branch) for branch in union[1]] if union is not None and is_union else []
 
 
-def closure(revised: SchemaRevision, start: Iterable[str], known: Collection[str] = ()) -> set[str]:
-    """The definitions with all that they refer to, in the source or in the bundle, but for what is known and what lies behind that."""
-    unknown = (name for name in start if name not in known)
-    return {*reachable(unknown, lambda name: revised.references.get(name, frozenset()).difference(known))}
-
-
-def _own(revised: SchemaRevision) -> set[str]:
-    """The definitions that take part, envelopes aside."""
-    return {
-        name
-        for name, definition in revised.definitions.items()
-        if name in revised.bundle.definitions and revised.keeps(definition.unstable) and not revised.is_unstable(name)
-    }
+def closure(revised: SchemaRevision, start: Iterable[str], excluded: Collection[str] = ()) -> set[str]:
+    """The definitions with everything that they reference, in the source or in the bundle, without `excluded` ones and what only these
+    reference.
+    """
+    unknown = (name for name in start if name not in excluded)
+    return {*reachable(unknown, lambda name: revised.references.get(name, frozenset()).difference(excluded))}
 
 
 def _renames(old: SchemaRevision, new: SchemaRevision) -> dict[str, str]:
-    """The definitions of both revisions: of one name, declared by `x-was`, or the roots of their files.
+    """The definitions that both revisions have: with the same name, renamed by `x-was`, or the roots of their files.
 
-    A name that no file declares counts where both stand at one place: it is made of that of what holds it, and of a number.
+    A name that no file declares is made of the name of what contains it and a number; it only counts if both are at the same place.
     """
-    ours, theirs = _own(old), _own(new)
-    both, left = ours & theirs, ours - theirs
+    ours, theirs = old.own, new.own
+    both, remaining = ours & theirs, ours - theirs
     declared = {*old.declared, *new.declared}
     renames = {
         name: name
@@ -162,7 +169,7 @@ def _renames(old: SchemaRevision, new: SchemaRevision) -> dict[str, str]:
         if name in both and (name in declared or _pointer(old, name) == _pointer(new, name))
     }
     for name in sorted(theirs - ours):
-        renames.update({was: name for was in new.former_names(name) if was in left})
+        renames.update({was: name for was in new.former_names(name) if was in remaining})
     renames.update(
         {
             name: new_name
@@ -178,8 +185,8 @@ def _pointer(revised: SchemaRevision, name: str) -> str:
 
 
 def of_both_files(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """What belongs together of two revisions, each by the file that it stands in: the only one of each, whatever its file is called, or
-    those of one path.
+    """Yield the corresponding entries of two revisions by file: the only entry of each, whatever its file is called, or those with the
+    same path.
     """
     if len(before) == len(after) == 1:
         yield from zip(before.values(), after.values(), strict=True)
@@ -188,40 +195,44 @@ def of_both_files(before: Mapping[str, str], after: Mapping[str, str]) -> Iterat
 
 
 def of_files(old: SchemaRevision, new: SchemaRevision) -> dict[str, str]:
-    """The names of the roots, and of what is called after them, where each side has one root: two files have two names."""
+    """The new names of the root and of the definitions named after it, if each side has one root: two files give it two names."""
     before, after = old.root_definitions, new.root_definitions
     if len(before) != 1 or len(after) != 1:
         return {}
     (one,), (other,) = before.values(), after.values()
-    called = {name: name.replace(one, other, 1) for name in old.definitions if one in name}
-    return {was: name for was, name in called.items() if was not in new.definitions and name in new.definitions}
+    derived_names = {name: name.replace(one, other, 1) for name in old.definitions if one in name}
+    return {was: name for was, name in derived_names.items() if was not in new.definitions and name in new.definitions}
 
 
 def _renamed(
-    old: SchemaRevision, new: SchemaRevision, gone: Sequence[str], added: Sequence[str], known: Mapping[str, str]
+    old: SchemaRevision,
+    new: SchemaRevision,
+    removed: Sequence[str],
+    additions: Sequence[str],
+    other_renames: Mapping[str, str],
 ) -> dict[str, str]:
-    """The declared definitions that say the same under another name, those that they refer to included.
+    """The declared definitions that are equal except for their names, including those that they refer to.
 
-    What says little must be the only one that says it. `known` are other definitions with their new names.
+    An alias must be the only candidate with its text. `other_renames` are other definitions with their new names.
     """
     texts: dict[str, list[str]] = {}
-    for name in added:
+    for name in additions:
         texts.setdefault(_text(new, name, {name: ""}), []).append(name)
     referring: dict[str, list[str]] = {}
-    for name in gone:
+    for name in removed:
         for below in references_in(old.texts[name]):
             referring.setdefault(below, []).append(name)
     renames: dict[str, str] = {}
     alike: dict[str, list[str]] = {}
-    """What waits until one definition alone is left that says the same, by what it says."""
-    pending = list(gone)
+    """The definitions that wait until only one candidate with their text is left, by text."""
+    pending = list(removed)
     for name in pending:  # which grows
-        text = "" if name in renames else _text(old, name, ChainMap({name: ""}, renames, dict(known)))
-        found = texts.get(text, [])
-        if found and (len(found) == 1 or not isinstance(old.definitions[name], ir.Alias)):
-            renames[name] = found.pop(0)
+        text = "" if name in renames else _text(old, name, ChainMap({name: ""}, renames, dict(other_renames)))
+        candidates = texts.get(text, [])
+        if candidates and (len(candidates) == 1 or not isinstance(old.definitions[name], ir.Alias)):
+            renames[name] = candidates.pop(0)
             pending += (*referring.get(name, ()), *alike.pop(text, ()))
-        elif found:
+        elif candidates:
             alike.setdefault(text, []).append(name)
     declared = {*old.declared, *new.declared}
     return {one: other for one, other in renames.items() if {one, other} <= declared}
@@ -232,41 +243,41 @@ def _text(revised: SchemaRevision, name: str, names: Mapping[str, str]) -> str:
     return with_names(revised.texts[name], lambda was: names.get(was, was))
 
 
-def _outermost(revised: SchemaRevision, names: set[str]) -> tuple[str, ...]:
-    """The definitions of these that no other of them refers to; of those that refer to each other, the first."""
+def _outermost(revised: SchemaRevision, names: AbstractSet[str]) -> tuple[str, ...]:
+    """The definitions among `names` that no other of them refers to; of those that refer to each other, the first."""
     inner = {below for name in names for below in revised.references.get(name, ()) if below in names and below != name}
-    found: list[str] = []
+    outermost: list[str] = []
     covered: set[str] = set()
     for name in [*(each for each in revised.definitions if each in names - inner), *sorted(inner)]:
         if name not in covered:
-            found.append(name)
+            outermost.append(name)
             covered |= closure(revised, [name], covered)
-    return tuple(found)
+    return tuple(outermost)
 
 
 # --- what is not read ------------------------------------------------------------------------------------------------
 
 
 def unread(old: SchemaRevision, new: SchemaRevision) -> dict[str, str]:
-    """The definitions that differ in something of which nothing is known, with the reason."""
-    found: dict[str, str] = {}
+    """The definitions that differ in something that is not read, with the reason."""
+    reasons: dict[str, str] = {}
     for name in dict.fromkeys((*old.bundle.definitions, *new.bundle.definitions)):
         sides = [each.bundle.definitions.get(name, {}) for each in (old, new)]
         groups = [dumps(without_prose(_grouped(side)), sort_keys=True) for side in sides]
         if groups[0] != groups[1]:
-            found[name] = GROUPED
+            reasons[name] = GROUPED
         elif old.texts.get(name) != new.texts.get(name) and any(map(_leads_astray, sides)):
-            found[name] = UNREAD
-    return found
+            reasons[name] = UNREAD
+    return reasons
 
 
 def groups(*sides: SchemaRevision) -> frozenset[str]:
-    """The definitions that hold others, which are not read."""
+    """The definitions that contain other definitions, which are not read."""
     return frozenset(name for side in sides for name, schema in side.bundle.definitions.items() if _grouped(schema))
 
 
 def _grouped(schema: Schema) -> Schema:
-    """What a definition holds that is no part of a schema: definitions of its own, or definitions alone."""
+    """What a definition contains that is no part of a schema: definitions of its own, or nothing but definitions."""
     is_group = ASSERTIONS.isdisjoint(schema)
     return {
         key: value
@@ -276,7 +287,7 @@ def _grouped(schema: Schema) -> Schema:
 
 
 def _leads_astray(schema: Any) -> bool:
-    """Whether a reference at or below a schema names no definition."""
+    """Whether a reference in a schema names no definition."""
     return not all(map(_is_local, refs(schema)))
 
 
@@ -286,11 +297,11 @@ def _is_local(reference: str) -> bool:
 
 def root_frame(revised: SchemaRevision) -> Schema:
     """What the roots that are no definitions demand of every message."""
-    said: Mapping[str, Schema] = revised.roots.said if revised.roots is not None else {}
-    return {"allOf": [schema for path, schema in said.items() if path not in revised.root_definitions]}
+    schemas: Mapping[str, Schema] = revised.roots.said if revised.roots is not None else {}
+    return {"allOf": [schema for path, schema in schemas.items() if path not in revised.root_definitions]}
 
 
 def message_of(revised: SchemaRevision, method: ir.Method) -> str | None:
-    """The definition that is a whole message of a method; `None` where only its params and result are definitions."""
-    named = (name for name, at in revised.bundle.origins.items() if at == method.at)
-    return next((name for name in named if name not in (method.params, method.result)), None)
+    """The definition of a whole message of a method; `None` if only its params and result are definitions."""
+    names = (name for name, at in revised.bundle.origins.items() if at == method.at)
+    return next((name for name in names if name not in (method.params, method.result)), None)

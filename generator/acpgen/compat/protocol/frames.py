@@ -1,7 +1,7 @@
-"""What frames the messages of a method: all that a schema demands of a whole message beside what it carries.
+"""The frames of a method's messages: everything that a schema demands of a whole message besides its content.
 
-Params, results and errors are compared by themselves; here they may be anything. Whatever a reference leads to that judges the same
-message is part of the frame: the base of an event frames it as much as the event itself.
+Params, results and errors are compared separately and may be anything here. A definition that is referenced for the same message is part
+of the frame: the base of an event as well as the event itself.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from acpgen.pointers import reference_to, target
 
 @dataclass(frozen=True, slots=True)
 class MessageKind:
-    """One kind of message: the calls of a method, or, without one, responses that carry a result or an error."""
+    """One kind of message: the calls of a method or, without a method, responses with a result or an error."""
 
     envelope: ir.Envelope
     method: ir.Method | None
@@ -32,7 +32,7 @@ class MessageKind:
 
     @property
     def carried(self) -> str:
-        """The member that is compared by itself."""
+        """The member that is compared separately."""
         return self.held if self.method is None else envelopes.key(self.envelope, self.method, self.held)
 
     @property
@@ -44,15 +44,18 @@ class MessageKind:
 
     @property
     def plain(self) -> Schema:
-        """What the envelope of the protocol demands of every such message; what it carries may be missing."""
-        found = envelopes.frame(self.envelope, self.method, self.held, True)
-        names = [name for name in found["required"] if name != self.carried or self.method is None]
-        return {**found, "required": names}
+        """What the envelope of the protocol demands of every such message; the content may be missing."""
+        schema = envelopes.frame(self.envelope, self.method, self.held, True)
+        names = [name for name in schema["required"] if name != self.carried or self.method is None]
+        return {**schema, "required": names}
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What one revision demands of a kind of message. `names` are the members that it speaks of."""
+    """What one revision demands of a kind of message.
+
+    `names` are the members that it mentions, `bases` the definitions that it includes.
+    """
 
     schema: Schema
     names: tuple[str, ...]
@@ -60,36 +63,40 @@ class Frame:
 
 
 def frame(revised: SchemaRevision, schema: Any, kind: MessageKind) -> Frame:
-    """The frame that a schema is: in one piece, without what is carried, and without branches of other methods.
+    """The frame of a schema, with its references inlined, without the content and without branches of other methods.
 
-    `bases` are the definitions that it takes in.
+    Its `bases` are the definitions that were inlined.
     """
     work = _Framing(revised.demands, kind)
     whole = work.expand(without_prose(schema), ())
     return Frame(whole if is_object(whole) else {"not": {}}, tuple(work.names), tuple(work.bases))
 
 
-def inclusion_question(kind: MessageKind, sent: Frame, taken: Frame, *, declared: bool) -> tuple[Schema, Schema]:
-    """The question whether what one revision sends fits into the frame of the other: as the two schemas.
+def inclusion_question(
+    kind: MessageKind, sent_frame: Frame, accepting_frame: Frame, *, declared: bool
+) -> tuple[Schema, Schema]:
+    """The two schemas of the question whether what one revision sends fits into the frame of the other.
 
-    `declared` keeps the sender to the members that its schema or its envelope speaks of, and to extensions.
+    With `declared`, the sender sends only members that its schema or its envelope mentions, and extensions.
     """
     plain = kind.plain
-    names = [{"enum": sorted({*sent.names, *plain["properties"], kind.carried})}, {"pattern": "^_"}]
-    kept: Schema = {"allOf": [sent.schema, plain], "propertyNames": {"anyOf": names}}
-    return (kept if declared else sent.schema), (taken.schema if "id" in sent.names else _without_id(taken.schema))
+    names = [{"enum": sorted({*sent_frame.names, *plain["properties"], kind.carried})}, {"pattern": "^_"}]
+    restricted_schema: Schema = {"allOf": [sent_frame.schema, plain], "propertyNames": {"anyOf": names}}
+    return (restricted_schema if declared else sent_frame.schema), (
+        accepting_frame.schema if "id" in sent_frame.names else _without_id(accepting_frame.schema)
+    )
 
 
 def _without_id(schema: Any) -> Any:
-    """The same frame with any identifier: where a sender does not say what its own are, these are compared as such."""
+    """The same frame with any identifier: identifiers are compared separately if the sender does not declare its own."""
     if is_array(schema):
         return [_without_id(each) for each in schema]
     if not is_object(schema):
         return schema
-    kept = {key: _without_id(value) if key in _PLACES else value for key, value in schema.items()}
+    result = {key: _without_id(value) if key in _PLACES else value for key, value in schema.items()}
     if is_object(schema.get("properties")) and "id" in schema["properties"]:
-        kept["properties"] = {**schema["properties"], "id": True}
-    return kept
+        result["properties"] = {**schema["properties"], "id": True}
+    return result
 
 
 _UNIONS: Final = ("anyOf", "oneOf")
@@ -97,21 +104,21 @@ _PLACES: Final = ("allOf", "anyOf")
 
 
 class _Framing:
-    def __init__(self, written: Mapping[str, Schema], kind: MessageKind) -> None:
-        self.written = written
+    def __init__(self, definitions: Mapping[str, Schema], kind: MessageKind) -> None:
+        self.written = definitions
         self.kind = kind
         self.names: dict[str, None] = {}
         self.bases: dict[str, None] = {}
 
     def expand(self, schema: Any, around: tuple[str, ...]) -> Schema | bool:
-        """A schema with what its references lead to in their place. `around` are the definitions that it stands in."""
+        """A schema with its references inlined; `around` are the definitions that contain it."""
         if not is_object(schema):
             return schema is not False
-        kept = {key: value for key, value in schema.items() if key not in ("$ref", "allOf", *_UNIONS)}
-        properties = kept.get("properties")
+        expanded = {key: value for key, value in schema.items() if key not in ("$ref", "allOf", *_UNIONS)}
+        properties = expanded.get("properties")
         if is_object(properties):
             self.names |= dict.fromkeys(properties)
-            kept["properties"] = {name: self._member(name, each) for name, each in properties.items()}
+            expanded["properties"] = {name: self._member(name, each) for name, each in properties.items()}
         parts = [self.expand(each, around) for each in schema.get("allOf", ())]
         name = target(schema["$ref"]) if isinstance(schema.get("$ref"), str) else None
         if name is not None and name in self.written and name not in around:
@@ -121,34 +128,37 @@ class _Framing:
             parts.append({"$ref": schema["$ref"]})
         unions = [[*self._branches(schema[keyword], around)] for keyword in _UNIONS if keyword in schema]
         parts += [{"anyOf": each or [False]} for each in unions]
-        return {**kept, **({"allOf": parts} if parts else {})}
+        return {**expanded, **({"allOf": parts} if parts else {})}
 
     def _member(self, name: str, schema: Any) -> Any:
-        """The schema of a member: any, where it is compared by itself."""
+        """The schema of a member; any value if the member is compared separately."""
         if name == self.kind.carried or (name == "id" and _is_reference(schema)):
             return True
         return schema
 
     def _branches(self, branches: Any, around: tuple[str, ...]) -> Iterator[Schema | bool]:
-        """The branches that may be of this kind. One that other branches exclude counts: what is carried may tell them apart."""
-        known, bases = dict(self.names), dict(self.bases)
+        """Yield the branches that may be of this kind.
+
+        A branch that other branches exclude counts, because the content may distinguish them.
+        """
+        names, bases = dict(self.names), dict(self.bases)
         for each in branches:
-            found = self.expand(each, around)
-            if self._is_of_another(found):
-                self.names, self.bases = dict(known), dict(bases)
+            branch = self.expand(each, around)
+            if self._is_of_another(branch):
+                self.names, self.bases = dict(names), dict(bases)
                 continue
-            known, bases = dict(self.names), dict(self.bases)
-            yield found
+            names, bases = dict(self.names), dict(self.bases)
+            yield branch
 
     def _is_of_another(self, schema: Schema | bool) -> bool:
-        """Whether a branch is that of batches, of another method, or of calls or responses where these are not asked about."""
+        """Whether a branch is for batches, for another method, or for calls or responses when these are not asked about."""
         if not is_object(schema):
             return not schema
         if schema.get("type") == "array" or not self._others.isdisjoint(schema.get("required", ())):
             return True
         method, branches = self.kind.method, schema.get("anyOf")
-        known = None if method is None else constants(schema.get("properties", {}).get(self.kind.tag))
-        if known is not None and method is not None and method.name not in known:
+        method_names = None if method is None else constants(schema.get("properties", {}).get(self.kind.tag))
+        if method_names is not None and method is not None and method.name not in method_names:
             return True
         if branches and all(map(self._is_of_another, branches)):
             return True
@@ -156,14 +166,14 @@ class _Framing:
 
     @cached_property
     def _others(self) -> frozenset[str]:
-        """The members that only other kinds of messages must have."""
-        called = {self.kind.tag} if self.kind.method is None else set[str]()
+        """The members that only other kinds of messages require."""
+        method_members = {self.kind.tag} if self.kind.method is None else set[str]()
         answers = set[str]() if self.kind.envelope == "dap" else {*_ANSWERS}
-        return frozenset(called | answers) - {self.kind.carried}
+        return frozenset(method_members | answers) - {self.kind.carried}
 
 
 def _is_reference(schema: Any) -> bool:
-    """Whether a schema only refers to a definition, be it as the one branch of a union."""
+    """Whether a schema only refers to a definition, possibly as the only branch of a union."""
     union = branches_of(schema) if is_object(schema) else None
     if union is not None and len(union[1]) == 1 and {key for key in schema if asserts(key)} == {union[0]}:
         return _is_reference(union[1][0])
@@ -175,10 +185,10 @@ def _is_reference(schema: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class FrameDifference:
-    """One kind of message that two revisions frame differently.
+    """One kind of message whose frames differ between two revisions.
 
-    `names` are its definitions, empty where the root frames it. `base` is the definition that differs, where it is not that of the
-    message itself.
+    `names` are its definitions, empty if the root frames it. `base` is the definition that differs, if it is not that of the message
+    itself.
     """
 
     kinds: tuple[MessageKind, MessageKind]
@@ -192,16 +202,20 @@ class FrameDifference:
         return self.names == ("", "")
 
     def question(self, sender: Revision, *, declared: bool, whole: bool = False) -> tuple[Schema, Schema]:
-        """Whether the messages of one revision fit into the frame of the other; of `whole` ones, with what they carry."""
+        """The question whether messages of one revision fit into the frame of the other, as two schemas; with `whole`, including their
+        content.
+        """
         side = 0 if sender == "old" else 1
         frames = (self.old, self.new)
-        sent, taken = inclusion_question(self.kinds[side], frames[side], frames[1 - side], declared=declared)
+        sent_schema, accepting_schema = inclusion_question(
+            self.kinds[side], frames[side], frames[1 - side], declared=declared
+        )
         if whole:
-            sent = {"allOf": [sent, {"$ref": reference_to(self.names[side])}]}
-        return (sent, taken) if sender == "old" else (taken, sent)
+            sent_schema = {"allOf": [sent_schema, {"$ref": reference_to(self.names[side])}]}
+        return (sent_schema, accepting_schema) if sender == "old" else (accepting_schema, sent_schema)
 
     def places(self, old: SchemaRevision, new: SchemaRevision) -> ChangePlaces:
-        """Where what differs stands in the sources."""
+        """The places of the difference in the sources."""
         one, other = (self.base or name for name in self.names)
         return {"old_at": old.bundle.origins.get(one, ""), "new_at": new.bundle.origins.get(other, "")}
 
@@ -212,9 +226,9 @@ _ANSWERS: Final[tuple[envelopes.Held, ...]] = ("result", "error")
 def frame_differences(
     old: SchemaRevision, new: SchemaRevision, methods: Iterable[tuple[ir.Method, ir.Method]], rewritten: frozenset[str]
 ) -> Iterator[FrameDifference]:
-    """The kinds of messages that two revisions frame differently: by definitions of their own, and by their roots.
+    """Yield the kinds of messages whose frames differ between two revisions, by definitions of their own or by their roots.
 
-    `methods` are those of both, `rewritten` the definitions that say something else.
+    `methods` are those of both revisions, `rewritten` the definitions that differ.
     """
     pairs = list(methods)
     for before, after in pairs:
@@ -229,22 +243,22 @@ def frame_differences(
         return
     for both in pairs:
         yield from _differing(old, new, both, "params", schemas, ("", ""), rewritten)
-    for held in _ANSWERS:
-        yield from _differing(old, new, (None, None), held, schemas, ("", ""), rewritten)
+    for part in _ANSWERS:
+        yield from _differing(old, new, (None, None), part, schemas, ("", ""), rewritten)
 
 
 def _differing(
     old: SchemaRevision,
     new: SchemaRevision,
     methods: tuple[ir.Method | None, ir.Method | None],
-    held: envelopes.Held,
+    part: envelopes.Held,
     schemas: Sequence[Schema],
     names: tuple[str, str],
     rewritten: frozenset[str],
 ) -> Iterator[FrameDifference]:
     one, other = (
-        MessageKind(old.protocol.envelope, methods[0], held),
-        MessageKind(new.protocol.envelope, methods[1], held),
+        MessageKind(old.protocol.envelope, methods[0], part),
+        MessageKind(new.protocol.envelope, methods[1], part),
     )
     before, after = frame(old, schemas[0], one), frame(new, schemas[1], other)
     inner = closure(old, references(before.schema)) | closure(new, references(after.schema))
@@ -253,11 +267,11 @@ def _differing(
 
 
 def _base(old: SchemaRevision, new: SchemaRevision, names: tuple[str, str], before: Frame, after: Frame) -> str:
-    """The definition below those of the messages that differs, if they themselves do not."""
+    """The base definition that differs, if the definitions of the messages themselves do not."""
     if old.demands.get(names[0]) != new.demands.get(names[1]):
         return ""
-    shared = [name for name in after.bases if name in before.bases and name not in names]
-    differing = [name for name in shared if old.demands[name] != new.demands[name]]
+    shared_bases = [name for name in after.bases if name in before.bases and name not in names]
+    differing = [name for name in shared_bases if old.demands[name] != new.demands[name]]
     return differing[-1] if differing else ""
 
 
@@ -268,20 +282,20 @@ _TELLING: Final = ("method", "result", "error")
 
 
 def find_envelopes(revised: SchemaRevision) -> Mapping[str, Schema]:
-    """The envelopes by the names of their definitions, and whatever else is marked like them, as it is.
+    """The envelopes and other definitions marked like them, by name; those that are no envelopes are unchanged.
 
-    What is a union of definitions and nothing else frames nothing: its branches are compared by themselves.
+    A union of only definitions frames nothing: its branches are compared separately.
     """
-    written = ((name, revised.bundle.definitions[name]) for name in sorted(revised.bundle.framing))
+    definitions = ((name, revised.bundle.definitions[name]) for name in sorted(revised.bundle.framing))
     return {
         name: _emptied(without_prose(schema)) if carries(schema) else without_prose(schema)
-        for name, schema in written
+        for name, schema in definitions
         if not branch_names(schema)
     }
 
 
 def sent_envelope(envelope: Schema) -> Schema:
-    """The envelope with the members that it declares, and extensions, alone: what a sender sends."""
+    """What a sender sends of an envelope: only the members that it declares, and extensions."""
     if not carries(envelope):
         return envelope
     names = {"jsonrpc", *_CARRIED, *(name for form in _forms(envelope) for name in form.get("properties", {}))}
@@ -289,35 +303,36 @@ def sent_envelope(envelope: Schema) -> Schema:
 
 
 def carries(schema: Schema) -> bool:
-    """Whether a schema is that of requests, notifications or responses."""
+    """Whether a schema is an envelope of requests, notifications or responses."""
     return any(key in form.get("properties", {}) for form in _forms(schema) for key in _TELLING)
 
 
 def in_place(node: Any, *, is_listed: bool = False) -> Any:
-    """A schema with a constant of its own in place of each reference, and one constant for all that a union lists: what is left is what
-    it says in place, whichever messages there are.
+    """A schema with a separate constant in place of each reference, and one constant for all entries of a union.
+
+    What remains is what it asserts inline, whichever messages there are.
     """
     if is_array(node):
         return [in_place(each, is_listed=is_listed) for each in node]
     if not is_object(node):
         return node
-    kept: Schema = {
+    result: Schema = {
         key: in_place(inner, is_listed=key in _UNIONS or (is_listed and key == "allOf"))
         for key, inner in node.items()
         if key != "$ref" and (inner != [] or key not in _UNIONS)
     }
     if isinstance(node.get("$ref"), str):
-        kept["const"] = _MESSAGE if is_listed else node["$ref"]
+        result["const"] = _MESSAGE if is_listed else node["$ref"]
     if [] in (node.get("anyOf"), node.get("oneOf")):
-        kept["not"] = {}
-    return kept
+        result["not"] = {}
+    return result
 
 
 _MESSAGE: Final = "any message"
 
 
 def carried_parts(envelope: Schema) -> Schema:
-    """What an envelope says of what it carries, form by form. What is none carries nothing."""
+    """What an envelope asserts of its content, form by form; empty for a schema that is no envelope."""
     if not carries(envelope):
         return {}
     forms = [
@@ -327,33 +342,33 @@ def carried_parts(envelope: Schema) -> Schema:
     return {"properties": {str(number): {"properties": form} for number, form in enumerate(forms)}}
 
 
-def with_identifiers(inside: Schema, other: Schema, written: Schema) -> Schema:
-    """What an envelope says of what it carries, with the identifiers as they are `written` where another revision has others in place.
+def with_identifiers(inside: Schema, other: Schema, definition: Schema) -> Schema:
+    """What an envelope asserts of its content, with its own identifiers from `definition` if another revision has different ones inline.
 
-    They are compared as such, so that null may have moved from the definition of identifiers to where it is taken.
+    Identifiers are compared as such, because null may have moved between their definition and the member that uses them.
     """
-    forms, raw = inside["properties"], carried_parts(without_prose(written))["properties"]
+    forms, raw = inside["properties"], carried_parts(without_prose(definition))["properties"]
     theirs = other["properties"]
-    made: Schema = {}
+    result: Schema = {}
     for number, form in forms.items():
-        named = form["properties"]
-        moved = "id" in named and named["id"] != theirs.get(number, {}).get("properties", {}).get("id")
-        made[number] = {"properties": {**named, **({"id": raw[number]["properties"]["id"]} if moved else {})}}
-    return {"properties": made}
+        properties = form["properties"]
+        differs = "id" in properties and properties["id"] != theirs.get(number, {}).get("properties", {}).get("id")
+        result[number] = {"properties": {**properties, **({"id": raw[number]["properties"]["id"]} if differs else {})}}
+    return {"properties": result}
 
 
 def plain_messages(envelope: Schema, methods: Sequence[str]) -> Schema:
-    """The messages of JSON-RPC 2.0 of the kinds that an envelope frames, with all members that such messages have."""
-    carried = {key for form in _forms(envelope) for key in _TELLING if key in form.get("properties", {})}
+    """The JSON-RPC 2.0 messages of the kinds that an envelope frames, with all members of such messages."""
+    members = {key for form in _forms(envelope) for key in _TELLING if key in form.get("properties", {})}
     version: Schema = {"type": "object", "properties": {"jsonrpc": {"const": "2.0"}}}
     kinds: list[Schema] = []
-    if "method" in carried:
-        called: Schema = {
+    if "method" in members:
+        properties: Schema = {
             **version["properties"],
             "method": {"enum": [*dict.fromkeys(methods)]} if methods else {"type": "string"},
         }
-        kinds.append({**version, "properties": called, "required": ["jsonrpc", "id", "method", "params"]})
-    kinds += [{**version, "required": ["jsonrpc", "id", key]} for key in ("result", "error") if key in carried]
+        kinds.append({**version, "properties": properties, "required": ["jsonrpc", "id", "method", "params"]})
+    kinds += [{**version, "required": ["jsonrpc", "id", key]} for key in ("result", "error") if key in members]
     names = {"jsonrpc", "method", *_CARRIED}
     return {"anyOf": [{**kind, "propertyNames": {"enum": sorted(names)}} for kind in kinds]}
 
@@ -363,10 +378,10 @@ def _forms(schema: Schema) -> list[Schema]:
 
 
 def _emptied(schema: Schema) -> Schema:
-    emptied: Schema = dict(schema)
+    result: Schema = dict(schema)
     properties: dict[str, Any] = schema.get("properties", {})
     if properties:
-        emptied["properties"] = {name: True if name in _CARRIED else each for name, each in properties.items()}
+        result["properties"] = {name: True if name in _CARRIED else each for name, each in properties.items()}
     if "anyOf" in schema:
-        emptied["anyOf"] = [_emptied(each) if is_object(each) else each for each in schema["anyOf"]]
-    return emptied
+        result["anyOf"] = [_emptied(each) if is_object(each) else each for each in schema["anyOf"]]
+    return result

@@ -1,6 +1,6 @@
-"""Whole messages, and the schema of a method's messages in each revision: envelope plus exactly its params or result.
+"""Whole messages, and the schema of a method's messages in each revision: the envelope plus exactly its params or result.
 
-The document's root is no judge of messages: its envelope admits anything as extension parameters.
+The root of the document does not validate messages: its envelope admits anything as extension parameters.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.input.walk import Schema, copied, is_array, is_object
 from acpgen.meaning import envelopes, sample_texts
 from acpgen.meaning.samples import Unmakeable, Values
-from acpgen.pointers import reference_to
+from acpgen.pointers import plain_pointer, reference_to
 from schema_inclusion import Allowance
 
 MOST_ERRORS = 1_000
-"""Errors that one reference may lead to; more are not listed."""
+"""The maximum number of errors that one reference leads to; further ones are not listed."""
 
 if TYPE_CHECKING:
     from schema_inclusion import Culprit
@@ -36,7 +36,7 @@ Held = TypeVar("Held")
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One kind of message: a method's params or result, or what belongs to no method: then `definition` may name it."""
+    """One kind of message: a method's params or result, or something that belongs to no method and that `definition` may name."""
 
     part: Part
     method: ir.Method | None
@@ -58,14 +58,17 @@ def message(envelope: ir.Envelope, route: Route, value: ir.JSON) -> ir.JSON:
 
 
 def message_schema(revised: SchemaRevision, route: Route, type_name: str | None) -> Schema:
-    """The schema of such messages, which refers to the definitions of a revision. `type_name` is the definition of what the envelope holds;
-    `None` is anything.
+    """The schema of such messages, with references to the definitions of a revision.
+
+    `type_name` is the definition of the content; `None` is anything.
     """
     inner: Schema | bool = True if type_name is None else {"$ref": reference_to(type_name)}
     if route.part == "document":
         return inner if isinstance(inner, dict) else {}
-    held = "result" if route.part == "id" else route.part
-    one: Schema = envelopes.frame(revised.protocol.envelope, route.method, held, True if route.part == "id" else inner)
+    member = "result" if route.part == "id" else route.part
+    one: Schema = envelopes.frame(
+        revised.protocol.envelope, route.method, member, True if route.part == "id" else inner
+    )
     if route.part == "id":
         one["properties"]["id"] = inner
     batch: list[Schema] = [{"type": "array", "minItems": 1, "items": one}] if revised.protocol.batch else []
@@ -73,20 +76,20 @@ def message_schema(revised: SchemaRevision, route: Route, type_name: str | None)
 
 
 Routes: TypeAlias = "dict[Revision, tuple[Route, str | None]]"
-"""One kind of message in both revisions, each with the definition of what it holds."""
+"""One kind of message in both revisions, each with the definition of its content."""
 
 
 Shows: TypeAlias = "Callable[[ir.JSON], bool]"
-"""Whether a value shows what is to be shown."""
+"""Whether a value shows what it is meant to show."""
 
 
 class WitnessValidator:
-    """Has messages judged by `jsonschema` on both revisions, and makes them plain to read."""
+    """Validates messages with `jsonschema` on both revisions, and makes them readable."""
 
     def __init__(
         self, old: SchemaRevision, new: SchemaRevision, allowance: Allowance, *, formats: bool = False
     ) -> None:
-        """`formats`: both revisions assert them."""
+        """Prepare the validators; with `formats`, both revisions assert formats."""
         self.allowance = allowance
         self._asserts = formats
         self.sides: dict[Revision, SchemaRevision] = {"old": old, "new": new}
@@ -97,27 +100,28 @@ class WitnessValidator:
     def refusal(
         self, routes: Routes, accepted_by: Revision, value: ir.JSON, shows: Shows | None = None
     ) -> Witness | None:
-        """The witness that the other revision refuses params, a result or a document of one. It is plain to read where a plain message is
-        refused too, and still `shows` why; `None` where the judge does not confirm it.
+        """The witness that the other revision refuses params, a result or a document of one revision.
+
+        It is readable if a readable message is refused too and still `shows` why; `None` if the validator does not confirm it.
         """
         return self.proof(routes, self._message(routes, accepted_by, value), accepted_by, shows)
 
     def proof(
         self, routes: Routes, whole: ir.JSON, accepted_by: Revision, shows: Shows | None = None
     ) -> Witness | None:
-        """The witness of a refusal: plain, and one that holds with formats asserted too, where it can be made so."""
+        """The witness of a refusal: readable, and also valid with formats asserted, if possible."""
         refused_by = opposite(accepted_by)
         return self._plain(
             routes, Witness(whole, verified=True, accepted_by=accepted_by, refused_by=refused_by), accepted_by, shows
         )
 
     def loss(self, routes: Routes, carried_by: Revision, value: ir.JSON, shows: Shows | None = None) -> Witness | None:
-        """The witness that params, a result or a document of one revision say something to it alone."""
+        """The witness that params, a result or a document have a meaning for only one revision."""
         whole = self._message(routes, carried_by, value)
         return self._plain(routes, Witness(whole, verified=True, carried_by=carried_by), carried_by, shows)
 
     def carried(self, routes: Routes, whole: ir.JSON, carried_by: Revision) -> Witness | None:
-        """The witness that a message of one revision says something to it alone, as it is."""
+        """The witness that a message, unchanged, has a meaning for only one revision."""
         return self._confirmed(routes, Witness(whole, verified=True, carried_by=carried_by), carried_by, None)
 
     def _message(self, routes: Routes, side: Revision, value: ir.JSON) -> ir.JSON:
@@ -126,33 +130,33 @@ class WitnessValidator:
     def _shows(self, routes: Routes, side: Revision, whole: ir.JSON, shows: Shows | None) -> bool:
         if shows is None:
             return True
-        held: Any = whole
+        content: Any = whole
         for key in _envelope_path(self.sides[side].protocol.envelope, routes[side][0]):
-            held = held[key]
-        return shows(held)
+            content = content[key]
+        return shows(content)
 
     def standing(self, sender: Revision, culprit: Culprit) -> Shows:
-        """Whether params, a result or a document have a culprit wherever its way leads in them."""
+        """The test whether params, a result or a document have a culprit wherever its path leads in them."""
         from schema_inclusion.culprits import is_at
 
         def is_valid(schema: Any, value: ir.JSON) -> bool:
             return self._holds(sender, schema, value) is True
 
         def is_standing(value: ir.JSON) -> bool:
-            found: list[bool] = []
+            verdicts: list[bool] = []
 
             def judge(each: ir.JSON) -> bool:
-                known = is_valid(culprit.accepted, each)
-                found.append(known and self._holds(opposite(sender), culprit.refused, each) is not True)
+                is_accepted = is_valid(culprit.accepted, each)
+                verdicts.append(is_accepted and self._holds(opposite(sender), culprit.refused, each) is not True)
                 return False
 
             is_at(value, culprit.at, is_valid, judge)
-            return bool(found) and all(found)
+            return bool(verdicts) and all(verdicts)
 
         return is_standing
 
     def _confirmed(self, routes: Routes, claim: Witness, side: Revision, shows: Shows | None) -> Witness | None:
-        """The witness, if the revisions accept and refuse its message as it says, with whether it holds with formats asserted too."""
+        """The witness if the revisions accept and refuse its message as claimed, with whether this also holds with formats asserted."""
         formats = self.accepts(routes, side, claim.value, formats=True)
         is_accepted = formats or self.accepts(routes, side, claim.value)
         is_refused = claim.refused_by is None or self._says(routes, claim.refused_by, claim.value) is False
@@ -160,17 +164,19 @@ class WitnessValidator:
         return replace(claim, formats=formats) if is_so else None
 
     def accepts(self, routes: Routes, side: Revision, value: ir.JSON, *, formats: bool = False) -> bool:
-        """Whether one revision accepts a message, with `formats` asserted whatever the comparison does. What a reference that leads
-        nowhere leaves open is not accepted, nor what a pattern leaves open that Python cannot read as ECMA-262 does.
+        """Whether one revision accepts a message; `formats` asserts formats whatever the comparison does.
+
+        A message counts as not accepted if an unresolvable reference, or a pattern that Python cannot read as ECMA-262 does, leaves it
+        open.
         """
         return self._says(routes, side, value, formats=formats) is True
 
     def _says(self, routes: Routes, side: Revision, value: ir.JSON, *, formats: bool = False) -> bool | None:
-        """Whether one revision accepts a message; `None` where that is left open."""
+        """Whether one revision accepts a message; `None` if undecided."""
         return self._holds(side, self._schema(side, *routes[side]), value, formats=formats)
 
     def _holds(self, side: Revision, schema: Any, value: ir.JSON, *, formats: bool = False) -> bool | None:
-        """Whether a schema of one revision, which stays as it is, accepts a value; `None` where that is left open."""
+        """Whether a schema of one revision, which is never modified, accepts a value; `None` if undecided."""
         from schema_inclusion.once import TooManySteps, remembering
 
         validator, compiled = self._validator(side, formats=formats)
@@ -181,21 +187,23 @@ class WitnessValidator:
             return None
 
     def _plain(self, routes: Routes, claim: Witness, side: Revision, shows: Shows | None) -> Witness | None:
-        """The witness with texts that a reader expects, and of the formats that the revision names, wherever it still holds then."""
+        """The witness with readable texts, and with texts of the formats that the revision names, as far as it still holds with them."""
 
         def held(value: ir.JSON) -> Witness | None:
             return self._confirmed(routes, replace(claim, value=value), side, shows)
 
         if side not in self._shown:
             self._shown[side] = sample_texts.shown(self.sides[side].bundle.definitions)
-        found = with_readable_texts(claim.value, self._shown[side], held) or self._confirmed(routes, claim, side, None)
-        if found is None or found.formats:
-            return found
-        formed = (self._formed(routes, side, found.value, is_as_long) for is_as_long in (False, True))
-        return next(filter(None, map(held, formed)), found)
+        witness = with_readable_texts(claim.value, self._shown[side], held) or self._confirmed(
+            routes, claim, side, None
+        )
+        if witness is None or witness.formats:
+            return witness
+        formed = (self._formed(routes, side, witness.value, is_as_long) for is_as_long in (False, True))
+        return next(filter(None, map(held, formed)), witness)
 
     def _formed(self, routes: Routes, side: Revision, value: ir.JSON, is_as_long: bool) -> ir.JSON:
-        """The message with texts of the formats that one revision names in place of those that are not of them, as long as these or not."""
+        """The message with valid texts for the formats of one revision in place of invalid ones; with `is_as_long`, of the same length."""
         formed = copied(value)
         for path, error in self._errors(routes, side, value):
             if error.validator != "format":
@@ -210,8 +218,8 @@ class WitnessValidator:
         return formed
 
     def _errors(self, routes: Routes, side: Revision, value: ir.JSON) -> Iterator[tuple[Path, Any]]:
-        """What one revision finds wrong with a message, formats asserted, inside unions too, each with its place; nothing where that is
-        left open.
+        """Yield the validation errors of a message with their paths, formats asserted, errors inside unions included; nothing if
+        undecided.
         """
         from schema_inclusion.once import TooManySteps, remembering
 
@@ -221,15 +229,21 @@ class WitnessValidator:
                 errors = [*validator.evolve(schema=self._schema(side, *routes[side])).iter_errors(value)]
         except (Unresolvable, TooManySteps, ValueError, re.error):
             return
-        seen: set[tuple[int, Path]] = set()
+        visited: set[tuple[int, Path]] = set()
         pending: list[tuple[Path, Any]] = [((), error) for error in errors]
         while pending:
             around, error = pending.pop()
             path = (*around, *error.relative_path)
             yield path, error
-            if (id(error), around) not in seen:
-                seen.add((id(error), around))
+            if (id(error), around) not in visited:
+                visited.add((id(error), around))
                 pending.extend((path, each) for each in error.context or ())
+
+    def refused_at(self, routes: Routes, side: Revision, value: ir.JSON) -> str:
+        """The pointer to the innermost place in a message that one revision refuses; empty for the whole message."""
+        errors = self._errors(routes, side, value)
+        paths = [path for path, error in errors if self._asserts or error.validator != "format"]
+        return plain_pointer(*max(paths, key=len, default=()))
 
     def _schema(self, side: Revision, route: Route, name: str | None) -> Schema:
         key = (side, route, name)
@@ -238,7 +252,7 @@ class WitnessValidator:
         return self._schemas[key]
 
     def _validator(self, side: Revision, *, formats: bool) -> tuple[Any, Compiled]:
-        """What judges by the definitions of one revision, and what it has read of them."""
+        """A validator with the definitions of one revision, and the schemas compiled for it."""
         from schema_inclusion.once import Compiled
 
         key = (side, formats or self._asserts)
@@ -249,7 +263,7 @@ class WitnessValidator:
 
 
 def example(side: SchemaRevision, name: str, like: SchemaRevision) -> tuple[ir.JSON] | None:
-    """A small value of a definition, with texts as another revision shows them; `None` where there is none."""
+    """A small value of a definition, with texts as another revision shows them; `None` if there is none."""
     try:
         value = Values(side.definitions).small(name)
     except Unmakeable:
@@ -264,32 +278,33 @@ def example(side: SchemaRevision, name: str, like: SchemaRevision) -> tuple[ir.J
 
 
 def with_readable_texts(
-    value: ir.JSON, shown: Mapping[str, str], held: Callable[[ir.JSON], Held | None]
+    value: ir.JSON, field_texts: Mapping[str, str], confirm: Callable[[ir.JSON], Held | None]
 ) -> Held | None:
-    """What is `held` of a value with texts that readers expect in fields of those names, as a schema has `shown` them or the names tell:
-    with all of them if it holds then, else with those with which it does; `None` where it holds with none.
+    """What `confirm` returns for a value with readable texts in fields of known names; `None` if it confirms none.
+
+    The texts are `field_texts` of a schema, or suggested by the names. All are tried first, then one after the other.
     """
     places: list[tuple[Path, str]] = []
     for path, name, was in _texts(value):
-        text = shown.get(name) or sample_texts.of_name(name) or ("example" if was in ("", "text") else was)
+        text = field_texts.get(name) or sample_texts.of_name(name) or ("example" if was in ("", "text") else was)
         places += [(path, text)] if text != was else []
-    found = None
+    result = None
     for portion in [places, *([each] for each in places if len(places) > 1)]:
-        changed = copied(value)
+        candidate = copied(value)
         for path, other in portion:
-            holder: Any = changed
+            holder: Any = candidate
             for key in path[:-1]:
                 holder = holder[key]
             holder[path[-1]] = other
-        if (this := held(changed)) is not None:
-            value, found = changed, this
+        if (this := confirm(candidate)) is not None:
+            value, result = candidate, this
             if portion is places:
                 break
-    return found
+    return result
 
 
 def _texts(value: ir.JSON, path: Path = (), name: str = "") -> Iterator[tuple[Path, str, str]]:
-    """The texts inside a message, each with its path and the name of the member that it is of."""
+    """Yield the texts inside a message, each with its path and the name of its member."""
     if isinstance(value, str) and path:
         yield path, name, value
     elif is_object(value):
@@ -302,7 +317,7 @@ def _texts(value: ir.JSON, path: Path = (), name: str = "") -> Iterator[tuple[Pa
 
 @cache
 def _judge(*, formats: bool) -> Any:
-    """The class of validators, which assert formats or take them as annotations."""
+    """The validator class, with formats asserted or as annotations."""
     from jsonschema import Draft202012Validator  # only where something is to be proven
 
     from schema_inclusion import FORMATS

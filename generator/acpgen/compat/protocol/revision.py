@@ -1,4 +1,4 @@
-"""One revision of a protocol as the check sees it: its meaning, its bundle, and what may be left out of sight."""
+"""One revision of a protocol as the check sees it: its IR, its bundle, and what may be ignored."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
@@ -19,31 +19,50 @@ from acpgen.input.equality import key_of
 from acpgen.input.keywords import PROSE
 from acpgen.input.numbers import dumps, loads
 from acpgen.input.tagged_unions import branches_of
-from acpgen.input.walk import ASSERTIONS, Schema, inside, is_array, is_object, reachable, references, unjudged
+from acpgen.input.walk import (
+    ASSERTIONS,
+    DEFINITIONS,
+    HOLDS,
+    Schema,
+    inside,
+    is_array,
+    is_object,
+    may_hold_schemas,
+    reachable,
+    references,
+    unjudged,
+)
 from acpgen.pointers import follow, plain_pointer, pointer_parts, reference_to, target
 
 _SAID: Final = ASSERTIONS | {"then", "else"}
-"""The keywords of a root that say anything of values."""
+"""The keywords of a root that constrain values."""
 
 _EVALUATING: Final = frozenset({"anyOf", "oneOf", "if", "dependentSchemas", "patternProperties", "$ref"})
-"""Keywords by which some objects have more members than others."""
+"""Keywords that declare members for some objects only."""
 
 _REFERENCE: Final = re.compile(r'"\$ref": ("#/\$defs/(?:[^"\\]|\\.)*")')
-"""A reference in a text of `SchemaRevision.texts`, to a definition as all are; what leads elsewhere is a value that looks like one."""
+"""A reference in a text of `SchemaRevision.texts`, always to a definition; anything else is a value that looks like a reference."""
 
 
 _OF_BRANCHES: Final = re.compile(r"(?:/(?:allOf|anyOf|oneOf)/\d+)*")
-"""The places of the branches of a union in it, and its own."""
+"""The places of the branches of a union, and of the union itself."""
 
 Statements: TypeAlias = "frozenset[tuple[str, str, Hashable]]"
-"""What a definition says beside what it accepts: places in it, keywords and values."""
+"""What a definition says besides what it accepts: places in it, keywords and values."""
+
+
+class Demand(NamedTuple):
+    """What a keyword demands, as texts without prose: its own, and those of all definitions that it refers to, by name."""
+
+    own: str
+    referred: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
 class Roots:
-    """What stands in files beside definitions: the assertions of each root that makes any, by path, and what is not read.
+    """The content of files besides definitions: the assertions of each root that has any, by path, and what is not read.
 
-    `paths` are all files, `named` the definitions that stand for such roots, with what people call them, `stood` the places of these roots.
+    `paths` are all files, `named` the definitions that represent such roots, with their labels, `stood` the places of these roots.
     """
 
     paths: tuple[str, ...]
@@ -55,8 +74,9 @@ class Roots:
 
 @dataclass(frozen=True)
 class SchemaRevision:
-    """One side of a comparison. Without `unstable`, what is marked `x-unstable` does not exist. `roots` is `None` where the files are
-    not at hand.
+    """One side of a comparison.
+
+    Without `unstable`, elements marked `x-unstable` are ignored. `roots` is `None` if the files are not available.
     """
 
     protocol: ir.Protocol
@@ -66,19 +86,19 @@ class SchemaRevision:
 
     @cached_property
     def definitions(self) -> Mapping[str, ir.Definition]:
-        """What the definitions mean; `unevaluatedProperties: false` closes a record as `additionalProperties: false` does."""
+        """The definitions in the IR; `unevaluatedProperties: false` closes a record as `additionalProperties: false` does."""
         return {name: self._closed(definition) for name, definition in self.protocol.definitions.items()}
 
     def _closed(self, definition: ir.Definition) -> ir.Definition:
-        written, place = self.bundle.definitions.get(definition.name, {}), f"{definition.at}/unevaluatedProperties"
-        is_closed = written.get("unevaluatedProperties") is False and _EVALUATING.isdisjoint(written)
+        schema, place = self.bundle.definitions.get(definition.name, {}), f"{definition.at}/unevaluatedProperties"
+        is_closed = schema.get("unevaluatedProperties") is False and _EVALUATING.isdisjoint(schema)
         if not is_closed or not isinstance(definition, ir.Record) or place not in definition.unenforced:
             return definition
-        kept = tuple(each for each in definition.unenforced if each != place)
-        return replace(definition, extra=ir.Nothing(), unenforced=kept)
+        remaining = tuple(each for each in definition.unenforced if each != place)
+        return replace(definition, extra=ir.Nothing(), unenforced=remaining)
 
     def without_prose(self) -> SchemaRevision:
-        """The same without descriptions and all else that people read and no program does."""
+        """The same revision without descriptions and everything else that only readers need."""
         nothing: dict[str, Any] = {"migration": {}, "moves": {}, "sources": {}, "size": 0}
         files = dict.fromkeys(self.bundle.files, ("", ""))
         bundle = replace(self.bundle, schema=without_prose(self.bundle.schema), files=files, **nothing)
@@ -86,33 +106,34 @@ class SchemaRevision:
 
     @cached_property
     def empty(self) -> frozenset[str]:
-        """The definitions that no value fits."""
+        """The definitions that no value satisfies."""
         return without_values(self.definitions)
 
     @cached_property
     def methods(self) -> tuple[ir.Method, ...]:
-        """The methods that take part."""
+        """The methods that take part in the comparison."""
         return tuple(method for method in self.protocol.methods if self.keeps(method.unstable))
 
     @cached_property
     def _places(self) -> Mapping[str, str]:
-        return {at: name for name, at in self.bundle.origins.items()}
+        return {at: name for name, at in reversed([*self.bundle.origins.items()])}
 
     def keeps(self, unstable: bool) -> bool:
-        """Whether something takes part, given its mark."""
+        """Whether an element takes part, given whether it is marked unstable."""
         return self.unstable or not unstable
 
     def stable(self, fields: Iterable[ir.Field]) -> tuple[ir.Field, ...]:
-        """The fields that take part."""
+        """The fields that take part in the comparison."""
         return tuple(each for each in fields if self.keeps(each.unstable))
 
     def place(self, names: tuple[str, ...]) -> str:
-        """Where the outermost of the definitions stands."""
+        """The place of the outermost of the definitions."""
         return self.definitions[names[0]].at if names else ""
 
     def owner(self, at: str, *, declared: bool = False) -> tuple[str, str]:
-        """The definition around a place, and the pointer from there; of those that the source `declared`, where that is asked. The place
-        itself, where there is none.
+        """The definition around a place, and the pointer from there; with `declared`, only definitions that the source declares.
+
+        Without such a definition, an empty name and the place itself.
         """
         names = self._declared_places if declared else self._places
         place = at
@@ -121,12 +142,12 @@ class SchemaRevision:
         return (names[place], at[len(place) :]) if place in names else ("", at)
 
     def called(self, at: str) -> str:
-        """What people call a place: the definition around it, with fields and items."""
+        """The label of a place: the definition around it, with fields and items."""
         name, rest = self.owner(at)
         return name + fields_on(rest)
 
     def in_file(self, at: str) -> str:
-        """Where a file has what stands at a place: in its root, where a definition stands for that."""
+        """The place in the file: in its root if a definition represents the root."""
         for name in () if self.roots is None else self.roots.named:
             inside = self.bundle.origins.get(name, "")
             if inside and (at == inside or at.startswith(f"{inside}/")):
@@ -135,79 +156,80 @@ class SchemaRevision:
 
     @property
     def _stood(self) -> frozenset[str]:
-        """The places of the roots for which definitions stand."""
+        """The places of the roots that definitions represent."""
         return frozenset() if self.roots is None else self.roots.stood
 
     @cached_property
     def _declared_places(self) -> Mapping[str, str]:
-        return {self.bundle.origins[name]: name for name in self.declared}
+        return {self.bundle.origins[name]: name for name in reversed(self.declared)}
 
     def former_names(self, definition: str) -> tuple[str, ...]:
-        """The names that a definition had, as `x-was` declares them."""
+        """The former names of a definition, as declared by `x-was`."""
         declared = self.bundle.definitions.get(definition, {}).get("x-was", [])
         parts = [pointer_parts(item) for item in declared if isinstance(item, str) and item.startswith("#/")]
         return tuple(path[1] for path in parts if len(path) == 2)
 
-    def residue(self, names: Iterable[str]) -> tuple[str, ...]:
-        """What the definitions demand beyond what their shapes tell, as texts. Records are left to the comparison of records."""
-        found: list[str] = []
+    def residue(self, names: Iterable[str]) -> list[Demand]:
+        """What the definitions demand beyond their shapes. Records are ignored here and compared as records."""
+        demands: list[Demand] = []
         for name in names:
             definition = self.definitions[name]
             if isinstance(definition, ir.Record):
                 continue
-            found.extend(self.demand(place) for place in definition.unenforced)
+            demands.extend(self.demand(place) for place in definition.unenforced)
             if isinstance(definition, ir.TaggedUnion) and definition.default_admits_known:
-                found.append(f"known tags in {'oneOf' if 'oneOf' in self.bundle.definitions[name] else 'anyOf'}")
-        return tuple(sorted(found))
+                text = f"known tags in {'oneOf' if 'oneOf' in self.bundle.definitions[name] else 'anyOf'}"
+                demands.append(Demand(text))
+        return sorted(demands)
 
-    def demand(self, at: str) -> str:
-        """The text of a keyword that the IR does not carry, without its words, and of all that it refers to; its place if it
-        cannot be found again.
-        """
+    def demand(self, at: str) -> Demand:
+        """A keyword that the IR does not represent; only its place if it cannot be found again."""
         owner, _ = self.owner(at.rpartition("/")[0])
         if not owner:
-            return at
+            return Demand(at)
         *around, keyword = pointer_parts(at.removeprefix(self.bundle.origins[owner]))
         try:
             holder: Any = follow(self.bundle.definitions[owner], around)
             node: Any = follow(holder, [keyword])
         except KeyError:
-            return at
+            return Demand(at)
         together = _READ_TOGETHER.get(keyword, ()) if is_object(holder) else ()
-        said: Schema = {keyword: node, **{key: holder[key] for key in together if key in holder}}
-        names = self._referred(node) | self._referred(said)  # a place may be a schema, or a keyword that holds several
-        referred = {name: self.bundle.definitions[name] for name in sorted(names)}
-        return f"{keyword} {dumps(without_prose([said, referred]), sort_keys=True)}"
+        keywords: Schema = {keyword: node, **{key: holder[key] for key in together if key in holder}}
+        # A place may be a schema, or a keyword that holds several.
+        names = self._referred(node) | self._referred(keywords)
+        referred = ((name, dumps(without_prose(self.bundle.definitions[name]), sort_keys=True)) for name in names)
+        return Demand(f"{keyword} {dumps(without_prose(keywords), sort_keys=True)}", tuple(sorted(referred)))
 
     @cached_property
     def texts(self) -> Mapping[str, str]:
-        """The definitions as they are written, without words and without what does not take part."""
+        """The texts of the definitions, without prose and without what does not take part in the comparison."""
         return {name: dumps(node, sort_keys=True) for name, node in self.demands.items()}
 
     @cached_property
     def demands(self) -> Mapping[str, Schema]:
-        """The definitions as they are written, without words and without what does not take part."""
+        """The schemas of the definitions, without prose and without what does not take part in the comparison."""
         return {name: without_prose(node) for name, node in self.stable_schemas.items()}
 
     @cached_property
     def stable_schemas(self) -> Mapping[str, Schema]:
-        """The definitions as they are written, without what does not take part."""
-        written = self.bundle.definitions
-        return written if self.unstable else {name: _stable(node) for name, node in written.items()}
+        """The schemas of the definitions, without what does not take part in the comparison."""
+        definitions = self.bundle.definitions
+        return definitions if self.unstable else {name: _stable(node) for name, node in definitions.items()}
 
     @cached_property
     def prover_schemas(self) -> Mapping[str, Schema]:
-        """The definitions as the prover is asked about them: what each accepts, and what is sent of it."""
-        return {**self.demands, **sender_definitions(self.stable_definitions, self.stable_schemas, SENT)}
+        """The definitions as the prover uses them: what each accepts, and what is sent of it."""
+        schemas = {name: _without_annotations(node) for name, node in self.demands.items()}
+        return {**schemas, **sender_definitions(self.stable_definitions, self.stable_schemas, SENT)}
 
     @cached_property
     def declared_schemas(self) -> Mapping[str, Schema]:
-        """What of each definition has a declared meaning."""
+        """The part of each definition that has a declared meaning."""
         return sender_definitions(self.stable_definitions, self.stable_schemas, DECLARED)
 
     @cached_property
     def stable_definitions(self) -> Mapping[str, ir.Definition]:
-        """What the definitions mean, without what does not take part."""
+        """The definitions in the IR, without what does not take part in the comparison."""
         return {name: self._stable_definition(definition) for name, definition in self.definitions.items()}
 
     def _stable_definition(self, definition: ir.Definition) -> ir.Definition:
@@ -219,28 +241,28 @@ class SchemaRevision:
 
     @cached_property
     def declared(self) -> tuple[str, ...]:
-        """The definitions that the source declares as such, in groups too, and that take part."""
-        named = () if self.roots is None else self.roots.named
+        """The definitions that the source declares, also in groups, and that take part in the comparison."""
+        root_names = () if self.roots is None else self.roots.named
         return tuple(
             name
             for name, at in self.bundle.origins.items()
             if self.outermost(at) == at and (definition := self.definitions.get(name)) is not None
-            if self.keeps(definition.unstable) and name not in named and at not in self._stood
+            if self.keeps(definition.unstable) and name not in root_names and at not in self._stood
         )
 
     @cached_property
     def root_definitions(self) -> Mapping[str, str]:
-        """The definitions that are the whole of a file, by its path."""
+        """The definitions that are a whole file, by its path."""
         roots = ((at[:-1], name) for at, name in self._places.items() if at.endswith("#"))
         return {path: name for path, name in roots if name in self.definitions}
 
     @cached_property
     def unstable_texts(self) -> Mapping[str, str]:
-        """What is marked `x-unstable` and does not take part: its text without words, by its place."""
-        pending = (
-            [] if self.unstable else [(at, self.bundle.definitions[name]) for name, at in self.bundle.origins.items()]
-        )
-        found: dict[str, str] = {}
+        """The texts, without prose, of everything marked `x-unstable` that does not take part in the comparison, by place."""
+        origins = () if self.unstable else self.bundle.origins.items()
+        sides = ((at, self.bundle.definitions[name], self.stable_schemas[name]) for name, at in origins)
+        pending = [(at, node) for at, node, stable in sides if _is_unstable(node) or node != stable]
+        texts: dict[str, str] = {}
         while pending:
             at, node = pending.pop()
             if _is_unstable(node):
@@ -249,23 +271,25 @@ class SchemaRevision:
                     for name, place in self.bundle.origins.items()
                     if place.startswith(f"{at}/")
                 }
-                found[at] = dumps(without_prose([node, inside]), sort_keys=True)
+                texts[at] = dumps(without_prose([node, inside]), sort_keys=True)
             elif is_object(node):
                 pending += ((f"{at}{plain_pointer(key)}", inner) for key, inner in node.items())
             elif is_array(node):
                 pending += ((f"{at}{plain_pointer(index)}", inner) for index, inner in enumerate(node))
-        return found
+        return texts
 
-    def is_unstable(self, name: str) -> bool:
-        """Whether a definition stands inside of what does not take part."""
-        at = self.bundle.origins.get(name, "")
-        parts = at.split("/")
-        return bool(self.unstable_texts) and any(
-            "/".join(parts[:count]) in self.unstable_texts for count in range(1, len(parts) + 1)
-        )
+    @cached_property
+    def own(self) -> frozenset[str]:
+        """The definitions that take part in the comparison and are inside nothing that does not, envelopes excluded."""
+        names = (name for name, each in self.definitions.items() if self.keeps(each.unstable))
+        places = {name: f"{self.bundle.origins.get(name, '')}/" for name in names if name in self.bundle.definitions}
+        left_out = tuple(f"{at}/" for at in self.unstable_texts)
+        return frozenset(name for name, place in places.items() if not place.startswith(left_out))
 
     def outermost(self, at: str) -> str:
-        """The place of the outermost definition in which a place lies, or of the root if it lies in what a root says; else empty."""
+        """The place of the outermost definition around a place, or of the root if the place is in an assertion of a root; otherwise
+        empty.
+        """
         file, _, pointer = at.partition("#")
         parts = pointer.split("/")
         root = f"{file}#"
@@ -277,16 +301,17 @@ class SchemaRevision:
 
     @cached_property
     def _parts(self) -> Mapping[str, list[str]]:
-        """The definitions that stand inside of each declared one or of a root, and itself, by its place."""
-        found: dict[str, list[str]] = {}
+        """The names of the definitions inside each declared definition or root, itself included, by its place."""
+        parts: dict[str, list[str]] = {}
         for name, at in self.bundle.origins.items():
             if name in self.texts:
-                found.setdefault(self.outermost(at) or f"{at.partition('#')[0]}#", []).append(name)
-        return found
+                parts.setdefault(self.outermost(at) or f"{at.partition('#')[0]}#", []).append(name)
+        return parts
 
     def whole_text(self, name: str, names: Mapping[str, str], alone: AbstractSet[str]) -> str:
-        """The text of a declared definition and of all inside of it, with other names in its references, and without branches that
-        refer to definitions which stand `alone`: only one revision has them, and says so.
+        """The text of a declared definition and of all definitions inside it, with other names in its references.
+
+        Branches that refer to `alone` definitions are left out: these exist in one revision only, and are reported as such.
         """
         at = self.bundle.origins[name]
 
@@ -297,53 +322,60 @@ class SchemaRevision:
         parts: dict[str, Any] = {each: loads(self.texts[each]) for each in self._parts[at]}
         of_methods = _OF_METHODS if name in self._messages else ("x-null", "x-was")
         parts[name] = {key: value for key, value in parts[name].items() if key not in of_methods}
-        kept = ((each, dumps(_without(schema, alone), sort_keys=True)) for each, schema in parts.items())
-        inside = ((self.bundle.origins[each].removeprefix(at), text) for each, text in kept)
+        remaining = ((each, dumps(_without(schema, alone), sort_keys=True)) for each, schema in parts.items())
+        inside = ((self.bundle.origins[each].removeprefix(at), text) for each, text in remaining)
         return "\n".join(f"{place} {with_names(text, name_in)}" for place, text in sorted(inside))
 
     def frame_text(self, name: str, names: Mapping[str, str], alone: AbstractSet[str]) -> str:
         """The text of a definition that frames messages; `names` and `alone` as in `whole_text`."""
-        kept = _without(loads(self.texts[name]), alone)
-        return with_names(dumps(kept, sort_keys=True), lambda was: names.get(was, was))
+        tree = _without(loads(self.texts[name]), alone)
+        return with_names(dumps(tree, sort_keys=True), lambda was: names.get(was, was))
 
     def contents(self, name: str) -> list[str]:
-        """What a definition and all inside of it say of the content of texts, which no validator asserts: as texts, in order."""
-        found: list[str] = []
+        """What a definition and all definitions inside it say about the content of strings, which no validator asserts: as sorted texts."""
+        keywords: list[str] = []
         pending: list[Any] = [loads(self.texts[each]) for each in self._parts[self.bundle.origins[name]]]
         while pending:
             node = pending.pop()
             if is_object(node):
-                found += [dumps([key, node[key]], sort_keys=True) for key in _OF_CONTENT if key in node]
+                keywords += [dumps([key, node[key]], sort_keys=True) for key in _OF_CONTENT if key in node]
                 pending.extend(inner for key, inner in node.items() if key not in _OF_CONTENT)
             elif is_array(node):
                 pending.extend(node)
-        return sorted(found)
+        return sorted(keywords)
 
-    def statements(self, name: str, compared: AbstractSet[str]) -> Mapping[tuple[str, str], Statements]:
-        """What a declared definition and each definition inside of it say of defaults, leniency, unknown values and the like, where no
-        comparison reads it: by the name and place of that definition, the place in it, the keyword and its value. `compared` are those that
-        were compared part by part.
+    def statements(self, name: str, compared_names: AbstractSet[str]) -> Mapping[tuple[str, str], Statements]:
+        """What a declared definition and each definition inside it say by keywords such as `default`, where no comparison reads them.
+
+        By the name and relative place of the inner definition: the place in it, the keyword and its value. `compared_names` are the
+        definitions that were compared part by part.
         """
         at = self.bundle.origins[name]
         is_copied = (
-            name not in compared and branches_of(self.bundle.definitions[name]) is not None
+            name not in compared_names and branches_of(self.bundle.definitions[name]) is not None
         )  # into a union around it
-        found: dict[tuple[str, str], Statements] = {}
+        result: dict[tuple[str, str], Statements] = {}
+        records = {self.bundle.origins[each] for each in self._parts[at] if self._is_record(each)}
         for each in self._parts[at]:
             origin = self.bundle.origins[each]
+            if origin in records and not self._is_record(each):
+                continue  # params by position say what those by name do
             is_branch = is_copied and _OF_BRANCHES.fullmatch(origin.removeprefix(at)) is not None
-            is_read = is_branch or each in compared or origin in self._declared_places
-            found[each, origin.removeprefix(at)] = frozenset(
+            is_read = is_branch or each in compared_names or origin in self._declared_places
+            result[each, origin.removeprefix(at)] = frozenset(
                 (plain_pointer(*keys), keyword, key_of(node[keyword]))
                 for keys, node in inside(self.stable_schemas[each])
                 for keyword in _STATEMENTS & node.keys()
                 if not (is_read and origin + plain_pointer(*keys) in self._read_places[keyword])
             )
-        return found
+        return result
+
+    def _is_record(self, name: str) -> bool:
+        return isinstance(self.definitions.get(name), ir.Record)
 
     @cached_property
     def _read_places(self) -> Mapping[str, AbstractSet[str]]:
-        """The places at which what each keyword says is in the meaning of a definition."""
+        """The places at which the IR of a definition represents each keyword."""
         origins, methods = self.bundle.origins, self.protocol.methods
         unions = [each for each in self.definitions.values() if isinstance(each, ir.TaggedUnion)]
         enums = [each for each in self.definitions.values() if isinstance(each, ir.Enum)]
@@ -380,17 +412,17 @@ class SchemaRevision:
 
     @cached_property
     def references(self) -> Mapping[str, frozenset[str]]:
-        """The definitions that each definition refers to, as the source has it and as the bundle has it."""
-        written = self.bundle.definitions
+        """The definitions that each definition refers to, in the source and in the bundle."""
+        definitions = self.bundle.definitions
         return {
-            name: (self.bundle.references.get(name, frozenset()).union(references(schema)) & written.keys())
+            name: (self.bundle.references.get(name, frozenset()).union(references(schema)) & definitions.keys())
             - (_behind_what_judges_nothing(schema) if _MAY_JUDGE_NOTHING.search(self.texts.get(name, "")) else set())
-            for name, schema in written.items()
+            for name, schema in definitions.items()
         }
 
     @cached_property
     def answers(self) -> dict[str, Any]:
-        """What the prover has decided about this revision as the old one, by the question, with the steps that it took."""
+        """The prover's cached answers for this revision as the old one, by question, with the steps that each took."""
         return {}
 
     @cached_property
@@ -398,7 +430,7 @@ class SchemaRevision:
         return {}
 
     def digest(self, name: str) -> bytes:
-        """What a definition says with all that it refers to, as a hash."""
+        """The hash of a definition with everything that it refers to."""
         if name not in self._digests:
             names = sorted({name, *self._referred({"$ref": reference_to(name)})})
             self._digests[name] = hashlib.sha256(
@@ -411,7 +443,7 @@ class SchemaRevision:
         return {name: hashlib.sha256(f"{name} {text}".encode()).hexdigest() for name, text in self.texts.items()}
 
     def _referred(self, node: Any) -> set[str]:
-        """The definitions that a part of the bundle leads to."""
+        """The definitions that are reachable from a part of the bundle."""
         definitions = self.bundle.definitions
 
         def lead_on(part: Any) -> Iterator[str]:
@@ -421,13 +453,13 @@ class SchemaRevision:
 
     @cached_property
     def gates_unknown(self) -> bool:
-        """Whether peers advertise capabilities, and the schema never says what one gates, as published files of ACP."""
+        """Whether peers advertise capabilities but the schema never says what one gates, as in the published files of ACP."""
         return any(method.name == "initialize" for method in self.protocol.methods) and not any(
             not _GATING.isdisjoint(node) for schema in self.bundle.definitions.values() for _, node in inside(schema)
         )
 
     def may_gate(self, capability: str | None) -> bool:
-        """Whether a capability that another revision names may gate the same here, too: it is advertised, and gates are not known."""
+        """Whether a capability named by another revision may gate the same element here: it is advertised here, and gates are unknown."""
         return capability is not None and self.gates_unknown and self.advertises(capability)
 
     def advertises(self, capability: str) -> bool:
@@ -452,7 +484,7 @@ class SchemaRevision:
 
 
 def fields_on(pointer: str) -> str:
-    """The fields and items on a pointer below a definition, for people."""
+    """The fields and items on a pointer below a definition, as shown to readers."""
     text, parts = "", pointer_parts(pointer)
     for before, name in pairwise(("", *parts)):
         if before == "properties":
@@ -466,7 +498,7 @@ _READ_TOGETHER: Final[Mapping[str, tuple[str, ...]]] = {
     "if": ("then", "else"),
     "contains": ("minContains", "maxContains"),
 }
-"""Keywords that say nothing without the one that they stand beside, by that one."""
+"""Keywords that mean nothing without a neighbouring keyword, by that keyword."""
 
 _STATEMENTS: Final = frozenset(
     {
@@ -474,10 +506,10 @@ _STATEMENTS: Final = frozenset(
         *("x-deserialize-default-on-error", "x-deserialize-default-on-null", "x-deserialize-skip-invalid-items"),
     }
 )
-"""Keywords that say what a value means, or what receivers make of it, and that no validator asserts."""
+"""Keywords that say what a value means or how receivers treat it, and that no validator asserts."""
 
 _GATING: Final = frozenset({"x-capability", "x-required-with", "x-gates"})
-"""Keywords of a schema that says what its capabilities gate."""
+"""Keywords of schemas that say what their capabilities gate."""
 
 _MAY_JUDGE_NOTHING: Final = re.compile('"(?:contentSchema|if)"')
 
@@ -485,13 +517,13 @@ _OF_CONTENT: Final = ("contentMediaType", "contentSchema")
 
 
 def _behind_what_judges_nothing(schema: Schema) -> set[str]:
-    """The definitions that a schema refers to only where no value is judged by it."""
-    found = {name for _, node in inside(schema) for part in unjudged(node) for name in references(part)}
-    return found and found - set(references(_judging(schema)))
+    """The definitions that a schema refers to only from subschemas that validate no value."""
+    names = {name for _, node in inside(schema) for part in unjudged(node) for name in references(part)}
+    return names and names - set(references(_judging(schema)))
 
 
 def _judging(schema: Any) -> Any:
-    """A schema without what is in it and judges nothing."""
+    """A schema without the subschemas that validate no value."""
     if is_array(schema):
         return [_judging(item) for item in schema]
     if not is_object(schema):
@@ -500,36 +532,55 @@ def _judging(schema: Any) -> Any:
     return {key: _judging(value) for key, value in schema.items() if id(value) not in left_out}
 
 
+def _without_annotations(schema: Any, holds: str = "schema") -> Any:
+    """A schema without what no validator asserts, so that definitions that accept the same become equal.
+
+    `holds` is how the node holds schemas, as in `HOLDS`.
+    """
+    if is_array(schema):
+        return [_without_annotations(each) for each in schema] if holds != "map" else schema
+    if not is_object(schema):
+        return schema
+    if holds == "map":
+        return {name: _without_annotations(each) for name, each in schema.items()}
+    keywords = (key for key in schema if may_hold_schemas(key) or key in _KEPT)
+    return {key: _without_annotations(schema[key], HOLDS[key]) if key in HOLDS else schema[key] for key in keywords}
+
+
+_KEPT: Final = frozenset({*DEFINITIONS, "$id", "$schema", "format", "x-integer"})
+"""The keywords that the prover reads among those that hold definitions, annotate, or are extensions of this project."""
+
+
 def references_in(text: str) -> set[str]:
     """The definitions that the text of a schema refers to."""
-    return {target(loads(found)) for found in _REFERENCE.findall(text)}
+    return {target(loads(reference)) for reference in _REFERENCE.findall(text)}
 
 
 def with_names(text: str, name_of: Callable[[str], str]) -> str:
-    """The text of a schema with other names of definitions in place of its references."""
-    return _REFERENCE.sub(lambda found: f'"$ref": {dumps(name_of(target(loads(found[1]))))}', text)
+    """The text of a schema with other definition names in its references."""
+    return _REFERENCE.sub(lambda match: f'"$ref": {dumps(name_of(target(loads(match[1]))))}', text)
 
 
 def _stable(node: Any) -> Any:
-    """A tree without what is marked `x-unstable`, and without the demand that such a member be there."""
+    """A tree without what is marked `x-unstable`; unstable properties are no longer required either."""
     if is_array(node):
         return [_stable(item) for item in node if not _is_unstable(item)]
     if not is_object(node):
         return node
-    kept = {key: _stable(value) for key, value in node.items() if not _is_unstable(value)}
+    result = {key: _stable(value) for key, value in node.items() if not _is_unstable(value)}
     properties = node.get("properties")
     if is_object(properties) and is_array(node.get("required")):
-        kept["required"] = [name for name in node["required"] if not _is_unstable(properties.get(name))]
-    return kept
+        result["required"] = [name for name in node["required"] if not _is_unstable(properties.get(name))]
+    return result
 
 
 def _without(node: Any, alone: AbstractSet[str]) -> Any:
-    """A tree without the items of lists that refer to these definitions alone."""
+    """A tree without the list items that refer to these definitions and to no others."""
     if is_array(node):
-        kept = (
-            item for item in node if not is_object(item) or not (found := set(references(item))) or not found <= alone
+        remaining = (
+            item for item in node if not is_object(item) or not (names := set(references(item))) or not names <= alone
         )
-        return [_without(item, alone) for item in kept]
+        return [_without(item, alone) for item in remaining]
     return {key: _without(value, alone) for key, value in node.items()} if is_object(node) else node
 
 
@@ -538,27 +589,27 @@ def _is_unstable(node: Any) -> bool:
 
 
 def rewritten_definitions(old: SchemaRevision, new: SchemaRevision, apart: Collection[str] = ()) -> frozenset[str]:
-    """The names of definitions that are written differently in the two revisions, or lead to such ones; those `apart` do not count."""
+    """The names of definitions whose text differs between the revisions, or that lead to such definitions; those `apart` do not count."""
     names = {*old.texts, *new.texts}.difference(apart)
-    found = {name for name in names if old.texts.get(name) != new.texts.get(name)}
-    if not found:
+    changed_names = {name for name in names if old.texts.get(name) != new.texts.get(name)}
+    if not changed_names:
         return frozenset()
     referrers: dict[str, set[str]] = {}
     for side in (old, new):
         for name, text in side.texts.items():
             for reference in references_in(text):
                 referrers.setdefault(reference, set()).add(name)
-    return frozenset(reachable(found, lambda name: referrers.get(name, set()).difference(apart)))
+    return frozenset(reachable(changed_names, lambda name: referrers.get(name, set()).difference(apart)))
 
 
 _OF_METHODS: Final = ("x-method", "x-side", "x-null", "x-was")
-"""What a definition says of its method and of earlier names: reported as such."""
+"""Keywords about the method and the former names of a definition: reported separately."""
 
 _VALUES: Final = ("const", "enum", "default")
 
 
 def without_prose(node: Any) -> Any:
-    """A tree without words. Members that have their name from a schema, and values, stay as they are."""
+    """A tree without prose. Properties named like a prose keyword stay, and values are unchanged."""
     if is_object(node):
         return {
             key: value if key in _VALUES else without_prose(value)
@@ -569,7 +620,7 @@ def without_prose(node: Any) -> Any:
 
 
 def _without_docs(value: Any) -> Any:
-    """A value of the IR whose records describe nothing."""
+    """A value of the IR without the documentation of its records."""
     if is_dataclass(value) and not isinstance(value, type):
         inner = {each.name: getattr(value, each.name) for each in fields(value)}
         return replace(value, **{name: "" if name == "doc" else _without_docs(part) for name, part in inner.items()})

@@ -1,7 +1,7 @@
-"""Repairs of a report: its findings with the edits that end them, or the reason why there are none.
+"""Repairs of a report: its findings with edits that remove them, or the reason why there are none.
 
-Each proposal is judged by the whole comparison, made again with the edited files: first each alone, then all at once. The number of
-comparisons is limited, so the outcome is the same on each machine.
+Each proposal is checked by a complete comparison with the edited files: first each alone, then all together. The number of comparisons
+is limited, so the result is the same on every machine.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ if TYPE_CHECKING:
     from acpgen.compat.sources import Input
 
 BUDGET: Final = 200
-"""As many comparisons are made for the repairs of one report of small schemas."""
+"""The maximum number of comparisons for the repairs of one report, for small schemas."""
 SCALE: Final = 30_000
-"""For large ones: definitions of both sides times comparisons."""
+"""The limit for large schemas: definitions of both sides times comparisons."""
 _SPARED: Final = 4
-"""As many comparisons are left for all repairs at once when each has been tried alone."""
+"""The number of comparisons reserved for all repairs together after each has been tried alone."""
 _BAD: Final = ("breaking", "undecided", "risky")
 
 
 @dataclass(frozen=True, slots=True)
 class RepairResult:
-    """A report with repairs, the new side, and the texts of its files that all repairs together change, by path."""
+    """A report with repairs, the new side, and the texts of the files that all repairs together change, by path."""
 
     report: Report
     new: Input = field(repr=False)
@@ -55,33 +55,33 @@ class RepairResult:
 
     @property
     def difference(self) -> str:
-        """What changes in the files, as a unified diff."""
-        found: list[str] = []
+        """The changes of the files as a unified diff."""
+        lines: list[str] = []
         for each in (each for each in self.new.documents.documents if each.path in self.texts):
             at, *texts = self.new.at(each.path), each.text, self.texts[each.path]
             before, after = (text.splitlines(keepends=True) for text in texts)
-            found += (
+            lines += (
                 line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
                 for line in difflib.unified_diff(before, after, at, at)
             )
-        return "".join(found)
+        return "".join(lines)
 
     def find_targets(self) -> Mapping[str, str]:
-        """The texts by the file that each belongs to: one of the working tree, as it was when it was read. Raises `Faults`."""
-        found: dict[str, str] = {}
+        """The texts by the file to write: a file of the working tree that is unchanged since it was read. Raises `Faults`."""
+        targets: dict[str, str] = {}
         faults: list[Fault] = []
-        known: Mapping[str, bytes] = dict(self.new.source.files) if self.new.source is not None else {}
+        source_files: Mapping[str, bytes] = dict(self.new.source.files) if self.new.source is not None else {}
         for path, text in self.texts.items():
             at = self.new.at(path)
-            why = _obstacle(Path(at), known.get(path))
+            why = _obstacle(Path(at), source_files.get(path))
             faults += [NOT_REPAIRABLE(at=at, reason=why)] if why else []
-            found[os.path.realpath(at)] = text
+            targets[os.path.realpath(at)] = text
         if faults:
             raise Faults(faults)
-        return found
+        return targets
 
     def tell(self, *, is_written: bool) -> Iterator[str]:
-        """What was repaired and what was not, in lines for people."""
+        """Yield lines for display on what was repaired and what was not."""
         for finding in self.report.findings:
             if finding.repair_sentence:
                 yield f"{finding.rule} {finding.declaration or finding.location}: {finding.repair_sentence}"
@@ -90,7 +90,7 @@ class RepairResult:
 
 
 def _obstacle(file: Path, content: bytes | None) -> str:
-    """Why a file cannot take the repairs; empty if it can."""
+    """The reason why a file cannot be edited; empty if it can."""
     try:
         now = read_bytes(file) if file.is_file() else None
     except (Faults, OSError, ValueError):
@@ -109,10 +109,10 @@ def repair(
     unstable: bool = False,
     budget: int | None = None,
 ) -> RepairResult:
-    """The report with a repair, or the reason why there is none, on each breaking or risky finding.
+    """Add a repair, or the reason why there is none, to each breaking or risky finding of a report.
 
-    `compare` makes the report of the old side and another new one. `budget` is how many comparisons may be made; without, as many as
-    suit the size of the schemas.
+    `compare` returns the report on the old side and another new one. `budget` is the maximum number of comparisons; by default it
+    depends on the size of the schemas.
     """
 
     @cache
@@ -124,22 +124,25 @@ def repair(
 
     sides = Sides(old, new)
     limit = max(20, min(BUDGET, SCALE // max(len(sides.before) + len(sides.after), 1))) if budget is None else budget
-    wanted = [each for each in report.findings if _needs_repair(each)]
-    offered = {id(each): [*Proposals(each, sides, meaning)] for each in wanted}
-    search = _Search(_Outcome(report), sides, wanted, offered, compare, limit)
+    repairable = [each for each in report.findings if _needs_repair(each)]
+    proposals = {id(each): [*Proposals(each, sides, meaning)] for each in repairable}
+    search = _Search(_Outcome(report), sides, repairable, proposals, compare, limit)
     search.run()
     findings = tuple(search.with_repair(each) if _needs_repair(each) else each for each in report.findings)
     edits = search.edits(search.accepted) or {}
     if search.outcome is None or not edits:
         return RepairResult(replace(report, findings=findings), new, {})
-    ended = sum(search.outcome.ends(each, search.before) for each in wanted)
-    fix = Fix(search.outcome.report.verdict, ended, len(wanted), _patches(edits, new))
+    ended = sum(search.outcome.ends(each, search.before) for each in repairable)
+    fix = Fix(search.outcome.report.verdict, ended, len(repairable), _patches(edits, new))
     return RepairResult(replace(report, findings=findings, fix=fix), new, texts(new, edits))
 
 
 @dataclass
 class _Search:
-    """The repairs of one report: the proposal that ends each finding, and those that hold together, with the report that they leave."""
+    """The search for the repairs of one report.
+
+    `chosen` are the proposals for each finding, `accepted` the compatible ones, `outcome` the report that these leave.
+    """
 
     before: _Outcome
     sides: Sides
@@ -155,7 +158,7 @@ class _Search:
     known: dict[object, _Outcome | str] = field(default_factory=dict[object, "_Outcome | str"])
 
     def run(self) -> None:
-        """Find a repair for each finding that needs one, as long as the budget lasts."""
+        """Search a repair for each finding that needs one, within the budget."""
         for effort in EFFORTS:
             for finding in self.wanted:
                 self._alone(finding, effort)
@@ -168,8 +171,10 @@ class _Search:
                 continue
             outcome = self._judge([proposal], self.limit - _SPARED)
             if not isinstance(outcome, str) and outcome.ends(finding, self.before):
-                left = [each for each in self.wanted if id(each) not in self.chosen and outcome.ends(each, self.before)]
-                least, outcome = self._reduce(proposal, left if effort == "revert all" else [finding], outcome)
+                ended = [
+                    each for each in self.wanted if id(each) not in self.chosen and outcome.ends(each, self.before)
+                ]
+                least, outcome = self._reduce(proposal, ended if effort == "revert all" else [finding], outcome)
                 for other in self.wanted:
                     if outcome.ends(other, self.before):
                         self.chosen.setdefault(id(other), least)
@@ -177,9 +182,9 @@ class _Search:
             self.failed[id(finding)].append(outcome if isinstance(outcome, str) else "the finding stays")
 
     def _reduce(self, proposal: Proposal, ended: list[Finding], outcome: _Outcome) -> tuple[Proposal, _Outcome]:
-        """A proposal without what these findings do not need, in halves down to single definitions, then down to single edits.
+        """Minimize a proposal: drop edits that the findings do not need, by halves, first by definition, then individually.
 
-        It takes no more of the budget than leaves as much for each other finding.
+        It leaves an equal share of the budget for each other finding.
         """
         others = sum(id(each) not in self.chosen and each not in ended for each in self.wanted)
         limit = self.spent + (self.limit - _SPARED - self.spent) // (others + 1)
@@ -189,12 +194,14 @@ class _Search:
             while size:
                 start = 0
                 while start < len(units) > size:
-                    gone = units[start : start + size]
-                    parts = self.sides.complete(each for each in proposal.parts if unit(each) not in gone)
+                    removed_units = units[start : start + size]
+                    parts = self.sides.complete(each for each in proposal.parts if unit(each) not in removed_units)
                     less = replace(proposal, parts=parts)
-                    left = self._judge([less], limit)
-                    if isinstance(left, _Outcome) and all(left.ends(each, self.before) for each in ended):
-                        proposal, outcome = less, left
+                    reduced_outcome = self._judge([less], limit)
+                    if isinstance(reduced_outcome, _Outcome) and all(
+                        reduced_outcome.ends(each, self.before) for each in ended
+                    ):
+                        proposal, outcome = less, reduced_outcome
                         del units[start : start + size]
                     else:
                         start += size
@@ -202,7 +209,7 @@ class _Search:
         return replace(proposal, description=proposal.description or describe(proposal.parts)), outcome
 
     def _together(self, group: list[Proposal]) -> None:
-        """Accept what of a group holds beside what is accepted; where something does harm, halves tell what."""
+        """Accept the proposals of a group that are compatible with the accepted ones; if the group fails, try its halves."""
         trial = [*self.accepted, *group]
         ended = [each for each in self.wanted if self.chosen.get(id(each)) in trial]
         outcome = self._judge(trial, self.limit) if group else ""
@@ -213,27 +220,27 @@ class _Search:
             self._together(group[len(group) // 2 :])
 
     def _judge(self, proposals: Sequence[Proposal], limit: int) -> _Outcome | str:
-        """The report on the edited files, if nothing there is worse; otherwise the reason why the edits do not hold."""
+        """The outcome on the edited files if nothing becomes worse; otherwise the reason why the edits are rejected."""
         edits = self.edits(proposals)
-        known: frozenset[Any] = frozenset[Any]().union(*(each.identity for each in proposals))
+        key: frozenset[Any] = frozenset[Any]().union(*(each.identity for each in proposals))
         if edits is None:
             return "it contradicts the repair of another finding"
-        if known not in self.known and self.spent < limit:
+        if key not in self.known and self.spent < limit:
             self.spent += 1
             try:
                 outcome = _Outcome(self.compare(with_texts(self.sides.new, texts(self.sides.new, edits))))
                 worse = next(outcome.harms(self.before), None)
-                self.known[known] = outcome if worse is None else _reason(worse)
+                self.known[key] = outcome if worse is None else _reason(worse)
             except Faults:  # about edits that nobody has seen
-                self.known[known] = "the restored part does not fit into the new schema"
-        return self.known.get(known, "the budget is spent")
+                self.known[key] = "the restored part does not fit into the new schema"
+        return self.known.get(key, "the budget is spent")
 
     def edits(self, proposals: Iterable[Proposal]) -> Edits | None:
         values = {each.path: each.value for each in self.sides.new.documents.documents}
         return combine([part for each in proposals for part in each.parts], values)
 
     def with_repair(self, finding: Finding) -> Finding:
-        """A finding with its repair, or the reason why it has none."""
+        """A finding with its repair, or with the reason why it has none."""
         proposal = self.chosen.get(id(finding))
         if proposal is None:
             return replace(finding, no_repair=self._why_not(finding))
@@ -244,16 +251,14 @@ class _Search:
     def _why_not(self, finding: Finding) -> str:
         if self.spent >= self.limit - _SPARED:
             return f"The budget of {self.limit} comparisons was spent before a repair was found."
-        failed = self.failed[id(finding)]
-        if not failed:
+        failures = self.failed[id(finding)]
+        if not failures:
             return "No repair is known for this rule: nothing in the new schema can be put back."
-        return (
-            f"{'1 edit was' if len(failed) == 1 else f'{len(failed)} edits were'} tried, and none works: {failed[-1]}."
-        )
+        return f"{'1 edit was' if len(failures) == 1 else f'{len(failures)} edits were'} tried, and none works: {failures[-1]}."
 
 
 def _why(finding: Finding) -> str:
-    """Why old and new peers cannot both be served while the change stands."""
+    """The reason why the change cannot serve both old and new peers."""
     senders = {sender for each in finding.reaches for sender in each.senders}
     if senders == {"old"}:
         return "Old peers may send it, so the new schema must accept it."
@@ -266,24 +271,24 @@ def _why(finding: Finding) -> str:
 
 
 def _needs_repair(finding: Finding) -> bool:
-    """Whether a finding is one that repairs are made for."""
-    counted = any(each.severity in _BAD and each.waived is None for each in finding.reaches)
-    return finding.severity in ("breaking", "risky") and finding.waived is None and counted
+    """Whether a finding needs a repair."""
+    has_bad_reach = any(each.severity in _BAD and each.waived is None for each in finding.reaches)
+    return finding.severity in ("breaking", "risky") and finding.waived is None and has_bad_reach
 
 
 def _keys(finding: Finding) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What a finding is about, and what causes it."""
+    """The identity of a finding and of its cause."""
     cause = ("cause", finding.rule, _plain(finding.old), _plain(finding.new))
     return (finding.rule, finding.declaration or finding.location), cause
 
 
 def _plain(position: SourcePosition | None) -> str:
-    """A place without indices, which edits move."""
+    """A place without indexes, because edits shift them."""
     return "" if position is None else re.sub(r"/\d+(?=/|$)", "/", str(position))
 
 
 class _Outcome:
-    """A report, with how many findings are about each thing and from each cause, by severity: a worse one counts for those below it."""
+    """A report with the number of findings for each identity and cause, by severity; a severity includes all worse ones."""
 
     def __init__(self, report: Report) -> None:
         self.report = report
@@ -292,20 +297,20 @@ class _Outcome:
         self.claims = Counter(claim for each in self.bad for claim in _claims(each))
 
     def ends(self, finding: Finding, before: _Outcome) -> bool:
-        """Whether a finding is there no more, nor another of its kind in its place, whatever that is called."""
+        """Whether a finding is gone, and no other of its identity or cause replaces it."""
         if finding.fingerprint in self.fingerprints:
             return False
         return all(self.claims[(*key, _BAD[-1])] < before.claims[(*key, _BAD[-1])] for key in _keys(finding))
 
     def harms(self, before: _Outcome) -> Iterator[Finding]:
-        """What is worse than before an edit, worst first.
+        """Yield findings that are worse than before an edit, worst first.
 
-        A finding that comes to light at another message is none that is new, if its cause stood there before.
+        A finding at another message is not new if its cause already existed.
         """
-        left = before.claims.copy()
+        remaining = before.claims.copy()
         for each in self.bad:
-            left.subtract(_claims(each))
-            if all(left[(*key, each.severity)] < 0 for key in _keys(each)):
+            remaining.subtract(_claims(each))
+            if all(remaining[(*key, each.severity)] < 0 for key in _keys(each)):
                 yield each
 
 
@@ -321,31 +326,31 @@ def _reason(worse: Finding) -> str:
 # --- texts -----------------------------------------------------------------------------------------------------------
 
 
-def with_texts(given: Input, changed: Mapping[str, str]) -> Input:
-    """The given with other texts for some of its files, by path. Raises `Faults`."""
-    documents = list(given.documents.documents)
+def with_texts(side_input: Input, new_texts: Mapping[str, str]) -> Input:
+    """An input with the texts of some files replaced, by path. Raises `Faults`."""
+    documents = list(side_input.documents.documents)
     for index, each in enumerate(documents):
-        if each.path in changed:
-            at = given.at(each.path)
-            value = parse_json(changed[each.path], at)
-            faults = list(check(value, at, given.documents.reference_values))
+        if each.path in new_texts:
+            at = side_input.at(each.path)
+            value = parse_json(new_texts[each.path], at)
+            faults = list(check(value, at, side_input.documents.reference_values))
             if faults:
                 raise Faults(faults)
-            documents[index] = Document(each.path, value, changed[each.path])
-    return replace(given, documents=replace(given.documents, documents=tuple(documents)))
+            documents[index] = Document(each.path, value, new_texts[each.path])
+    return replace(side_input, documents=replace(side_input.documents, documents=tuple(documents)))
 
 
-def texts(given: Input, edits: Edits) -> dict[str, str]:
+def texts(side_input: Input, edits: Edits) -> dict[str, str]:
     """The edited files, by path."""
-    before = {each.path: each.text for each in given.documents.documents}
+    before = {each.path: each.text for each in side_input.documents.documents}
     return {path: edited(before[path], each) for path, each in edits.items()}
 
 
-def _patches(edits: Edits, given: Input) -> tuple[FilePatch, ...]:
-    before, after = {each.path: each.text for each in given.documents.documents}, texts(given, edits)
-    found: list[FilePatch] = []
+def _patches(edits: Edits, side_input: Input) -> tuple[FilePatch, ...]:
+    before, after = {each.path: each.text for each in side_input.documents.documents}, texts(side_input, edits)
+    patches: list[FilePatch] = []
     for path in sorted(edits):
-        changed = lines_changed(before[path], after[path])
-        suggestions = tuple(Suggestion(first, last, "\n".join(lines)) for first, last, lines in changed)
-        found.append(FilePatch(given.at(path), tuple(patch(edits[path])), suggestions))
-    return tuple(found)
+        line_changes = lines_changed(before[path], after[path])
+        suggestions = tuple(Suggestion(first, last, "\n".join(lines)) for first, last, lines in line_changes)
+        patches.append(FilePatch(side_input.at(path), tuple(patch(edits[path])), suggestions))
+    return tuple(patches)

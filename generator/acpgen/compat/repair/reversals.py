@@ -1,4 +1,4 @@
-"""The edits of a new text that make it say what the old one says, in pieces as small as can be."""
+"""The smallest edits that restore the meaning of an old text in a new one."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from acpgen.input.text_edits import Keys
 
 Edits: TypeAlias = Mapping[str, tuple[Edit, ...]]
-"""Edits by the file that they are made in."""
+"""Edits by file."""
 
 _ORDERED: Final = ("prefixItems", "items", "params")
-"""Lists whose order counts: the last are the params of a method in an OpenRPC document."""
+"""Arrays whose order matters; the last are the params of a method in an OpenRPC document."""
 _SILENT: Final = frozenset({*PROSE, "x-docs-ignore", "x-migration", "x-name", "x-was", "$comment"})
-"""Keywords of which no message can notice anything."""
+"""Keywords that have no effect on messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +36,18 @@ class FilePlace:
         return FilePlace(self.path, (*self.keys, *keys))
 
     def holds(self, other: FilePlace | None) -> bool:
-        """Whether another place is this one or lies in it."""
+        """Whether another place is this one or below it."""
         return other is not None and self.path == other.path and self.keys == other.keys[: len(self.keys)]
 
     @property
     def holder(self) -> str | int:
-        """The key of the object or array that the place is a member of; empty for a file and its members."""
+        """The key of the object or array that contains the place; empty for a file and its members."""
         return self.keys[-2] if len(self.keys) > 1 else ""
 
 
 @dataclass(frozen=True)
 class Reversal:
-    """An edit of a new file. `old` is the place of what it brings back, `value` what it brings or takes away."""
+    """An edit of a new file. `old` is the place of the restored value, `value` the value restored or removed."""
 
     path: str
     edit: Edit
@@ -64,17 +64,17 @@ class Reversal:
 
 
 def addition(at: FilePlace, value: Any, old: FilePlace | None = None, after: str | None = None) -> Reversal:
-    """Something new at a place; a member stands behind the one with the key `after`."""
+    """An edit that adds a value; a member is inserted after the one with the key `after`."""
     return Reversal(at.path, Edit("add", at.keys, value, after), old, value)
 
 
 def removal(at: FilePlace, value: Any) -> Reversal:
-    """Nothing at a place any more."""
+    """An edit that removes the value at a place."""
     return Reversal(at.path, Edit("remove", at.keys), None, value)
 
 
 def combine(parts: Iterable[Reversal], values: Mapping[str, Any]) -> Edits | None:
-    """All edits at once, by file; `values` are the files. `None` if two of them contradict one another."""
+    """Combine edits, by file; `values` are the contents of the files. `None` if two edits conflict."""
     files: dict[str, dict[object, Edit]] = defaultdict(dict)
     for part in {part.identity: part for part in parts}.values():
         edits, edit = files[part.path], part.edit
@@ -89,28 +89,28 @@ def combine(parts: Iterable[Reversal], values: Mapping[str, Any]) -> Edits | Non
         edits[key] = edit
     result: dict[str, tuple[Edit, ...]] = {}
     for path, edits in files.items():
-        gone = [each for each in edits.values() if each.op == "remove"]
-        left = [each for each in edits.values() if each.op != "remove" or not any(map(each.inside, gone))]
-        if any(each.inside(other) for each in left for other in left if not _is_item(other)):
+        removals = [each for each in edits.values() if each.op == "remove"]
+        remaining = [each for each in edits.values() if each.op != "remove" or not any(map(each.inside, removals))]
+        if any(each.inside(other) for each in remaining for other in remaining if not _is_item(other)):
             return None
-        result[path] = tuple(_without_empty(left, values[path]))
+        result[path] = tuple(_without_empty(remaining, values[path]))
     return result
 
 
 def _is_item(edit: Edit) -> bool:
-    """Whether an edit adds an item, which contradicts no other."""
+    """Whether an edit adds an array item, which never conflicts."""
     return edit.op == "add" and isinstance(edit.at[-1], int)
 
 
 def _without_empty(edits: list[Edit], value: Any) -> list[Edit]:
-    """The edits with `required` gone where all of its items go: draft-04 has no empty one."""
+    """The edits, with `required` removed if all its items are: draft-04 does not allow an empty array."""
     items = [edit for edit in edits if edit.at[-2:-1] == ("required",) and isinstance(edit.at[-1], int)]
     for at in dict.fromkeys(edit.at[:-1] for edit in items):
-        held: Any = value
+        array: Any = value
         for key in at:
-            held = held[key]
+            array = array[key]
         these = [edit for edit in items if edit.at[:-1] == at]
-        if len(these) == len(held) and all(edit.op == "remove" for edit in these):
+        if len(these) == len(array) and all(edit.op == "remove" for edit in these):
             edits = [*(edit for edit in edits if edit not in these), Edit("remove", at)]
     return edits
 
@@ -121,7 +121,7 @@ def equal(one: Any, other: Any) -> bool:
 
 
 def between(old: Any, new: Any, was: FilePlace, at: FilePlace, *, schema: bool = True) -> Iterator[Reversal]:
-    """The edits that make the new value, which stands `at` a place, say what the old one does. `schema`: the value is a schema."""
+    """Yield the edits that give the new value, at the place `at`, the meaning of the old one. `schema`: the value is a schema."""
     if equal(old, new):
         return
     if is_object(old) and is_object(new):
@@ -151,7 +151,7 @@ def _members(
 
 
 def _items(old: list[Any], new: list[Any], was: FilePlace, at: FilePlace) -> Iterator[Reversal]:
-    """Items that belong together, those that are gone, and those that have come."""
+    """Yield the edits of matching, removed and added items."""
     partner = _partners(old, new)
     is_moved = len(old) != len(new) or list(partner.values()) != sorted(partner.values())
     if is_moved and at.keys and at.keys[-1] in _ORDERED:
@@ -164,20 +164,20 @@ def _items(old: list[Any], new: list[Any], was: FilePlace, at: FilePlace) -> Ite
             yield from between(value, new[partner[index]], was.below(index), at.below(partner[index]))
         else:
             yield addition(at.below(following), value, was.below(index))
-    taken = set(partner.values())
-    yield from (removal(at.below(index), value) for index, value in enumerate(new) if index not in taken)
+    partner_indexes = set(partner.values())
+    yield from (removal(at.below(index), value) for index, value in enumerate(new) if index not in partner_indexes)
 
 
 def _partners(old: list[Any], new: list[Any]) -> dict[int, int]:
-    """For items of the old list those of the new one that they became: equal, or alike in what tells branches apart."""
-    found: dict[int, int] = {}
+    """The index of the new item for each matching old item: equal, or with the same identifying mark."""
+    partners: dict[int, int] = {}
     for mark in (_text, _mark):
-        known = [mark(item) for item in new]
+        new_marks = [mark(item) for item in new]
         for index, item in enumerate(old):
-            if index not in found and (wanted := mark(item)) is not None:
-                free = [i for i, other in enumerate(known) if other == wanted and i not in found.values()]
-                found |= {index: free[0]} if free else {}
-    return found
+            if index not in partners and (old_mark := mark(item)) is not None:
+                free = [i for i, other in enumerate(new_marks) if other == old_mark and i not in partners.values()]
+                partners |= {index: free[0]} if free else {}
+    return partners
 
 
 def _text(item: Any) -> str | None:
@@ -185,15 +185,15 @@ def _text(item: Any) -> str | None:
 
 
 def _mark(item: Any) -> str | None:
-    """What a branch is known by: its constants, what it refers to, its title; a method or a param by its name."""
-    known = item if is_object(item) else {}
-    name = known.get("name") if isinstance(known.get("name"), str) else None
-    marks = (constants(item), known.get("$ref"), name, known.get("title"), known.get("type"))
+    """The identifying mark of a branch: its constants, reference or title; for a method or param, its name."""
+    members = item if is_object(item) else {}
+    name = members.get("name") if isinstance(members.get("name"), str) else None
+    marks = (constants(item), members.get("$ref"), name, members.get("title"), members.get("type"))
     return next((dumps(mark, sort_keys=True) for mark in marks if mark not in (None, {})), None)
 
 
 def constants(branch: Any) -> dict[str, Any]:
-    """The constants of a branch, by the property that has each; its own has no name."""
+    """The constants of a branch by property; the branch's own constant has the empty name."""
     members: Any = branch.get("properties") if is_object(branch) else None
-    found = {"": branch, **(members if is_object(members) else {})}
-    return {name: inner["const"] for name, inner in found.items() if is_object(inner) and "const" in inner}
+    schemas = {"": branch, **(members if is_object(members) else {})}
+    return {name: inner["const"] for name, inner in schemas.items() if is_object(inner) and "const" in inner}

@@ -17,4 +17,4 @@ MODULES: Final = (
     "version_negotiation",
     "registries",
 )
-"""Every module of cases, in the order in which they run: what may upset a program comes last."""
+"""Every module of cases, in the order in which they run: what may disturb a program comes last."""

@@ -1,4 +1,4 @@
-"""Extensibility: what begins with an underscore, and what a peer of a later version may send."""
+"""Extensibility: names that begin with an underscore, and what a peer of a later version may send."""
 
 from __future__ import annotations
 
@@ -15,4 +15,4 @@ def unknown_request(trial: Trial) -> None:
 @case("extensibility/unknown-notification", "should", sides=BOTH)
 def unknown_notification(trial: Trial) -> None:
     """A notification of an extension that nobody knows. Expected: nothing, and the next request is answered."""
-    trial.tell("_acpgen.dev/happened", {"probe": True}, "a notification of an unknown extension")
+    trial.notify("_acpgen.dev/happened", {"probe": True}, "a notification of an unknown extension")

@@ -1,8 +1,8 @@
-"""Initialization: which version is agreed on, and what happens where the two sides know different ones."""
+"""Initialization: the negotiated version, and what happens if the two sides know different ones."""
 
 from __future__ import annotations
 
-from acpgen.probe.case_context import KNOWN, Greeting, Trial
+from acpgen.probe.case_context import KNOWN, Handshake, SkipCase, Trial
 from acpgen.probe.clauses import Strength
 from acpgen.probe.registry import case
 
@@ -10,48 +10,54 @@ from acpgen.probe.registry import case
 @case("initialization/answer", "must", "program", (1,))
 def answer(trial: Trial) -> None:
     """`initialize` with a version that exists. Expected: an answer with a version and capabilities, for one of the versions at least."""
-    greetings = [trial.greet(version) for version in KNOWN]
-    if any(one.answer is not None and "result" in one.answer.value for one in greetings):
+    handshakes = [trial.initialize(version) for version in KNOWN]
+    if any(one.answer is not None and "result" in one.answer.value for one in handshakes):
         return
-    first = greetings[0]
-    trial.greeting = first
+    first = handshakes[0]
+    trial.handshake = first
     if first.answer is not None:
-        trial.blame(first.answer, f"`initialize` was refused: {first.answer.reason}")
+        trial.fail_answer(first.answer, f"`initialize` was refused: {first.answer.reason}")
     elif first.connection.rows and any(row.sender == first.connection.other for row in first.connection.rows):
         trial.fail("`initialize` was not answered, though the program sends output", first.index, first.index + 5)
     else:
-        raise trial.skip(first.connection.silence)
+        raise SkipCase(first.connection.silence)
 
 
 @case("initialization/supported-version", "version", "program", (1,))
 def supported_version(trial: Trial) -> None:
     """`initialize` with the versions 1 and 2. Expected: each version that the agent turns out to speak is agreed on when asked for."""
-    greetings = {version: trial.greet(version) for version in KNOWN}
-    spoken = {one.version for one in greetings.values()}
+    handshakes = {version: trial.initialize(version) for version in KNOWN}
+    spoken = {one.version for one in handshakes.values()}
     if not spoken & {*KNOWN}:
-        raise trial.skip(none_spoken(trial))
-    for wanted, found in greetings.items():
-        if wanted in spoken and isinstance(found.version, int) and found.version != wanted:
-            tell(trial, found, f"version {wanted} was requested and is supported, but the answer is {found.version}")
+        raise SkipCase(none_spoken(trial))
+    for requested, outcome in handshakes.items():
+        if requested in spoken and isinstance(outcome.version, int) and outcome.version != requested:
+            fail_handshake(
+                trial,
+                outcome,
+                f"version {requested} was requested and is supported, but the answer is {outcome.version}",
+            )
 
 
-def unspoken(found: Greeting, version: int) -> str:
+def unspoken(outcome: Handshake, version: int) -> str:
     """Why a version is not spoken."""
-    if found.answer is None:
-        return found.connection.silence
-    if "result" not in found.answer.value:
-        return f"`initialize` was refused: {found.answer.reason}"
+    if outcome.answer is None:
+        return outcome.connection.silence
+    if "result" not in outcome.answer.value:
+        return f"`initialize` was refused: {outcome.answer.reason}"
     return f"the agent does not support version {version}"
 
 
 def none_spoken(trial: Trial) -> str:
-    """Why no version is."""
-    found = [trial.greet(version) for version in KNOWN]
-    return found[0].connection.silence if all(each.answer is None for each in found) else "no version was negotiated"
+    """Why no version is spoken."""
+    outcomes = [trial.initialize(version) for version in KNOWN]
+    return (
+        outcomes[0].connection.silence if all(each.answer is None for each in outcomes) else "no version was negotiated"
+    )
 
 
-def tell(trial: Trial, found: Greeting, message: str, level: Strength | None = None) -> None:
-    """Report a breach that the answer to `initialize` shows."""
-    trial.greeting = found
-    assert found.answer is not None
-    trial.blame(found.answer, message, level=level)
+def fail_handshake(trial: Trial, outcome: Handshake, message: str, level: Strength | None = None) -> None:
+    """Report a violation that the answer to `initialize` shows."""
+    trial.handshake = outcome
+    assert outcome.answer is not None
+    trial.fail_answer(outcome.answer, message, level=level)

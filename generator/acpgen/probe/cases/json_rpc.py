@@ -1,34 +1,38 @@
-"""JSON-RPC 2.0: every request is answered under its id, errors have the codes of their kind, and notifications get no answer."""
+"""JSON-RPC 2.0: each request is answered under its id, errors have the specified codes, and notifications get no answer."""
 
 from __future__ import annotations
 
 from decimal import Decimal
 from typing import Any, Final
 
-from acpgen.probe.case_context import AUTH_REQUIRED, Trial
+from acpgen.probe.case_context import AUTH_REQUIRED, SkipCase, Trial
 from acpgen.probe.connection import id_text
 from acpgen.probe.registry import BOTH, case
 
 _OWN_ORDER: Final = (-32602, -32600, AUTH_REQUIRED, -32001, -32002)
-"""Codes that a request with malformed params may have: an agent is free to look at other things first."""
+"""Codes that malformed params may get: an agent may check other things first."""
 
 
 @case("json-rpc/unknown-method", "not-found", sides=BOTH)
 def unknown_method(trial: Trial) -> None:
     """A request for a method that does not exist. Expected: the error -32601."""
     name = f"acpgen/{_word(trial)}"
-    found = trial.expect(name, {})
-    if found is not None and "error" not in found.value:
-        trial.blame(found, f"the method {name!r} does not exist, and is answered with a result")
-    elif found is not None and found.code != -32601:
-        trial.blame(found, f"the method {name!r} does not exist; the error is {found.reason}, not -32601")
+    response = trial.expect(name, {})
+    if response is not None and "error" not in response.value:
+        trial.fail_answer(response, f"the method {name!r} does not exist, and is answered with a result")
+    elif response is not None and response.code != -32601:
+        trial.fail_answer(response, f"the method {name!r} does not exist; the error is {response.reason}, not -32601")
 
 
 @case("json-rpc/unknown-notification", "no-reply", sides=BOTH)
 def unknown_notification(trial: Trial) -> None:
     """A notification that does not exist, and one whose params are malformed. Expected: no answer, and the next request is answered."""
-    known = "session/cancel" if trial.connection.own == "client" else "session/update"
-    calls: tuple[tuple[str, Any], ...] = ((f"acpgen/{_word(trial)}", {}), (known, {"sessionId": 5}), (known, []))
+    known_method = "session/cancel" if trial.connection.own == "client" else "session/update"
+    calls: tuple[tuple[str, Any], ...] = (
+        (f"acpgen/{_word(trial)}", {}),
+        (known_method, {"sessionId": 5}),
+        (known_method, []),
+    )
     for name, params in calls:
         _silent(trial, name, params)
 
@@ -58,7 +62,7 @@ def ids(trial: Trial) -> None:
         "x" * 300,
     ]
     values += [draw.randrange(-(2**53) + 1, 2**53), f"{draw.getrandbits(64):x}"]
-    trial.alive()
+    trial.is_alive()
     for value in values:
         _comes_back(trial, value)
 
@@ -94,7 +98,7 @@ def ids_outside(trial: Trial) -> None:
             }
             connection.tolerated |= {id_text(2**63 - 1), id_text(0), id_text(int(Decimal(repr(float(value)))))}
         index = connection.send({"jsonrpc": "2.0", "id": value, "method": "_acpgen.dev/id", "params": {}})
-        if not trial.goes_on(f"a request with the id {value!r}", index):
+        if not trial.require_alive(f"a request with the id {value!r}", index):
             return
 
 
@@ -141,14 +145,14 @@ def unknown_session(trial: Trial) -> None:
     trial.connection.tolerated.add(id_text(name))
     _silent(trial, "session/cancel", {"sessionId": name})
     prompt = {"sessionId": name, "prompt": [{"type": "text", "text": "Reply with the single word ok."}]}
-    found = trial.expect("session/prompt", prompt, seconds=trial.slow)
-    if found is not None and "error" not in found.value:
-        trial.blame(found, "a prompt for a session that does not exist is answered with a result")
+    response = trial.expect("session/prompt", prompt, seconds=trial.slow)
+    if response is not None and "error" not in response.value:
+        trial.fail_answer(response, "a prompt for a session that does not exist is answered with a result")
 
 
 def _silent(trial: Trial, method: str, params: Any) -> None:
-    if not trial.tell(method, params, clause="answered"):
-        raise trial.skip("the connection was lost")
+    if not trial.notify(method, params, clause="answered"):
+        raise SkipCase("the connection was lost")
 
 
 def _comes_back(trial: Trial, value: Any, place: str = "") -> None:
@@ -156,13 +160,13 @@ def _comes_back(trial: Trial, value: Any, place: str = "") -> None:
     if id_text(value) in connection.answers:
         return  # used before on this connection
     index = len(connection.rows)
-    before = {name: len(found) for name, found in connection.answers.items()}
-    connection.call(*trial.sign(), value)
+    before = {name: len(responses) for name, responses in connection.answers.items()}
+    connection.call(*trial.ping(), value)
     count = sum(before.values())
     connection.wait(lambda: sum(map(len, connection.answers.values())) > count, connection.clock.answer)
     if id_text(value) in connection.answers:
         return
-    others = [found[-1] for other, found in connection.answers.items() if len(found) > before.get(other, 0)]
+    others = [responses[-1] for other, responses in connection.answers.items() if len(responses) > before.get(other, 0)]
     what, text = f"a request with the id {id_text(value)[:60]}", id_text(value)
     if others:
         id_ = others[0].value.get("id")
@@ -170,29 +174,29 @@ def _comes_back(trial: Trial, value: Any, place: str = "") -> None:
         place = place or ("a negative number" if isinstance(value, int) and value < 0 else text)
         sentence = f"a request with the id {text} is answered under {id_text(id_)}"
         trial.fail(sentence, index, others[0].index, place=place)
-    elif trial.goes_on(what, index, "answered"):
-        trial.due(value, index, what, "answered")
+    elif trial.require_alive(what, index, "answered"):
+        trial.require_answer(value, index, what, "answered")
     else:
-        raise trial.skip("the connection was lost")
+        raise SkipCase("the connection was lost")
 
 
 def _refused(trial: Trial, method: str, params: Any, what: str) -> bool:
-    """Whether a request was answered; what is wrong with the answer is reported."""
+    """Whether a request was answered; a wrong answer is reported."""
     connection = trial.connection
     name = connection.call(method, params)
-    index, found = len(connection.rows) - 1, connection.answer(name)
-    if found is None:
+    index, response = len(connection.rows) - 1, connection.answer(name)
+    if response is None:
         is_request = params is None or isinstance(params, dict | list)
-        trial.due(name, index, method, may_be_refused=not is_request)
+        trial.require_answer(name, index, method, may_be_refused=not is_request)
         if connection.is_over:
-            raise trial.skip("the connection was lost")
+            raise SkipCase("the connection was lost")
         return False
     place = f"{method}: {what}"
-    if "error" not in found.value:
-        trial.blame(found, f"{method!r} is accepted although {what}", level="note", place=place)
-    elif found.code not in _OWN_ORDER:
-        sentence = f"{method!r}, in which {what}, fails with {found.reason} instead of -32602"
-        trial.blame(found, sentence, place=f"{method}: another code")
+    if "error" not in response.value:
+        trial.fail_answer(response, f"{method!r} is accepted although {what}", level="note", place=place)
+    elif response.code not in _OWN_ORDER:
+        sentence = f"{method!r}, in which {what}, fails with {response.reason} instead of -32602"
+        trial.fail_answer(response, sentence, place=f"{method}: another code")
     return True
 
 

@@ -1,4 +1,4 @@
-"""Prompts: with every kind of content that is offered, cancelled at several points, and with a client that serves, refuses or is slow."""
+"""Prompts: with each kind of content, cancelled at several points, and with a client that serves, refuses or is slow."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from acpgen.probe.case_context import Trial
+from acpgen.probe.case_context import SkipCase, Trial
 from acpgen.probe.cases.sessions import needs
-from acpgen.probe.connection import Heard, id_text
+from acpgen.probe.connection import ReceivedMessage, id_text
 from acpgen.probe.registry import case
 
 LATE: Final = 1.0
-"""Seconds in which the program is to be silent once a turn was cancelled."""
+"""Seconds of required silence after a cancelled turn."""
 
 WITHDRAWN: Final = -32800
-"""The code of a request that was cancelled."""
+"""The code of a cancelled request."""
 
 _STOPPED: Final = "its cancellation"
 
@@ -63,7 +63,7 @@ def embedded(trial: Trial) -> None:
 @case("prompt-turn/cancel-idle", "no-reply", "session")
 def cancel_idle(trial: Trial) -> None:
     """`session/cancel` while no turn runs. Expected: no answer, and the agent goes on."""
-    trial.tell("session/cancel", {"sessionId": trial.session()}, "a cancel outside a turn")
+    trial.notify("session/cancel", {"sessionId": trial.session()}, "a cancel outside a turn")
 
 
 @case("prompt-turn/cancel-at-once", "cancelled", "session")
@@ -74,7 +74,7 @@ def cancel_at_once(trial: Trial) -> None:
 
 @case("prompt-turn/cancel-after-update", "cancelled", "session")
 def cancel_after_update(trial: Trial) -> None:
-    """A prompt that is cancelled once the agent has said something about it. Expected: `cancelled`, and silence after it."""
+    """A prompt that is cancelled once the agent has sent something about it. Expected: `cancelled`, and silence after it."""
     session = trial.session()
     _cancelled(trial, partial(trial.updates, session))
 
@@ -86,7 +86,7 @@ def cancel_permission(trial: Trial) -> None:
     connection.delay = connection.clock.answer
     try:
         is_asked = partial(connection.called, "session/request_permission")
-        _cancelled(trial, is_asked, wish(trial), "the agent asked for no permission")
+        _cancelled(trial, is_asked, work_block(trial), "the agent asked for no permission")
     finally:
         connection.delay = 0.0
 
@@ -98,12 +98,12 @@ def cancel_request(trial: Trial) -> None:
     connection, session = trial.connection, trial.session()
     id_, index = prompt(trial, session, [_LONG])
     connection.notify("$/cancel_request", {"requestId": id_})
-    found = connection.answer(id_)
-    if found is None and not connection.is_over:
+    response = connection.answer(id_)
+    if response is None and not connection.is_over:
         _stop(trial, session)  # a peer is free not to know this notification
-        found = connection.answer(id_, trial.slow)
-    if found is None:
-        trial.due(id_, index, "session/prompt", "stopped-request", after=_STOPPED)
+        response = connection.answer(id_, trial.slow)
+    if response is None:
+        trial.require_answer(id_, index, "session/prompt", "stopped-request", after=_STOPPED)
 
 
 @case("session-setup/close-during-turn", "closed", "session")
@@ -115,23 +115,35 @@ def close_during_turn(trial: Trial) -> None:
     id_, index = prompt(trial, session, [_LONG])
     connection.wait(lambda: bool(trial.updates(session, index)), connection.clock.answer)
     close = connection.call("session/close", {"sessionId": session})
-    asked, closed = len(connection.rows) - 1, connection.sent
+    close_index, closed = len(connection.rows) - 1, connection.sent
     trial.client.cancelled.add(session)
-    connection.hurry()
+    connection.answer_delayed_now()
     closing = connection.answer(close, trial.slow)
     if closing is None:
-        trial.due(close, asked, "session/close", "closed")
+        trial.require_answer(close, close_index, "session/close", "closed")
     trial.memory["sessions"].remove(session)
-    found = connection.answer(id_, trial.slow)
-    if found is None:
-        trial.due(id_, index, "session/prompt", "closed")
+    response = connection.answer(id_, trial.slow)
+    if response is None:
+        trial.require_answer(id_, index, "session/prompt", "closed")
     elif trial.version == 2:
-        _accepted(trial, session, index, found)
-        if "error" in found.value and found.code != WITHDRAWN and not _inserted(trial, session, index, found.index):
-            sentence = f"a prompt that `session/close` cancelled fails with {found.code}, not {WITHDRAWN}"
-            trial.fail(sentence, index, asked, found.index, clause="forestalled", place="forestalled", sent=closed)
-    elif closing is not None and "result" in closing.value and found.index > closing.index:
-        trial.fail("the turn ended after `session/close` was answered", index, closing.index, found.index)
+        _accepted(trial, session, index, response)
+        if (
+            "error" in response.value
+            and response.code != WITHDRAWN
+            and not _inserted(trial, session, index, response.index)
+        ):
+            sentence = f"a prompt that `session/close` cancelled fails with {response.code}, not {WITHDRAWN}"
+            trial.fail(
+                sentence,
+                index,
+                close_index,
+                response.index,
+                clause="forestalled",
+                place="forestalled",
+                message_sent=closed,
+            )
+    elif closing is not None and "result" in closing.value and response.index > closing.index:
+        trial.fail("the turn ended after `session/close` was answered", index, closing.index, response.index)
 
 
 @case("client-methods/served", "ended", "session")
@@ -147,8 +159,8 @@ def not_advertised(trial: Trial) -> None:
     bare = trial.bare()
     with trial.elsewhere(bare):
         if bare.version != trial.version:
-            raise trial.skip(f"version {trial.version} is not negotiated with a client that advertises nothing")
-        _turn(trial, [wish(trial)])
+            raise SkipCase(f"version {trial.version} is not negotiated with a client that advertises nothing")
+        _turn(trial, [work_block(trial)])
 
 
 @case("client-methods/refused", "ended", "session")
@@ -166,114 +178,122 @@ def slow(trial: Trial) -> None:
 # --- turns -----------------------------------------------------------------------------------------------------------
 
 
-def wish(trial: Trial) -> dict[str, Any]:
-    """A block that asks for a file, a change and a command."""
+def work_block(trial: Trial) -> dict[str, Any]:
+    """A content block that asks for a file, a change and a command."""
     notes, result = trial.folder / "notes.txt", trial.folder / "result.txt"
     words = f"Read the file {notes}, write its first word to {result}, then run the command: echo ok"
     return {"type": "text", "text": words}
 
 
 def prompt(trial: Trial, session: str, blocks: list[Any]) -> tuple[int, int]:
-    """Say a prompt; its id, and its place in the transcript."""
+    """Send a prompt; its id, and its place in the transcript."""
     id_: int = trial.connection.call("session/prompt", {"sessionId": session, "prompt": blocks})
     return id_, len(trial.connection.rows) - 1
 
 
 def ready(trial: Trial) -> None:
-    """Raise `Unreachable` if a plain prompt is known to fail."""
+    """Raise `SkipCase` if a plain prompt is known to fail."""
     if "no prompts" in trial.memory:
-        raise trial.skip(trial.memory["no prompts"])
+        raise SkipCase(trial.memory["no prompts"])
     trial.session()
 
 
-def _turn(trial: Trial, blocks: list[Any]) -> Heard:
-    """A whole turn: the answer to its prompt, or in version 2 the news that it ended. Raises `Unreachable` where it fails."""
+def _turn(trial: Trial, blocks: list[Any]) -> ReceivedMessage:
+    """A whole turn: the answer to its prompt, or in version 2 the news that it ended. Raises `SkipCase` where it fails."""
     ready(trial)
     connection, session = trial.connection, trial.session()
     trial.client.cancelled.discard(session)
     id_, index = prompt(trial, session, blocks)
-    found = connection.answer(id_, trial.slow)
-    if found is not None and "error" in found.value:
-        _accepted(trial, session, index, found)
-        reason = trial.refused("session/prompt", found)
+    response = connection.answer(id_, trial.slow)
+    if response is not None and "error" in response.value:
+        _accepted(trial, session, index, response)
+        reason = trial.refused("session/prompt", response)
         trial.memory.setdefault("no prompts", reason)
-        raise trial.skip(reason)
-    if found is not None and trial.version == 2:
-        accepted, found = found, _idle(trial, session, index)
-        if found is not None and found.index < accepted.index and _has_run(trial, session, index, found.index):
+        raise SkipCase(reason)
+    if response is not None and trial.version == 2:
+        acceptance, response = response, _idle(trial, session, index)
+        if (
+            response is not None
+            and response.index < acceptance.index
+            and _has_run(trial, session, index, response.index)
+        ):
             sentence = "the prompt was answered only when its work had ended"
-            trial.fail(sentence, index, found.index, accepted.index, clause="accepted", place="answered late")
-        end: dict[str, Any] = {} if found is None else found.value["params"]["update"]
-        if found is not None and end.get("stopReason") is None:
-            trial.fail("the work of a prompt ended without a stop reason", index, found.index, clause="accepted")
-        if found is not None and end.get("stopReason") == "error":
-            reason = trial.failed("session/prompt", replace(found, value=end))
+            trial.fail(sentence, index, response.index, acceptance.index, clause="accepted", place="answered late")
+        end: dict[str, Any] = {} if response is None else response.value["params"]["update"]
+        if response is not None and end.get("stopReason") is None:
+            trial.fail("the work of a prompt ended without a stop reason", index, response.index, clause="accepted")
+        if response is not None and end.get("stopReason") == "error":
+            reason = trial.failed("session/prompt", replace(response, value=end))
             trial.memory.setdefault("no prompts", reason)
-            raise trial.skip(reason)
-    if found is None:
+            raise SkipCase(reason)
+    if response is None:
         if connection.is_over:
             trial.fail("the program ended during a turn", index, len(connection.rows) - 1)
-            raise trial.skip("the program ended")
+            raise SkipCase("the program ended")
         _stop(trial, session)
         reason = f"a turn did not end within {trial.slow:g} s"
         if connection.answer(id_) is None:
-            trial.due(id_, index, "session/prompt", "ended", after=_STOPPED)
+            trial.require_answer(id_, index, "session/prompt", "ended", after=_STOPPED)
         trial.memory.setdefault("no prompts", reason)
-        raise trial.skip(reason)
+        raise SkipCase(reason)
     trial.memory["prompted"] = session
-    return found
+    return response
 
 
-def _idle(trial: Trial, session: str, since: int) -> Heard | None:
-    """The news, after a place in the transcript, that nothing runs any more."""
+def _idle(trial: Trial, session: str, since: int) -> ReceivedMessage | None:
+    """The update, after an index of the transcript, that the session is idle."""
     trial.connection.wait(lambda: bool(ended_turns(trial, session, since)), trial.slow)
     return next(iter(ended_turns(trial, session, since)), None)
 
 
-def _inserted(trial: Trial, session: str, since: int, until: int) -> list[Heard]:
-    """The updates between two places of the transcript that report a message of the user. Nobody but the probe writes in its sessions."""
+def _inserted(trial: Trial, session: str, since: int, until: int) -> list[ReceivedMessage]:
+    """The updates between two indices of the transcript that report a message of the user. Only the probe writes in its sessions."""
     kinds = ("user_message", "user_message_chunk")
     return [one for one in trial.updates(session, since) if one.index < until and one.update("sessionUpdate") in kinds]
 
 
-def _accepted(trial: Trial, session: str, since: int, found: Heard) -> None:
-    """Hold it against an agent of version 2 if the only prompt fails though its message was reported."""
-    insertions = _inserted(trial, session, since, found.index) if trial.version == 2 and "error" in found.value else []
+def _accepted(trial: Trial, session: str, since: int, response: ReceivedMessage) -> None:
+    """Report an agent of version 2 that fails the prompt though it reported its message."""
+    insertions = (
+        _inserted(trial, session, since, response.index) if trial.version == 2 and "error" in response.value else []
+    )
     if insertions:
-        sentence = f"the message of the prompt was reported, and the prompt then failed with {found.reason}"
-        trial.fail(sentence, since, insertions[0].index, found.index, clause="inserted", place="inserted")
+        sentence = f"the message of the prompt was reported, and the prompt then failed with {response.reason}"
+        trial.fail(sentence, since, insertions[0].index, response.index, clause="inserted", place="inserted")
 
 
 def _has_run(trial: Trial, session: str, since: int, until: int) -> bool:
-    """Whether work of a session was reported as running between two places of the transcript."""
+    """Whether a session was reported as running between two indices of the transcript."""
     return any(one.index < until and _state(one) == "running" for one in trial.updates(session, since))
 
 
-def _state(heard: Heard) -> Any:
-    return heard.update("state") if heard.update("sessionUpdate") == "state_update" else None
+def _state(message: ReceivedMessage) -> Any:
+    return message.update("state") if message.update("sessionUpdate") == "state_update" else None
 
 
 def _kind(trial: Trial, block: Any) -> None:
-    """A prompt of text and another block. Where text alone goes through, this does too."""
+    """Prompt with text and another block. Where text alone is accepted, this must be too."""
     ready(trial)
     connection, session = trial.connection, trial.session()
     id_, index = prompt(trial, session, [_BRIEF, block])
-    found = connection.answer(id_, trial.slow)
-    if found is None:
+    response = connection.answer(id_, trial.slow)
+    if response is None:
         _stop(trial, session)
         if connection.answer(id_) is None:
-            trial.due(id_, index, "session/prompt", "ended", after=_STOPPED)
-        raise trial.skip(f"a turn did not end within {trial.slow:g} s")
-    if found.code == -32602:
-        trial.blame(found, f"a prompt with {block['type']!r} is refused: {found.reason}", place=block["type"])
-    elif "error" in found.value:
-        raise trial.skip(trial.refused("session/prompt", found))
+            trial.require_answer(id_, index, "session/prompt", "ended", after=_STOPPED)
+        raise SkipCase(f"a turn did not end within {trial.slow:g} s")
+    if response.code == -32602:
+        trial.fail_answer(
+            response, f"a prompt with {block['type']!r} is refused: {response.reason}", place=block["type"]
+        )
+    elif "error" in response.value:
+        raise SkipCase(trial.refused("session/prompt", response))
     elif trial.version == 2:
         _idle(trial, session, index)
 
 
 def _cancelled(trial: Trial, is_time: Callable[[int], object], block: Any = _LONG, otherwise: str = "") -> None:
-    """Start a turn, cancel it when it is time, and wait for its end. The monitor judges what the end says."""
+    """Start a turn, cancel it once `is_time` holds, and wait for its end. The monitor judges the end."""
     ready(trial)
     connection, session = trial.connection, trial.session()
     trial.client.cancelled.discard(session)
@@ -289,30 +309,30 @@ def _cancelled(trial: Trial, is_time: Callable[[int], object], block: Any = _LON
     was_time, had_ended = bool(is_time(index)), is_over()
     cancel = _stop(trial, session)
     if not is_over():
-        connection.call(*trial.sign())  # once this is answered, the cancellation was read
+        connection.call(*trial.ping())  # once this is answered, the cancellation was read
     if not connection.wait(is_over, trial.slow):
         if trial.version == 1:
-            trial.due(id_, index, "session/prompt", "cancelled", after=_STOPPED)
+            trial.require_answer(id_, index, "session/prompt", "cancelled", after=_STOPPED)
         elif connection.answers.get(id_text(id_)):
             trial.fail("a cancelled turn was never reported as idle", index, cancel, len(connection.rows) - 1)
-    trial.alive()
+    trial.is_alive()
     connection.wait(lambda: False, LATE)  # what comes late shows here
     if otherwise and not was_time:
-        raise trial.skip(otherwise)
+        raise SkipCase(otherwise)
     if had_ended:
-        raise trial.skip("the turn had ended before it could be cancelled")
+        raise SkipCase("the turn had ended before it could be cancelled")
 
 
-def ended_turns(trial: Trial, session: str, since: int) -> list[Heard]:
-    """The updates after a place in the transcript by which the work of a session in version 2 ended."""
+def ended_turns(trial: Trial, session: str, since: int) -> list[ReceivedMessage]:
+    """The updates after an index of the transcript that end the work of a session in version 2."""
     return [one for one in trial.updates(session, since) if _state(one) == "idle"]
 
 
 def _stop(trial: Trial, session: str) -> int:
-    """Cancel the turn of a session, as a client does: open questions of it are answered so."""
+    """Cancel the turn of a session as a client does: open permission requests are answered as cancelled."""
     index = trial.connection.notify("session/cancel", {"sessionId": session})
     trial.client.cancelled.add(session)  # only now: what had come before was answered as if nothing was
-    trial.connection.hurry()
+    trial.connection.answer_delayed_now()
     return index
 
 
@@ -321,9 +341,9 @@ def _helped(trial: Trial, manner: Any, delay: float) -> None:
     before = len(trial.client.asked)
     trial.client.manner, trial.connection.delay = manner, delay
     try:
-        _turn(trial, [wish(trial)])
+        _turn(trial, [work_block(trial)])
     finally:
         trial.client.manner, trial.connection.delay = "serves", 0.0
-        trial.connection.hurry()
+        trial.connection.answer_delayed_now()
     if len(trial.client.asked) == before:
-        raise trial.skip("the agent asked the client for nothing")
+        raise SkipCase("the agent asked the client for nothing")

@@ -1,4 +1,4 @@
-"""Refusals of version 2: what an agent cannot have is refused with -32602, and nobody waits for a permission that a cancel made moot."""
+"""Refusals of version 2: unsupported values get -32602, and a cancelled turn does not wait for a permission."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from functools import partial
 from typing import Any
 
 from acpgen.input.walk import is_object
-from acpgen.probe.case_context import AUTH_REQUIRED, Trial, listed
-from acpgen.probe.cases.prompts import ended_turns, prompt, ready, wish
+from acpgen.probe.case_context import AUTH_REQUIRED, SkipCase, Trial, listed
+from acpgen.probe.cases.prompts import ended_turns, prompt, ready, work_block
 from acpgen.probe.cases.sessions import ask, offered
 from acpgen.probe.registry import case
 
@@ -39,12 +39,12 @@ def unknown_option(trial: Trial) -> None:
     session, result = offered(trial)
     options = [one for one in listed(result.get("configOptions")) if is_object(one) and one.get("type") == "select"]
     if not options:
-        raise trial.skip("the session offers no configuration options")
-    known, word = options[0].get("configId"), f"acpgen-{trial.random.getrandbits(32):08x}"
+        raise SkipCase("the session offers no configuration options")
+    known_option, word = options[0].get("configId"), f"acpgen-{trial.random.getrandbits(32):08x}"
     for what, params in (
         ("an unknown option", {"configId": word, "type": "id", "value": word}),
-        ("a value that is not offered", {"configId": known, "type": "id", "value": word}),
-        ("an unknown form of value", {"configId": known, "type": "_acpgen_shape", "value": [word]}),
+        ("a value that is not offered", {"configId": known_option, "type": "id", "value": word}),
+        ("an unknown form of value", {"configId": known_option, "type": "_acpgen_shape", "value": [word]}),
     ):
         _refused(trial, "session/set_config_option", {"sessionId": session, **params}, what)
 
@@ -59,32 +59,32 @@ def cancel_unanswered(trial: Trial) -> None:
     trial.client.cancelled.discard(session)
     connection.delay = 10 * trial.slow
     try:
-        _, index = prompt(trial, session, [wish(trial)])
+        _, index = prompt(trial, session, [work_block(trial)])
         find_calls = partial(connection.called, "session/request_permission", index)
         connection.wait(lambda: bool(find_calls()) or bool(ended_turns(trial, session, index)), trial.slow)
         trial.client.cancelled.add(session)
         cancel = connection.notify("session/cancel", {"sessionId": session})
-        sent = connection.sent
+        message_sent = connection.sent
         is_over = connection.wait(lambda: bool(ended_turns(trial, session, index)), trial.slow)
         if not find_calls():
-            raise trial.skip("the agent asked for no permission")
+            raise SkipCase("the agent asked for no permission")
         if not is_over:
             trial.fail(
                 "a cancelled turn waits for the answer to its permission request",
                 find_calls()[0].index,
                 cancel,
-                sent=sent,
+                message_sent=message_sent,
             )
     finally:
         connection.delay = 0.0
-        connection.hurry()
-    trial.alive()
+        connection.answer_delayed_now()
+    trial.is_alive()
 
 
 def _refused(trial: Trial, method: str, params: Any, what: str) -> None:
-    found = ask(trial, method, params)
-    if found.code == AUTH_REQUIRED:
-        raise trial.skip(trial.refused(method, found))
-    if found.code != -32602:
-        how = f"fails with {found.reason}" if "error" in found.value else "is accepted"
-        trial.blame(found, f"{method!r} with {what} {how} instead of -32602", place=what)
+    response = ask(trial, method, params)
+    if response.code == AUTH_REQUIRED:
+        raise SkipCase(trial.refused(method, response))
+    if response.code != -32602:
+        how = f"fails with {response.reason}" if "error" in response.value else "is accepted"
+        trial.fail_answer(response, f"{method!r} with {what} {how} instead of -32602", place=what)

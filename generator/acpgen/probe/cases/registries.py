@@ -1,11 +1,11 @@
-"""What registries of agents demand in addition to the specification. These cases run only when they are asked for."""
+"""What registries of agents demand beyond the specification. These cases only run on request."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from acpgen.input.walk import is_array, is_object
-from acpgen.probe.case_context import AUTH_REQUIRED, Greeting, Trial
+from acpgen.probe.case_context import AUTH_REQUIRED, Handshake, SkipCase, Trial
 from acpgen.probe.cases.initialization import unspoken
 from acpgen.probe.registry import case
 
@@ -13,33 +13,33 @@ from acpgen.probe.registry import case
 @case("registry/login-methods", "listed-login", "program", (1,))
 def login_methods(trial: Trial) -> None:
     """`initialize` by a client that can open a terminal. Expected: an authentication method of the agent itself, or in a terminal."""
-    found = _greeted(trial)
-    assert found.answer is not None
-    methods = _methods(found)
+    outcome = _initialize(trial)
+    assert outcome.answer is not None
+    methods = _methods(outcome)
     if not any(kind in ("agent", "terminal") for kind in map(_kind, methods)):
         kinds = ", ".join(dict.fromkeys(repr(_kind(method)) for method in methods))
         sentence = (
             f"all authentication methods are of the type {kinds}" if methods else "there is no authentication method"
         )
-        trial.blame(found.answer, f"{sentence}; one must be of the type 'agent' or 'terminal'")
+        trial.fail_answer(outcome.answer, f"{sentence}; one must be of the type 'agent' or 'terminal'")
     ids = [method.get("id", method.get("methodId")) for method in methods]
     twice = [name for name in dict.fromkeys(map(str, ids)) if list(map(str, ids)).count(name) > 1]
     if twice:
-        trial.blame(found.answer, f"two authentication methods have the id {twice[0][:80]!r}", place="id")
+        trial.fail_answer(outcome.answer, f"two authentication methods have the id {twice[0][:80]!r}", place="id")
 
 
 @case("registry/name-and-version", "listed-name", "program", (1,))
 def name_and_version(trial: Trial) -> None:
     """`initialize`. Expected: an answer that names the program and its version, which bug reports need."""
-    found = _greeted(trial)
-    assert found.answer is not None
-    result = found.answer.result
+    outcome = _initialize(trial)
+    assert outcome.answer is not None
+    result = outcome.answer.result
     info = result.get("agentInfo", result.get("info")) if is_object(result) else None
     missing = [
         key for key in ("name", "version") if not (is_object(info) and isinstance(info.get(key), str) and info[key])
     ]
     if missing:
-        trial.blame(found.answer, f"the answer to `initialize` has no {' and no '.join(missing)} of the agent")
+        trial.fail_answer(outcome.answer, f"the answer to `initialize` has no {' and no '.join(missing)} of the agent")
 
 
 @case("registry/session-or-login", "login-or-session")
@@ -49,29 +49,29 @@ def session_or_login(trial: Trial) -> None:
     if answer is None or "result" in answer.value:
         return
     if answer.code != AUTH_REQUIRED:
-        trial.blame(answer, f"`session/new` was refused with {answer.reason}, which does not ask for a login")
-    elif trial.greeting is not None and not _methods(trial.greeting):
-        trial.blame(answer, "`session/new` asks for a login, and `initialize` offered no authentication method")
+        trial.fail_answer(answer, f"`session/new` was refused with {answer.reason}, which does not ask for a login")
+    elif trial.handshake is not None and not _methods(trial.handshake):
+        trial.fail_answer(answer, "`session/new` asks for a login, and `initialize` offered no authentication method")
 
 
-def _greeted(trial: Trial) -> Greeting:
-    """`initialize`, answered. Raises `Unreachable` where it is not."""
-    found = trial.greet("registry")
-    if found.answer is None or "result" not in found.answer.value:
-        raise trial.skip(unspoken(found, 1))
-    trial.greeting = found
-    return found
+def _initialize(trial: Trial) -> Handshake:
+    """`initialize`, answered. Raises `SkipCase` where it is not."""
+    outcome = trial.initialize("registry")
+    if outcome.answer is None or "result" not in outcome.answer.value:
+        raise SkipCase(unspoken(outcome, 1))
+    trial.handshake = outcome
+    return outcome
 
 
-def _methods(found: Greeting) -> list[dict[str, Any]]:
-    """The authentication methods that the answer to `initialize` offers."""
-    result = found.answer.result if found.answer is not None else None
+def _methods(outcome: Handshake) -> list[dict[str, Any]]:
+    """The authentication methods in the answer to `initialize`."""
+    result = outcome.answer.result if outcome.answer is not None else None
     methods = result.get("authMethods") if is_object(result) else None
     return [{**each} for each in methods if is_object(each)] if is_array(methods) else []
 
 
 def _kind(method: dict[str, Any]) -> str:
-    """The type of a method: named, marked by `_meta` as older agents do it, or the agent itself."""
+    """The type of an authentication method: its `type`, the mark of older agents in `_meta`, or `agent`."""
     meta = method.get("_meta")
-    marked = [kind for kind in ("terminal", "agent") if is_object(meta) and f"{kind}-auth" in meta]
-    return str(method.get("type") or next(iter(marked), "agent"))
+    marks = [kind for kind in ("terminal", "agent") if is_object(meta) and f"{kind}-auth" in meta]
+    return str(method.get("type") or next(iter(marks), "agent"))

@@ -1,11 +1,11 @@
-"""Sessions that are opened again: on the connection that made them, and by a program that was started anew."""
+"""Reopened sessions: on the same connection, and after a restart of the program."""
 
 from __future__ import annotations
 
 from acpgen.input.walk import is_object
-from acpgen.probe.case_context import Trial
+from acpgen.probe.case_context import SkipCase, Trial
 from acpgen.probe.cases.sessions import PATHS, ask, granted, needs
-from acpgen.probe.connection import Heard
+from acpgen.probe.connection import ReceivedMessage
 from acpgen.probe.registry import case
 
 
@@ -30,9 +30,9 @@ def fork(trial: Trial) -> None:
     """`session/fork` of a session of this probe. Expected: a session with an id of its own."""
     needs(trial, "session/fork")
     name = trial.session()
-    found = granted(trial, "session/fork", {**trial.new_params(), "sessionId": name})
-    if is_object(found.result) and found.result.get("sessionId") == name:
-        trial.blame(found, "a fork has the id of its source", clause="unique")
+    response = granted(trial, "session/fork", {**trial.new_params(), "sessionId": name})
+    if is_object(response.result) and response.result.get("sessionId") == name:
+        trial.fail_answer(response, "a fork has the id of its source", clause="unique")
 
 
 @case("session-setup/load-after-restart", "stored")
@@ -50,40 +50,42 @@ def resume_after_restart(trial: Trial) -> None:
 
 
 def _elsewhere(trial: Trial, method: str) -> None:
-    """Open a session by another run of the program, and give late messages time to show."""
+    """Open a session in another run of the program, and wait for late messages."""
     name = trial.memory.get("prompted")
     if name is None:
-        raise trial.skip(trial.memory.get("no prompts") or trial.memory.get("no session") or "no session was prompted")
+        raise SkipCase(trial.memory.get("no prompts") or trial.memory.get("no session") or "no session was prompted")
     with trial.elsewhere(trial.another()):
-        found = granted(trial, method, {**trial.new_params(), "sessionId": name})
+        response = granted(trial, method, {**trial.new_params(), "sessionId": name})
         if method == "session/load":
-            _whole(trial, name, found)
-        trial.alive()
+            _whole(trial, name, response)
+        trial.is_alive()
 
 
-def _whole(trial: Trial, name: str, found: Heard) -> None:
-    """Report a loaded session, prompted before, of which nothing is replayed, or nothing that the user said."""
+def _whole(trial: Trial, name: str, response: ReceivedMessage) -> None:
+    """Report a loaded session with a prompt of which nothing is replayed, or nothing that the user said."""
     kinds = [
-        str(one.update("sessionUpdate")) for one in trial.updates(name, found.asked or 0) if one.index < found.index
+        str(one.update("sessionUpdate"))
+        for one in trial.updates(name, response.asked or 0)
+        if one.index < response.index
     ]
     if any(kind.startswith("user_message") for kind in kinds):
         return
     is_replayed = any(kind.startswith(("agent_message", "agent_thought", "tool_call")) for kind in kinds)
     part = "the agent's part of its conversation alone" if is_replayed else "none of its conversation"
-    trial.blame(found, f"a session that was prompted is loaded, and {part} is replayed", clause="replayed")
+    trial.fail_answer(response, f"a session that was prompted is loaded, and {part} is replayed", clause="replayed")
 
 
 def _again(trial: Trial, method: str) -> None:
-    """Open a session once more, closed before where that is offered, and give late messages time to show."""
+    """Reopen a session, closed before if that is offered, and wait for late messages."""
     prompted = trial.memory.get("prompted")
     name = prompted or trial.session()
     if trial.advertises(*PATHS["session/close"][trial.version]):
         ask(trial, "session/close", {"sessionId": name})
-    found = ask(trial, method, {**trial.new_params(), "sessionId": name})
-    if "error" in found.value:
+    response = ask(trial, method, {**trial.new_params(), "sessionId": name})
+    if "error" in response.value:
         if name in trial.memory.get("sessions", ()):
             trial.memory["sessions"].remove(name)
-        raise trial.skip(trial.refused(method, found))
+        raise SkipCase(trial.refused(method, response))
     if prompted and method == "session/load":
-        _whole(trial, name, found)
-    trial.alive()
+        _whole(trial, name, response)
+    trial.is_alive()

@@ -1,12 +1,12 @@
-"""Sessions: made, listed, loaded, resumed, forked, closed and deleted, each as far as the agent advertises it."""
+"""Sessions: created, listed, loaded, resumed, forked, closed and deleted, as far as advertised."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
 from acpgen.input.walk import is_object
-from acpgen.probe.case_context import Trial, listed
-from acpgen.probe.connection import Heard
+from acpgen.probe.case_context import SkipCase, Trial, listed
+from acpgen.probe.connection import ReceivedMessage
 from acpgen.probe.registry import case
 
 PATHS: Final[dict[str, dict[int, tuple[str, ...]]]] = {
@@ -22,7 +22,7 @@ PATHS: Final[dict[str, dict[int, tuple[str, ...]]]] = {
     },
     "session/fork": {1: ("sessionCapabilities", "fork"), 2: ("session", "fork")},
 }
-"""Where the capability of a method or a field stands, by version."""
+"""The path of the capability of a method or a field, by version."""
 
 
 @case("session-setup/new", "unique")
@@ -40,9 +40,9 @@ def additional_directories(trial: Trial) -> None:
     needs(trial, "additionalDirectories")
     trial.session()
     more = trial.folder.parent / "more"
-    found = ask(trial, "session/new", {**trial.new_params(), "additionalDirectories": [str(more)]})
-    if found.code == -32602:
-        trial.blame(found, f"`additionalDirectories` is advertised, and refused with {found.reason}")
+    response = ask(trial, "session/new", {**trial.new_params(), "additionalDirectories": [str(more)]})
+    if response.code == -32602:
+        trial.fail_answer(response, f"`additionalDirectories` is advertised, and refused with {response.reason}")
 
 
 @case("session-list/all", "must")
@@ -50,16 +50,16 @@ def list_all(trial: Trial) -> None:
     """`session/list` without a filter, and every page that it names. Expected: lists; the last page names no other."""
     needs(trial, "session/list")
     params: dict[str, Any] = {}
-    seen: set[str] = set()
+    cursors: set[str] = set()
     for _ in range(5):
-        found = granted(trial, "session/list", params)
-        cursor = found.result.get("nextCursor") if is_object(found.result) else None
+        response = granted(trial, "session/list", params)
+        cursor = response.result.get("nextCursor") if is_object(response.result) else None
         if not isinstance(cursor, str):
             return
-        if cursor in seen:
-            trial.blame(found, f"the page {cursor!r} names itself as the next one", level="note")
+        if cursor in cursors:
+            trial.fail_answer(response, f"the page {cursor!r} names itself as the next one", level="note")
             return
-        seen.add(cursor)
+        cursors.add(cursor)
         params = {"cursor": cursor}
 
 
@@ -68,23 +68,25 @@ def list_none(trial: Trial) -> None:
     """`session/list` for a folder that no session was made in. Expected: an empty list."""
     needs(trial, "session/list")
     folder = trial.folder.parent / "unused"
-    found = granted(trial, "session/list", {"cwd": str(folder)})
+    response = granted(trial, "session/list", {"cwd": str(folder)})
     others = [
-        one for one in listed(found.result.get("sessions") if is_object(found.result) else None) if is_object(one)
+        one for one in listed(response.result.get("sessions") if is_object(response.result) else None) if is_object(one)
     ]
     wrong = [one for one in others if one.get("cwd") != str(folder)]
     if wrong:
         other = wrong[0].get("cwd")
-        trial.blame(found, f"a list for one folder contains {len(wrong)} sessions of other folders, such as {other!r}")
+        trial.fail_answer(
+            response, f"a list for one folder contains {len(wrong)} sessions of other folders, such as {other!r}"
+        )
 
 
 @case("session-list/invalid-cursor", "should")
 def list_cursor(trial: Trial) -> None:
     """`session/list` with a cursor that the agent never gave. Expected: an error."""
     needs(trial, "session/list")
-    found = ask(trial, "session/list", {"cursor": f"acpgen-{trial.random.getrandbits(32):08x}"})
-    if "error" not in found.value:
-        trial.blame(found, "a cursor that was never issued is answered with a list")
+    response = ask(trial, "session/list", {"cursor": f"acpgen-{trial.random.getrandbits(32):08x}"})
+    if "error" not in response.value:
+        trial.fail_answer(response, "a cursor that was never issued is answered with a list")
 
 
 @case("session-setup/load-unknown", "answered")
@@ -106,19 +108,19 @@ def close(trial: Trial) -> None:
     """`session/close` of an idle session. Expected: a result, and silence about the session from then on."""
     needs(trial, "session/close")
     name = trial.session(anew=True)
-    found = ask(trial, "session/close", {"sessionId": name})
+    response = ask(trial, "session/close", {"sessionId": name})
     trial.memory["sessions"].remove(name)
-    if "error" in found.value:
-        trial.blame(found, f"closing an open session failed: {found.reason}", level="should")
+    if "error" in response.value:
+        trial.fail_answer(response, f"closing an open session failed: {response.reason}", level="should")
 
 
 @case("session-delete/unknown", "deleted")
 def delete_unknown(trial: Trial) -> None:
     """`session/delete` of a session that never was. Expected: a result."""
     needs(trial, "session/delete")
-    found = ask(trial, "session/delete", {"sessionId": f"never-{trial.random.getrandbits(32):08x}"})
-    if "error" in found.value and found.code != -32000:
-        trial.blame(found, f"deleting a session that never existed failed: {found.reason}")
+    response = ask(trial, "session/delete", {"sessionId": f"never-{trial.random.getrandbits(32):08x}"})
+    if "error" in response.value and response.code != -32000:
+        trial.fail_answer(response, f"deleting a session that never existed failed: {response.reason}")
 
 
 @case("session-delete/twice", "deleted")
@@ -142,11 +144,11 @@ def set_mode(trial: Trial) -> None:
         one.get("id") for one in listed(modes.get("availableModes") if is_object(modes) else None) if is_object(one)
     ]
     if not names:
-        raise trial.skip("the session offers no modes")
+        raise SkipCase("the session offers no modes")
     for mode in names[:4]:
-        found = ask(trial, "session/set_mode", {"sessionId": name, "modeId": mode})
-        if found.code == -32602:
-            trial.blame(found, f"the mode {mode!r} is offered, and refused with {found.reason}")
+        response = ask(trial, "session/set_mode", {"sessionId": name, "modeId": mode})
+        if response.code == -32602:
+            trial.fail_answer(response, f"the mode {mode!r} is offered, and refused with {response.reason}")
 
 
 @case("session-config-options/set", "advertised")
@@ -156,51 +158,51 @@ def set_config_option(trial: Trial) -> None:
     options = [one for one in listed(result.get("configOptions")) if is_object(one)]
     options = [one for one in options if isinstance(one.get("currentValue"), str) and one.get("type") == "select"]
     if not options:
-        raise trial.skip("the session offers no configuration options")
+        raise SkipCase("the session offers no configuration options")
     for option in options[:4]:
         key = option.get("configId") or option.get("id")
-        found = ask(
+        response = ask(
             trial,
             "session/set_config_option",
             {"sessionId": name, "configId": key, "value": option["currentValue"]}
             | ({"type": "id"} if trial.version == 2 else {}),
         )
-        if found.code == -32602:
-            trial.blame(found, f"the option {key!r} refuses the value that it has: {found.reason}")
+        if response.code == -32602:
+            trial.fail_answer(response, f"the option {key!r} refuses the value that it has: {response.reason}")
 
 
 def offered(trial: Trial) -> tuple[str, dict[str, Any]]:
-    """A session and the answer that opened it."""
+    """A session and the result that opened it."""
     name = trial.session()
-    for found in trial.connection.answers.values():
-        if is_object(found[0].result) and found[0].result.get("sessionId") == name:
-            return name, found[0].result
-    raise trial.skip("the session was not opened on this connection")
+    for responses in trial.connection.answers.values():
+        if is_object(responses[0].result) and responses[0].result.get("sessionId") == name:
+            return name, responses[0].result
+    raise SkipCase("the session was not opened on this connection")
 
 
 def needs(trial: Trial, name: str, *more: str) -> None:
-    """Raise `Unreachable` unless the capability of a method or a field, or one below it, is advertised."""
+    """Raise `SkipCase` unless the capability of a method or a field, or one below it, is advertised."""
     trial.needs(*PATHS[name][trial.version], *more)
 
 
-def ask(trial: Trial, method: str, params: Any) -> Heard:
-    """An answer, however slow. Raises `Unreachable` without one, which is told when the connection ends."""
-    found = trial.expect(method, params, seconds=trial.slow)
-    if found is None:
-        raise trial.skip(f"{method} was not answered in time")
-    return found
+def ask(trial: Trial, method: str, params: Any) -> ReceivedMessage:
+    """An answer, however slow. Raises `SkipCase` without one, which is reported when the connection ends."""
+    response = trial.expect(method, params, seconds=trial.slow)
+    if response is None:
+        raise SkipCase(f"{method} was not answered in time")
+    return response
 
 
-def granted(trial: Trial, method: str, params: Any) -> Heard:
-    """A result, as `ask`. Raises `Unreachable` for an error, too."""
-    found = ask(trial, method, params)
-    if "error" in found.value:
-        raise trial.skip(trial.refused(method, found))
-    return found
+def granted(trial: Trial, method: str, params: Any) -> ReceivedMessage:
+    """A result, as `ask`. Raises `SkipCase` for an error, too."""
+    response = ask(trial, method, params)
+    if "error" in response.value:
+        raise SkipCase(trial.refused(method, response))
+    return response
 
 
 def _unknown(trial: Trial, method: str) -> None:
     params = {**trial.new_params(), "sessionId": f"00000000-0000-4000-8000-{trial.random.getrandbits(48):012x}"}
-    found = ask(trial, method, params)
-    if "error" not in found.value:
-        trial.blame(found, "a session that does not exist was opened", level="note")
+    response = ask(trial, method, params)
+    if "error" not in response.value:
+        trial.fail_answer(response, "a session that does not exist was opened", level="note")

@@ -1,4 +1,4 @@
-"""Transports: how messages are cut into lines, and what a program does with lines that are no messages."""
+"""Transports: how messages are split into lines, and how a program treats lines that are not messages."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from acpgen.input.walk import is_object
-from acpgen.probe.case_context import Trial
+from acpgen.probe.case_context import SkipCase, Trial
 from acpgen.probe.connection import id_text
 from acpgen.probe.registry import BOTH, case
 
@@ -50,7 +50,7 @@ def separators(trial: Trial) -> None:
     for character in ("\u2028", "\u2029", "\u0085", "\u001e"):
         escaped = character < " "
         id_ = trial.connection.new_id()
-        message = trial.framed(id_, f"a{character}b")
+        message = trial.ping_message(id_, f"a{character}b")
         trial.connection.send(json.dumps(message, ensure_ascii=escaped).encode())
         _answered(trial, id_, f"a request with U+{ord(character):04X} in a text")
 
@@ -67,7 +67,7 @@ def long_line(trial: Trial) -> None:
     """Requests of one and of four megabytes. Expected: an answer, be it an error."""
     for size in (1 << 20, 4 << 20):
         id_ = trial.connection.new_id()
-        trial.connection.send(trial.framed(id_, "x" * size))
+        trial.connection.send(trial.ping_message(id_, "x" * size))
         _answered(trial, id_, f"a request of {size >> 20} MiB", trial.slow)
 
 
@@ -138,8 +138,8 @@ def deep_nesting(trial: Trial) -> None:
     """A request whose params are nested 1000 arrays deep. Expected: an answer or an error; the program goes on."""
     id_ = trial.connection.new_id()
     trial.connection.tolerated |= {id_text(id_), id_text(None)}
-    nested = b"[" * 1000 + b"]" * 1000
-    line = b'{"jsonrpc":"2.0","id":%d,"method":"_acpgen.dev/frame","params":{"deep":%s}}' % (id_, nested)
+    nested_arrays = b"[" * 1000 + b"]" * 1000
+    line = b'{"jsonrpc":"2.0","id":%d,"method":"_acpgen.dev/frame","params":{"deep":%s}}' % (id_, nested_arrays)
     _survives(trial, line, "params nested 1000 deep")
 
 
@@ -158,18 +158,25 @@ def batch_of_requests(trial: Trial) -> None:
     """A batch of two requests and a notification. Expected: an array with two responses."""
     connection = trial.connection
     ids = [connection.new_id(), connection.new_id()]
-    calls = [trial.framed(id_) for id_ in ids]
+    calls = [trial.ping_message(id_) for id_ in ids]
     before = len(connection.batches)
     index = connection.send([*calls, {"jsonrpc": "2.0", "method": "_acpgen.dev/note"}])
-    sent = connection.sent
-    if not trial.goes_on("a batch", index, "answered"):
+    message_sent = connection.sent
+    if not trial.require_alive("a batch", index, "answered"):
         return
     connection.wait(lambda: all(id_text(id_) in connection.answers for id_ in ids), connection.clock.answer)
     answered = [id_ for id_ in ids if id_text(id_) in connection.answers]
     if len(answered) < 2:
-        trial.fail(f"{len(answered)} of the two requests of a batch were answered", index, index + 6, sent=sent)
-    elif not any(len(found) == 2 for _, found in connection.batches[before:]):
-        trial.fail("the responses to a batch did not come in one array", index, len(connection.rows) - 1, sent=sent)
+        trial.fail(
+            f"{len(answered)} of the two requests of a batch were answered", index, index + 6, message_sent=message_sent
+        )
+    elif not any(len(responses) == 2 for _, responses in connection.batches[before:]):
+        trial.fail(
+            "the responses to a batch did not come in one array",
+            index,
+            len(connection.rows) - 1,
+            message_sent=message_sent,
+        )
 
 
 @case("transports/empty-batch", "must", versions=(2,))
@@ -178,15 +185,19 @@ def empty_batch(trial: Trial) -> None:
     connection = trial.connection
     before, batches = len(connection.bare), len(connection.batches)
     index = connection.send([])
-    sent = connection.sent
-    if not trial.goes_on("an empty batch", index, "robust"):
+    message_sent = connection.sent
+    if not trial.require_alive("an empty batch", index, "robust"):
         return
     if len(connection.batches) > batches:
         trial.fail(
-            "an empty batch is answered with an array", index, connection.batches[batches][0], sent=sent, level="should"
+            "an empty batch is answered with an array",
+            index,
+            connection.batches[batches][0],
+            message_sent=message_sent,
+            level="should",
         )
     elif len(connection.bare) == before:
-        trial.fail("an empty batch is ignored silently", index, index + 2, sent=sent, level="note")
+        trial.fail("an empty batch is ignored silently", index, index + 2, message_sent=message_sent, level="note")
 
 
 @case("transports/batch-of-notifications", "must", versions=(2,))
@@ -195,36 +206,36 @@ def batch_of_notifications(trial: Trial) -> None:
     connection = trial.connection
     before, batches = len(connection.bare), len(connection.batches)
     index = connection.send([{"jsonrpc": "2.0", "method": "_acpgen.dev/note"}] * 2)
-    sent = connection.sent
-    if trial.goes_on("a batch of notifications", index, "robust"):
+    message_sent = connection.sent
+    if trial.require_alive("a batch of notifications", index, "robust"):
         answers = (
             *(place for place, _ in connection.batches[batches:]),
             *(one.index for one in connection.bare[before:]),
         )
         for place in answers[:1]:
-            trial.fail("a batch of notifications is answered", index, place, sent=sent)
+            trial.fail("a batch of notifications is answered", index, place, message_sent=message_sent)
 
 
 def _request(trial: Trial) -> tuple[int, bytes]:
     id_ = trial.connection.new_id()
-    return id_, json.dumps(trial.framed(id_)).encode()
+    return id_, json.dumps(trial.ping_message(id_)).encode()
 
 
 def _answered(trial: Trial, id_: int, what: str, seconds: float | None = None) -> None:
-    """Hold it against the program if it does not answer a request that is alright, though it answers the next one."""
+    """Report a program that does not answer a valid request, though it answers the next one."""
     connection = trial.connection
-    index, sent = len(connection.rows) - 1, connection.sent
+    index, message_sent = len(connection.rows) - 1, connection.sent
     if connection.answer(id_, seconds) is not None:
         return
-    refused = connection.bare[-1:] if connection.bare and connection.bare[-1].index > index else []
-    if not trial.goes_on(what, index):
-        raise trial.skip("the connection was lost")
+    refusals = connection.bare[-1:] if connection.bare and connection.bare[-1].index > index else []
+    if not trial.require_alive(what, index):
+        raise SkipCase("the connection was lost")
     if id_text(id_) in connection.answers:
         return
-    how = f"is refused: {refused[0].reason}" if refused else "is not answered, though the next request is"
-    trial.fail(f"{what} {how}", index, len(connection.rows) - 1, sent=sent, place=what)
+    how = f"is refused: {refusals[0].reason}" if refusals else "is not answered, though the next request is"
+    trial.fail(f"{what} {how}", index, len(connection.rows) - 1, message_sent=message_sent, place=what)
 
 
 def _survives(trial: Trial, line: bytes, what: str) -> None:
-    if not trial.goes_on(what, trial.connection.send(line), "robust"):
-        raise trial.skip("the connection was lost")
+    if not trial.require_alive(what, trial.connection.send(line), "robust"):
+        raise SkipCase("the connection was lost")

@@ -1,55 +1,55 @@
-"""Initialization once more: versions that are old, new or malformed, what a later peer may send, and requests that come too early."""
+"""Initialization again: old, new and malformed versions, content of later peers, and requests that come too early."""
 
 from __future__ import annotations
 
 import json
 from typing import Any, Final
 
-from acpgen.probe.case_context import KNOWN, Greeting, Trial
-from acpgen.probe.cases.initialization import none_spoken, tell, unspoken
+from acpgen.probe.case_context import KNOWN, Handshake, SkipCase, Trial
+from acpgen.probe.cases.initialization import fail_handshake, none_spoken, unspoken
 from acpgen.probe.connection import id_text
 from acpgen.probe.registry import case
 
 NEWEST: Final = 65535
-"""No protocol has this version; the schema has none above it."""
+"""A version that no protocol has; the schema allows none above it."""
 
 
 @case("initialization/newer-version", "version", "program", (1,))
 def newer_version(trial: Trial) -> None:
     """`initialize` with a version that does not exist yet. Expected: the latest version that the agent speaks, not an error."""
-    spoken = {one.version for one in map(trial.greet, KNOWN) if one.version in KNOWN}
+    spoken = {one.version for one in map(trial.initialize, KNOWN) if one.version in KNOWN}
     if not spoken:
-        raise trial.skip(none_spoken(trial))
-    found = _greeted(trial, NEWEST, "version")
-    if found.answer is None:
+        raise SkipCase(none_spoken(trial))
+    outcome = _initialize(trial, NEWEST, "version")
+    if outcome.answer is None:
         return
-    if "error" in found.answer.value:
-        tell(trial, found, f"version {NEWEST} is refused with the error {found.answer.reason}")
-    elif found.version == NEWEST:
-        tell(trial, found, f"version {NEWEST} does not exist, but was accepted")
-    elif isinstance(found.version, int) and found.version < max(spoken):
-        sentence = f"version {NEWEST} is answered with {found.version}, though version {max(spoken)} is supported"
-        tell(trial, found, sentence)
+    if "error" in outcome.answer.value:
+        fail_handshake(trial, outcome, f"version {NEWEST} is refused with the error {outcome.answer.reason}")
+    elif outcome.version == NEWEST:
+        fail_handshake(trial, outcome, f"version {NEWEST} does not exist, but was accepted")
+    elif isinstance(outcome.version, int) and outcome.version < max(spoken):
+        sentence = f"version {NEWEST} is answered with {outcome.version}, though version {max(spoken)} is supported"
+        fail_handshake(trial, outcome, sentence)
 
 
 @case("initialization/older-version", "version", "program", (1,))
 def older_version(trial: Trial) -> None:
     """`initialize` with version 0. Expected: an answer. An agent that speaks nothing so old may also refuse."""
-    if not any(one.version in KNOWN for one in map(trial.greet, KNOWN)):
-        raise trial.skip(none_spoken(trial))
-    found = _greeted(trial, 0, "answered")
-    if found.version == 0:
-        tell(trial, found, "version 0 was accepted; it was never published", "note")
+    if not any(one.version in KNOWN for one in map(trial.initialize, KNOWN)):
+        raise SkipCase(none_spoken(trial))
+    outcome = _initialize(trial, 0, "answered")
+    if outcome.version == 0:
+        fail_handshake(trial, outcome, "version 0 was accepted; it was never published", "note")
 
 
 @case("initialization/malformed-version", "answered", "program", (1,))
 def malformed_version(trial: Trial) -> None:
     """`initialize` with a version that is an object. Expected: an answer, be it an error; the agent does not just end."""
-    if not any(one.version in KNOWN for one in map(trial.greet, KNOWN)):
-        raise trial.skip(none_spoken(trial))
+    if not any(one.version in KNOWN for one in map(trial.initialize, KNOWN)):
+        raise SkipCase(none_spoken(trial))
     if calm(trial):
         return
-    _greeted(trial, {"major": 1}, "answered")
+    _initialize(trial, {"major": 1}, "answered")
 
 
 @case("initialization/unknown-capability", "should", "program", (1,))
@@ -67,58 +67,58 @@ def meta(trial: Trial) -> None:
 @case("initialization/early-request", "early", "program", (1,))
 def early_request(trial: Trial) -> None:
     """`session/new` before `initialize`. Expected: an answer, as a rule an error; `initialize` works after it."""
-    if trial.greet(1).version != 1:
-        raise trial.skip(unspoken(trial.greet(1), 1))
+    if trial.initialize(1).version != 1:
+        raise SkipCase(unspoken(trial.initialize(1), 1))
     if calm(trial):
         return
-    found = trial.greet("early")
-    trial.greeting = found
-    connection = found.connection
-    if found.answer is None:
+    outcome = trial.initialize("early")
+    trial.handshake = outcome
+    connection = outcome.connection
+    if outcome.answer is None:
         how = trial.ended if connection.is_over else "does not answer `initialize`"
-        trial.fail(f"the program {how} after a request that came before `initialize`", 0, found.index)
+        trial.fail(f"the program {how} after a request that came before `initialize`", 0, outcome.index)
     elif id_text("early") not in connection.answers:
-        trial.fail("a request that came before `initialize` is not answered", 0, found.index, found.answer.index)
+        trial.fail("a request that came before `initialize` is not answered", 0, outcome.index, outcome.answer.index)
 
 
 @case("initialization/repeated", "initialized-once")
 def repeated(trial: Trial) -> None:
     """`initialize` once more, after another request. Expected: the error -32600."""
     with trial.elsewhere(trial.another()):
-        connection, greeting = trial.connection, trial.greeting
-        if greeting is None or greeting.answer is None:
-            raise trial.skip(connection.silence)
-        trial.alive()
-        found = trial.expect("initialize", json.loads(connection.rows[greeting.index].message)["params"])
-        if found is not None and found.code != -32600:
-            how = "is answered with a result" if "error" not in found.value else f"fails with {found.reason}"
-            trial.blame(found, f"`initialize` after another request {how}, and not with the error -32600")
+        connection, handshake = trial.connection, trial.handshake
+        if handshake is None or handshake.answer is None:
+            raise SkipCase(connection.silence)
+        trial.is_alive()
+        response = trial.expect("initialize", json.loads(connection.rows[handshake.index].message)["params"])
+        if response is not None and response.code != -32600:
+            how = "is answered with a result" if "error" not in response.value else f"fails with {response.reason}"
+            trial.fail_answer(response, f"`initialize` after another request {how}, and not with the error -32600")
 
 
-def _greeted(trial: Trial, wanted: Any, clause: str | None = None) -> Greeting:
-    """What became of `initialize`; that it is not answered is a breach."""
-    found = trial.greet(wanted)
-    if found.answer is None:
-        trial.greeting = found
-        trial.due(found.id, found.index, "initialize", clause)
-    return found
+def _initialize(trial: Trial, wanted: Any, clause: str | None = None) -> Handshake:
+    """The outcome of `initialize`; a missing answer is a violation."""
+    outcome = trial.initialize(wanted)
+    if outcome.answer is None:
+        trial.handshake = outcome
+        trial.require_answer(outcome.id, outcome.index, "initialize", clause)
+    return outcome
 
 
-def _changes_nothing(trial: Trial, wanted: str, what: str) -> None:
-    """`initialize` with something that nobody knows is answered as without it."""
-    if trial.greet(1).version != 1:
-        raise trial.skip(unspoken(trial.greet(1), 1))
-    found = None if calm(trial) else _greeted(trial, wanted)
-    if found is not None and found.answer is not None and "error" in found.answer.value:
-        tell(trial, found, f"{what} refused: {found.answer.reason}")
+def _changes_nothing(trial: Trial, requested: str, what: str) -> None:
+    """Require the same answer to `initialize` with an unknown addition as without it."""
+    if trial.initialize(1).version != 1:
+        raise SkipCase(unspoken(trial.initialize(1), 1))
+    outcome = None if calm(trial) else _initialize(trial, requested)
+    if outcome is not None and outcome.answer is not None and "error" in outcome.answer.value:
+        fail_handshake(trial, outcome, f"{what} refused: {outcome.answer.reason}")
 
 
 def calm(trial: Trial) -> bool:
-    """Whether a program takes an early request, a malformed one, `_meta` and a new capability all at once, each as it should: then it
-    need not be started for each of them.
+    """Whether the program handles an early request, a malformed one, `_meta` and a new capability in one run; then separate runs are not
+    needed.
     """
-    if trial.greet(1).version != 1:
+    if trial.initialize(1).version != 1:
         return False
-    found = trial.greet("all at once")
-    answers = found.connection.answers
-    return found.version == 1 and all(id_text(name) in answers for name in ("early", "malformed"))
+    outcome = trial.initialize("all at once")
+    answers = outcome.connection.answers
+    return outcome.version == 1 and all(id_text(name) in answers for name in ("early", "malformed"))

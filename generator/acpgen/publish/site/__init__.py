@@ -1,7 +1,7 @@
-"""The site: the docs of the project, put into the form that the site generator reads, and built by it into one folder.
+"""The site: the docs of the project, converted to the input of the site generator and built by it into one folder.
 
-`build` writes it whole: what the site generator makes is text but for one picture that is not used, and is written as every
-output is: as a whole or not at all. `serve` shows it while people write it, and makes only what differs.
+`build` writes the whole site, atomically like every output; all files that the site generator writes are text, except an unused picture.
+`serve` shows the site while it is edited, and builds only what changes.
 """
 
 from __future__ import annotations
@@ -10,27 +10,30 @@ import contextlib
 import re
 import signal
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+from msgspec.structs import replace
+
 from acpgen import embedded, resources
 from acpgen.config import Config, SiteSettings, docs_inputs
 from acpgen.errors import Fault, Faults
 from acpgen.files import Change, Files, Tree, require_folder, write
-from acpgen.files.cache import FORGETFUL, NO_CACHE, Cache, Code, Memory, Outputs, all_code, key_of
+from acpgen.files.cache import NO_CACHE, Cache, Code, all_code, find_remarks, keep_remarks, key_of
 from acpgen.files.faults import UNWRITABLE
 from acpgen.input.load import Source, parse, place, read
 from acpgen.input.step_budget import account
 from acpgen.meaning.understanding import understand
-from acpgen.publish import arrange, make_pages, reference, scripts, texts_by_path
+from acpgen.publish import arrange_navigation, make_pages, make_scripts, map_texts, reference
 from acpgen.publish.faults import SITE_NOT_BUILT
+from acpgen.publish.memory import FORGETFUL, Memory
 from acpgen.publish.pages import Entry
-from acpgen.publish.site import generator, laying, searching
+from acpgen.publish.site import generator, search_index, site_files
+from acpgen.publish.site.http_server import serve_folder
 from acpgen.publish.site.live import Live
-from acpgen.publish.site.serving import served
 from acpgen.publish.versions import Version
 from acpgen.targets.interface import Settings
 
@@ -46,7 +49,7 @@ _SPACE: Final = re.compile(r"\s*\n\s*")
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """The files that a site is made from, as they were read."""
+    """The files that a site is made from, as read."""
 
     sources: Mapping[str, Source]
     beside: docs_inputs.Files
@@ -55,9 +58,9 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True)
 class Docs:
-    """What a site shows, before it is laid out: pages and other files, and what holds them together.
+    """The content of a site before conversion for the site generator: pages and other files, and the navigation.
 
-    `edited` has the file of the project that each page is made from, `scripts` what its pages load.
+    `edited` has the source file of the project for each page, `scripts` the scripts that pages load.
     """
 
     documents: Files
@@ -66,8 +69,10 @@ class Docs:
     scripts: Files = field(default_factory=dict[str, str])
 
     def laid_out(self, address: SiteSettings, *, is_draft: bool = False) -> Files:
-        """The files that the site generator reads; in a draft, pages are not described."""
-        return laying.laid_out(self.documents, self.navigation, address, self.edited, self.scripts, is_draft=is_draft)
+        """The input files of the site generator; in a draft, pages have no real descriptions."""
+        return site_files.lay_out_site(
+            self.documents, self.navigation, address, self.edited, self.scripts, is_draft=is_draft
+        )
 
 
 def build(
@@ -77,128 +82,134 @@ def build(
     say: Callable[[str], None] = lambda sentence: None,
     step: Callable[[str], None] = lambda name: None,
 ) -> Change:
-    """Build the site of a project into a folder, with results of a `cache`; a folder that is as it was built of the same inputs
-    stays. `say` is told where the site generator is not the one that was tested, and `step` what is made next. Raises `Faults`; then
-    nothing was changed.
+    """Build the site of a project into a folder, with results from a `cache`; a folder already built from the same inputs is left as it
+    is.
+
+    `say` receives a warning if the installed site generator is not the tested version, `step` the name of the next step. Raises
+    `Faults`; then nothing was changed.
     """
-    warned = generator.untested(generator.require())
+    warned = generator.warn_untested(generator.require_generator())
     if warned:
         say(warned)
-    found = inputs(config)
+    inputs = read_inputs(config)
     code = all_code()
-    outputs = Outputs(cache, code)
-    known = _digest(config, found, code)
-    if cache is not NO_CACHE and outputs.is_fresh(out, known):
-        return Change(out, written=(), unchanged=_paths(out), removed=(), strays=())
+    inputs_hash = _hash_inputs(config, inputs, code)
+    if find_remarks(cache, out, inputs_hash) is not None:
+        return Change(out, written=(), unchanged=_list_paths(out), removed=(), strays=())
     require_folder(Tree(out, {}))
-    documents = docs(config, found, Memory(forgets=True, before=step), cache)
+    documents = make_docs(config, inputs, Memory(forgets=True, before=step), cache)
     step("pages of the site")
     tree = Tree(out, make_files(documents, config.site))
     (change,) = write([tree])
-    outputs.record(tree, known, {})
+    if code.is_as_it_was:
+        keep_remarks(cache, tree, inputs_hash, {})
     return change
 
 
-def versions(config: Config) -> list[Version]:
-    """Every protocol of which an output of the project has the docs. Raises `Faults`."""
-    return _versions(config, _sources(config))
+def read_versions(config: Config) -> list[Version]:
+    """Read every protocol whose docs are in an output of the project. Raises `Faults`."""
+    return _understand_versions(config, _read_sources(config))
 
 
-def inputs(config: Config) -> Inputs:
-    """What is read of a project. Raises `Faults`."""
-    sources = _sources(config)
+def read_inputs(config: Config) -> Inputs:
+    """Read the input files of a project's site. Raises `Faults`."""
+    sources = _read_sources(config)
     beside = docs_inputs.read(config.root / config.schema, list(sources))
     return Inputs(sources, beside, reference.read_sources(config.root, config.site.python))
 
 
-def docs(config: Config, given: Inputs, memory: Memory = FORGETFUL, cache: Cache = NO_CACHE) -> Docs:
-    """The docs of a project, with what an earlier run understood and found from a `cache`. Raises `Faults`."""
-    found = _versions(config, given.sources, memory, cache)
-    library = memory.once("library", (given.python,), partial(reference.read, given.python))
-    beside = memory.once("material", (given.beside,), partial(docs_inputs.parsed, given.beside))
-    pages = make_pages(found, beside, for_site=True, python=library, memory=memory, cache=cache)
+def make_docs(config: Config, inputs: Inputs, memory: Memory = FORGETFUL, cache: Cache = NO_CACHE) -> Docs:
+    """Make the docs of a project, with results of an earlier run from a `cache`. Raises `Faults`."""
+    versions = _understand_versions(config, inputs.sources, memory, cache)
+    library = memory.once("library", (inputs.python,), partial(reference.parse_modules, inputs.python))
+    beside = memory.once("material", (inputs.beside,), partial(docs_inputs.parsed, inputs.beside))
+    pages = make_pages(versions, beside, for_site=True, python=library, memory=memory, cache=cache)
     return Docs(
-        texts_by_path(pages),
-        arrange(pages, config.site.sections),
+        map_texts(pages),
+        arrange_navigation(pages, config.site.sections.items()),
         {page.path: page.source for page in pages if page.source},
-        memory.once("scripts", tuple(found), partial(scripts, found)),
+        memory.once("scripts", tuple(versions), partial(make_scripts, versions)),
     )
 
 
-def _sources(config: Config) -> Mapping[str, Source]:
-    """The schema files of those protocols. Raises `Faults`."""
-    chosen = dict.fromkeys(m.protocol for output in config.outputs if output.target == "docs" for m in output.members)
-    if not chosen:
+def _read_sources(config: Config) -> Mapping[str, Source]:
+    """Read the schema files of the protocols in outputs with the target docs. Raises `Faults`."""
+    protocols = dict.fromkeys(
+        m.protocol for output in config.outputs.values() if output.target == "docs" for m in output.members
+    )
+    if not protocols:
         reason, remedy = "no output has the target docs", "Add one with protocols to [tool.acpgen.outputs]"
         raise Faults([SITE_NOT_BUILT(at=place(config.file), reason=reason, remedy=remedy)])
     folder = config.root / config.schema
-    return {name: read(folder / name, name=name, references=config.references) for name in chosen}
+    return {name: read(folder / name, name=name, references=config.reference_files) for name in protocols}
 
 
-def _versions(
+def _understand_versions(
     config: Config, sources: Mapping[str, Source], memory: Memory = FORGETFUL, cache: Cache = NO_CACHE
 ) -> list[Version]:
-    """The versions of these sources. In a hurry, the first that differs is read again: others may differ only because they extend it."""
-    found: list[Version] = []
+    """Parse and analyze the versions of these sources.
+
+    In a hurry, only the first changed version is analyzed again: later ones may differ only because they extend it.
+    """
+    versions: list[Version] = []
     has_changed = False
     for name, source in sources.items():
-        names = {**config.names, **config.names_of.get(name, {})}
-        profile = config.profile(name) if config.methods else None
+        names, profile = config.chosen_names(name), config.profile(name)
         read_of = (source, names, profile, config.package(name), config.module(name))
         before = memory.last(f"version {name}")
-        made = memory.once(
-            f"version {name}", read_of, partial(_version, config, name, source, cache), may_lag=has_changed
+        version = memory.once(
+            f"version {name}", read_of, partial(_understand, config, name, source, cache), may_lag=has_changed
         )
-        has_changed = has_changed or made is not before
-        found.append(made)
-    return found
+        has_changed = has_changed or version is not before
+        versions.append(version)
+    return versions
 
 
-def _version(config: Config, name: str, source: Source, cache: Cache) -> Version:
-    understood = understand(
+def _understand(config: Config, name: str, source: Source, cache: Cache) -> Version:
+    parts = understand(
         parse(source),
-        names={**config.names, **config.names_of.get(name, {})},
-        shared=frozenset(config.names),
-        methods=config.profile(name) if config.methods else None,
+        names=config.chosen_names(name),
+        shared=frozenset(config.shared_names),
+        methods=config.profile(name),
         cache=cache,
     )
     settings = Settings(package=config.package(name), prefix=name, module=config.module(name))
-    return Version(*understood, settings, source.at, extends=source.extends)
+    return Version(*parts, settings, source.at, extends=source.extends)
 
 
-def _digest(config: Config, given: Inputs, code: Code) -> str:
-    """A hash of all that goes into the site."""
-    files = [(f"{name}/{path}", content) for name, source in given.sources.items() for path, content in source.files]
+def _hash_inputs(config: Config, inputs: Inputs, code: Code) -> str:
+    """A hash of all inputs of the site."""
+    files = [(f"{name}/{path}", content) for name, source in inputs.sources.items() for path, content in source.files]
     files += [
-        (f"references/{name} {known} {path}", content)
-        for name, source in given.sources.items()
-        for known, path, content in source.references
+        (f"references/{name} {uri} {path}", content)
+        for name, source in inputs.sources.items()
+        for uri, path, content in source.references
     ]
-    files += [(f"material/{path}", content) for path, content in given.beside.files]
-    files += [(f"python/{each.name} {each.at}", each.text.encode()) for each in given.python]
-    options = {"config": repr(replace(config, root=Path())), "zensical": generator.require()}
+    files += [(f"material/{path}", content) for path, content in inputs.beside.files]
+    files += [(f"python/{each.name} {each.at}", each.text.encode()) for each in inputs.python]
+    options = {"config": repr(replace(config, root=Path())), "zensical": generator.require_generator()}
     return key_of("site", code.digest, repr(options), *(each for file in files for each in file))
 
 
-def make_files(shown: Docs, address: SiteSettings = _NOWHERE) -> Files:
-    """The files of the site. Raises `Faults` where the generator fails, warns, or makes a page that is too large."""
-    generator.require()
+def make_files(docs: Docs, address: SiteSettings = _NOWHERE) -> Files:
+    """Build the files of the site. Raises `Faults` if the generator fails, warns, or writes a page that is too large."""
+    generator.require_generator()
     with TemporaryDirectory(prefix="acpgen-site-") as temporary:
         folder = Path(temporary)
         try:
-            for path, text in shown.laid_out(address).items():
+            for path, text in docs.laid_out(address).items():
                 (folder / path).parent.mkdir(parents=True, exist_ok=True)
                 (folder / path).write_text(text, "utf-8")
-            generator.run(folder)
-            files = dict(_read(folder / generator.BUILT))
+            generator.build_site(folder)
+            files = dict(_read_site(folder / generator.BUILT))
         except OSError as error:
             raise Faults([UNWRITABLE(at=place(folder), reason=str(error.strerror))]) from None
-    files.update({path: laying.as_text(text) for path, text in shown.documents.items()})
-    files |= searching.files(files.pop(searching.FOUND, ""))
+    files.update({path: site_files.name_text_file(text) for path, text in docs.documents.items()})
+    files |= search_index.make_files(files.pop(search_index.FOUND, ""))
     if not address.url:
         files.pop("sitemap.xml", None)  # it holds absolute addresses, and none is known
     large = [(path, len(text.encode())) for path, text in files.items() if path.endswith(".html")]
-    faults = [_too_large(path, size) for path, size in large if size > LARGEST_PAGE]
+    faults = [_make_size_fault(path, size) for path, size in large if size > LARGEST_PAGE]
     if faults:
         raise Faults(faults)
     return files
@@ -210,38 +221,40 @@ def serve(
     say: Callable[[str], None],
     complain: Callable[[Faults], None],
 ) -> None:
-    """Show the site of a project, and what differs after every change, until Ctrl-C. Raises `Faults`.
+    """Serve the site of a project and rebuild what changes, until Ctrl-C. Raises `Faults`.
 
-    Pages in the browser that differ load again. Whatever address the site has elsewhere, here it stands at the root.
+    Changed pages reload in the browser. The site is served at the root, whatever its configured URL.
     """
     from acpgen.files.watch import rounds
 
     def watched() -> list[Path]:
-        found = config()
-        python = [found.root / each for each in found.site.python]
-        return [found.file, found.root / found.schema, resources.templates(), embedded.monitor_folder(), *python]
+        current = config()
+        python = [current.root / each for each in current.site.python]
+        return [current.file, current.root / current.schema, resources.templates(), embedded.monitor_folder(), *python]
 
-    warned = generator.untested(generator.require())
+    warned = generator.warn_untested(generator.require_generator())
     if warned:
         say(warned)
     memory, templates = Memory(), all_code().digest
     with (
         TemporaryDirectory(prefix="acpgen-site-") as temporary,
-        _ended_by_signals(),
+        _end_by_signals(),
         Live(Path(temporary), complain) as live,
     ):
 
         @account()
         def show(*, in_hurry: bool) -> int:
             memory.begin(in_hurry=in_hurry)
-            found = config()
-            local = replace(found, site=replace(found.site, url=""))
-            made = docs(local, inputs(local), memory)
-            return live.show(made.laid_out(local.site, is_draft=True), made.documents)
+            current = config()
+            local = replace(current, site=replace(current.site, url=""))
+            docs = make_docs(local, read_inputs(local), memory)
+            return live.show(docs.laid_out(local.site, is_draft=True), docs.documents)
 
         changes = rounds(watched)
         next(changes, None)
-        with served(live.pages, port, live.beside) as address:  # a port that cannot be used is told before the work
+        with serve_folder(
+            live.pages, port, live.beside
+        ) as address:  # a port that cannot be used is told before the work
             show(in_hurry=False)
             say(f"{address} shows the site. Ctrl-C ends this.")
             for _ in changes:
@@ -250,21 +263,21 @@ def serve(
                 try:
                     count = show(in_hurry=True)
                     while memory.is_behind:
-                        say(_count_files(count, "; the rest follows"))
+                        say(_describe_count(count, "; the rest follows"))
                         count = show(in_hurry=False)
                 except Faults as faults:
                     complain(faults)
                 else:
-                    say(_count_files(count))
+                    say(_describe_count(count))
 
 
-def _count_files(count: int, more: str = "") -> str:
+def _describe_count(count: int, more: str = "") -> str:
     return f"Made again: {count} {'file' if count == 1 else 'files'}{more}."
 
 
 @contextlib.contextmanager
-def _ended_by_signals() -> Generator[None]:
-    """Ctrl-C ends the block, and so does a request to end the process: what it started must not outlive it."""
+def _end_by_signals() -> Generator[None]:
+    """End the block on Ctrl-C or SIGTERM, so that the processes started in it do not outlive this one."""
 
     def end(*_: object) -> None:
         raise KeyboardInterrupt
@@ -277,16 +290,16 @@ def _ended_by_signals() -> Generator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _too_large(path: str, size: int) -> Fault:
+def _make_size_fault(path: str, size: int) -> Fault:
     reason = f"this page has {size} bytes, and the limit is {LARGEST_PAGE}"
     return SITE_NOT_BUILT(at=path, reason=reason, remedy="Split the type or the protocol that it shows")
 
 
-def _paths(folder: Path) -> tuple[str, ...]:
+def _list_paths(folder: Path) -> tuple[str, ...]:
     return tuple(sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()))
 
 
-def _read(folder: Path) -> Iterator[tuple[str, str]]:
+def _read_site(folder: Path) -> Iterator[tuple[str, str]]:
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         if path.is_file() and not _UNUSED.fullmatch(name):
@@ -295,10 +308,13 @@ def _read(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def _compact(page: str) -> str:
-    """A page without blank lines and indentation, which are half of what the site generator writes."""
-    kept: list[str] = []
+    """Remove blank lines and indentation from an HTML page; they are half of what the site generator writes.
+
+    The content of `pre`, `script`, `style` and `textarea` is left as it is.
+    """
+    parts: list[str] = []
     at = 0
-    for found in _AS_IT_IS.finditer(page):
-        kept += [_SPACE.sub("\n", page[at : found.start()]), found[0]]
-        at = found.end()
-    return "".join([*kept, _SPACE.sub("\n", page[at:])])
+    for match in _AS_IT_IS.finditer(page):
+        parts += [_SPACE.sub("\n", page[at : match.start()]), match[0]]
+        at = match.end()
+    return "".join([*parts, _SPACE.sub("\n", page[at:])])

@@ -1,7 +1,8 @@
-"""The target `docs`: a protocol version as plain Markdown, a page for each method, area, type and conversation; for a site one file too.
+"""The target `docs`: a protocol version as plain Markdown, one page for each method, area, type and conversation; for a site also one
+file.
 
-Every example is validated while the pages are made; one that the schema refuses is a fault or, where the option says so, left out and
-listed. Text of the schema reaches a page through `text` alone.
+Every example is validated while the pages are generated. An invalid example is a fault or, with the option `refused-examples`, left out
+and listed. Text of the schema reaches a page only through `text`.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ OPTIONS: Final = (
 
 
 def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping[str, str]:
-    """All pages below the prefix, with nothing about other versions. Raises `Faults` of examples that do not hold."""
+    """Generate all pages below the prefix, without references to other versions. Raises `Faults` for invalid examples."""
     return write_pages(build(protocol, bundle, settings), settings, {})
 
 
@@ -65,20 +66,20 @@ def build(
     origins: Origins = NO_ORIGINS,
     snippets: Snippets | None = None,
 ) -> VersionDocs:
-    """What the pages of a version hold, before it is laid out. Raises `Faults`."""
+    """Collect the contents of a version's pages, before rendering. Raises `Faults`."""
     judge = examples.ExampleJudge(bundle)
-    refused = examples.refused(judge)
-    if refused and settings.options.get("refused-examples") != "leave-out":
-        raise Faults(refused)
-    found = examples.collect(protocol, judge)
-    generated = examples.generate(protocol, judge, found)
+    faults = examples.find_refused(judge)
+    if faults and settings.options.get("refused-examples") != "leave-out":
+        raise Faults(faults)
+    schema_examples = examples.collect_examples(protocol, judge)
+    generated = examples.generate_examples(protocol, judge, schema_examples)
     return VersionDocs(
         protocol,
         bundle,
         page_paths(protocol, bundle),
-        {**found, **generated},
+        {**schema_examples, **generated},
         frozenset(generated),
-        refused,
+        faults,
         availability,
         requirements,
         origins,
@@ -96,9 +97,10 @@ def write_pages(
     changelog: str = "",
     for_site: bool = False,
 ) -> Mapping[str, str]:
-    """The pages of a version below the prefix, all of them or those that `paths` does not replace. `changelog` is its page, seen from the
-    folder above all versions. For a site, headings of sections that only repeat what stands elsewhere carry the mark by which search
-    leaves them out.
+    """Render the pages of a version below the prefix, except those that `paths` replaces.
+
+    `changelog` is the path of the changelog, relative to the folder above all versions. For a site, headings of sections that only
+    repeat other content are marked so that the search skips them.
     """
     folder, paths = _folder(settings), paths or content.paths
     return {
@@ -117,7 +119,7 @@ def write_pages(
 
 
 def write_single_file(content: VersionDocs, settings: Settings) -> Mapping[str, str]:
-    """All pages of a version in one file. Nobody keeps it beside the pages: it repeats them, and each change of one would be made twice."""
+    """Render all pages of a version into one file. It is not kept beside the pages, as it only repeats them."""
     folder = _folder(settings)
     pages = (
         content.page(template, Linker(content.paths, path, whole=True), view, folder, (), for_site=True)
@@ -131,24 +133,24 @@ def _folder(settings: Settings) -> str:
 
 
 def places(protocol: ir.Protocol, bundle: Bundle, paths: PagePaths) -> Mapping[str, tuple[str, ...]]:
-    """The pages of a protocol, below its prefix, with the titles that lead to each in the navigation, in its order. Raises `Faults`."""
+    """The pages of a protocol, relative to its prefix, each with its titles in the navigation, in navigation order. Raises `Faults`."""
     titles = {area: area_title(bundle, area) for area in paths.areas}
-    found: dict[str, tuple[str, ...]] = {INDEX: ("Overview",), METHODS: ("Methods", "All methods")}
-    found |= {page: ("Methods", name) for name, page in sorted(paths.methods.items())}
-    found[TYPES] = ("Types", "All types")
+    titles_by_page: dict[str, tuple[str, ...]] = {INDEX: ("Overview",), METHODS: ("Methods", "All methods")}
+    titles_by_page |= {page: ("Methods", name) for name, page in sorted(paths.methods.items())}
+    titles_by_page[TYPES] = ("Types", "All types")
     for area, title in sorted(titles.items(), key=lambda entry: entry[1]):
-        found[paths.areas[area]] = ("Types", title, "Overview")
+        titles_by_page[paths.areas[area]] = ("Types", title, "Overview")
         inside = sorted(name for name, there in paths.area_of.items() if there == area)
-        found |= {paths.types[name]: ("Types", title, name) for name in inside}
-    found |= {paths.conversations[each.name]: ("Conversations", each.title) for each in scenarios(protocol)}
-    return found | {CAPABILITIES: ("Capabilities",), ERRORS: ("Error codes",), MESSAGES: ("Messages",)}
+        titles_by_page |= {paths.types[name]: ("Types", title, name) for name in inside}
+    titles_by_page |= {paths.conversations[each.name]: ("Conversations", each.title) for each in scenarios(protocol)}
+    return titles_by_page | {CAPABILITIES: ("Capabilities",), ERRORS: ("Error codes",), MESSAGES: ("Messages",)}
 
 
 def page_paths(protocol: ir.Protocol, bundle: Bundle) -> PagePaths:
-    """Where each method and type of a protocol has its page. Raises `Faults`."""
+    """The page of each method and type of a protocol. Raises `Faults`."""
     return find_page_paths(protocol, bundle.origins)
 
 
 def area_title(bundle: Bundle, area: str) -> str:
-    """What a source file calls itself, in plain text."""
+    """The title of a source file, in plain text."""
     return about_area(bundle, area)[0]

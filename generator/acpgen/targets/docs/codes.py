@@ -1,4 +1,4 @@
-"""Error codes: what they are called, and which of them the answer to a method may carry."""
+"""Error codes: their titles, and which of them the response to a method may have."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _STANDARD: Final = (
     (-32602, "Invalid params", "The parameters do not fit the method."),
     (-32603, "Internal error", "The receiver failed for a reason of its own."),
 )
-"""What JSON-RPC 2.0 itself defines, for protocols that have no `ErrorCode`."""
+"""The codes that JSON-RPC 2.0 defines, for protocols without `ErrorCode`."""
 
 _ANY_REQUEST: Final = (-32601, -32602, -32603, -32800)
-"""What every request may be answered with, where the protocol has the code."""
+"""The error codes that the response to any request may have, as far as the protocol has them."""
 
 _IN_TEXT: Final = re.compile(r"-32\d{3}\b")
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorCode:
-    """One code with its title and what it says."""
+    """One error code with its title and description."""
 
     code: int
     title: str
@@ -37,62 +37,66 @@ class ErrorCode:
 
 
 def error_codes(protocol: ir.Protocol) -> tuple[ErrorCode, ...]:
-    """The codes of the protocol, in the order of its schema."""
-    found = protocol.definitions.get(ERROR_CODES)
-    if not isinstance(found, ir.Enum):
+    """The error codes of the protocol, in the order of its schema."""
+    definition = protocol.definitions.get(ERROR_CODES)
+    if not isinstance(definition, ir.Enum):
         return tuple(ErrorCode(*row) for row in _STANDARD)
     return tuple(
-        ErrorCode(value.value, value.title or "", value.doc) for value in found.values if isinstance(value.value, int)
+        ErrorCode(value.value, value.title or "", value.doc)
+        for value in definition.values
+        if isinstance(value.value, int)
     )
 
 
 @dataclass(frozen=True, slots=True)
 class CodeMentions:
-    """What the texts about a method say of a code: the sentences that name it, and whether one is the method's own."""
+    """The mentions of a code in the texts about a method: the sentences that name it, and whether one is in the method's own texts."""
 
     sentences: tuple[str, ...] = ()
     is_own: bool = False
 
 
 def codes_of(protocol: ir.Protocol, method: ir.Method) -> tuple[tuple[ErrorCode, CodeMentions], ...]:
-    """The codes with which a request may be answered, each with the sentences that say when."""
+    """The error codes that the response to a request may have, each with the sentences that describe when."""
     if method.kind != "request":
         return ()
     own, others = (_named(texts) for texts in (_own_texts(protocol, method), _texts_of_params(protocol, method)))
-    said = {code: CodeMentions((*own.get(code, ()), *others.get(code, ())), code in own) for code in {*own, *others}}
+    mentions = {
+        code: CodeMentions((*own.get(code, ()), *others.get(code, ())), code in own) for code in {*own, *others}
+    }
     return tuple(
-        (code, said.get(code.code, CodeMentions()))
+        (code, mentions.get(code.code, CodeMentions()))
         for code in error_codes(protocol)
-        if code.code in said or code.code in _ANY_REQUEST
+        if code.code in mentions or code.code in _ANY_REQUEST
     )
 
 
 def methods_of_codes(protocol: ir.Protocol) -> dict[int, list[str]]:
-    """For each code the methods about which a text names it."""
-    named: dict[int, list[str]] = {found.code: [] for found in error_codes(protocol)}
+    """For each error code, the methods whose texts name it."""
+    method_names: dict[int, list[str]] = {error_code.code: [] for error_code in error_codes(protocol)}
     for method in protocol.methods:
-        for found, mentions in codes_of(protocol, method):
+        for error_code, mentions in codes_of(protocol, method):
             if mentions.sentences:
-                named[found.code].append(method.name)
-    return named
+                method_names[error_code.code].append(method.name)
+    return method_names
 
 
 def codes_in(text: str) -> tuple[int, ...]:
-    """The error codes that a text names, each once."""
+    """The error codes that a text names, without duplicates."""
     return tuple(map(int, dict.fromkeys(_IN_TEXT.findall(text))))
 
 
 def _named(texts: Iterable[str]) -> dict[int, tuple[str, ...]]:
     """The sentences that name each code."""
-    found: dict[int, tuple[str, ...]] = {}
+    sentences_by_code: dict[int, tuple[str, ...]] = {}
     for sentence in dict.fromkeys(sentence for text in texts for sentence in sentences(text)):
         for code in codes_in(sentence):
-            found[code] = (*found.get(code, ()), sentence)
-    return found
+            sentences_by_code[code] = (*sentences_by_code.get(code, ()), sentence)
+    return sentences_by_code
 
 
 def _own_texts(protocol: ir.Protocol, method: ir.Method) -> Iterator[str]:
-    """What is said about a method, its params, its result and their fields, in every branch of unions."""
+    """Yield the descriptions of a method, its params, its result and their fields, in every branch of unions."""
     yield method.doc
     for name in filter(None, (method.params, method.result)):
         for definition in _branches(protocol, name):
@@ -101,7 +105,7 @@ def _own_texts(protocol: ir.Protocol, method: ir.Method) -> Iterator[str]:
 
 
 def _texts_of_params(protocol: ir.Protocol, method: ir.Method) -> Iterator[str]:
-    """What is said about the types of the params. What a result refers to is not what the request fails for."""
+    """Yield the descriptions of the types in the params. Types in the result are left out: they do not describe why the request fails."""
     for definition in _branches(protocol, method.params) if method.params is not None else ():
         for field in _fields(definition):
             yield from (protocol.definitions[inner].doc for inner in references(field.type))
@@ -112,7 +116,7 @@ def _fields(definition: ir.Definition) -> tuple[ir.Field, ...]:
 
 
 def _branches(protocol: ir.Protocol, name: str, through: frozenset[str] = frozenset()) -> Iterator[ir.Definition]:
-    """A definition and, of a union, what its branches hold; variants speak for themselves too."""
+    """Yield a definition and, for a union, the definitions of its branches; fallback branches included."""
     definition = protocol.definitions[name]
     yield definition
     if isinstance(definition, ir.TaggedUnion) and name not in through:

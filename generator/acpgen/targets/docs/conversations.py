@@ -1,6 +1,6 @@
-"""Whole conversations, message by message: each is put together from examples of the schema, and judged by it again.
+"""Whole conversations, message by message, composed from examples of the schema and validated again.
 
-The examples of a schema stand alone; in a conversation they speak of the same session, terminal and tool call.
+The examples of a schema are independent of each other; in a conversation they refer to the same session, terminal and tool call.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from acpgen.targets.docs.examples import ExampleJudge, Examples
 from acpgen.targets.docs.scenarios import Scenario, ScenarioMessage, scenarios, sides
 
 SHARED: Final = ("sessionId", "terminalId", "toolCallId")
-"""Members that name the same thing in all messages of a conversation."""
+"""Members that identify the same object in all messages of a conversation."""
 
 DEEPEST: Final = 4
-"""How far below the params or the result a word of a scenario is looked for, in definitions."""
+"""The depth, in definitions below params or result, to which a word of a scenario is searched for."""
 
 _BRINGS: Final = ("sessionId", "terminalId", "stopReason", "outcome", "protocolVersion", "roots")
-"""Members of results that say in one word what the answer brings."""
+"""Members of results whose name summarizes the response."""
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
-    """One message of a conversation. `value` is `None` where the schema has no example that carries what the scenario names."""
+class ConversationMessage:
+    """One message of a conversation. `value` is `None` if the schema has no example with what the scenario names."""
 
     step: ScenarioMessage
     anchor: str
@@ -41,27 +41,27 @@ class Spoken:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """One conversation with its messages, in their order."""
+    """One conversation with its messages in order."""
 
     scenario: Scenario
-    messages: tuple[Spoken, ...]
+    messages: tuple[ConversationMessage, ...]
 
-    def first_of(self, method: str) -> Spoken | None:
-        """The first message of a method."""
+    def first_of(self, method: str) -> ConversationMessage | None:
+        """The first message of a method, if any."""
         return next((spoken for spoken in self.messages if spoken.step.method.name == method), None)
 
 
 def find_conversations(protocol: ir.Protocol, bundle: Bundle, examples: Examples) -> tuple[Conversation, ...]:
-    """The conversations that this protocol has, with the examples of its definitions put in. Raises `Faults`."""
-    found = scenarios(protocol)
-    if not found:
+    """The conversations of a protocol, filled with the examples of its definitions. Raises `Faults`."""
+    protocol_scenarios = scenarios(protocol)
+    if not protocol_scenarios:
         return ()
     judge = ExampleJudge(bundle)
     composer = _Composer(protocol, examples, judge)
-    return tuple(Conversation(each, tuple(_spoken(protocol, each, composer))) for each in found)
+    return tuple(Conversation(each, tuple(_compose_messages(protocol, each, composer))) for each in protocol_scenarios)
 
 
-def _spoken(protocol: ir.Protocol, scenario: Scenario, composer: _Composer) -> Iterator[Spoken]:
+def _compose_messages(protocol: ir.Protocol, scenario: Scenario, composer: _Composer) -> Iterator[ConversationMessage]:
     both = sides(protocol)
     assert both is not None
     bound: dict[str, ir.JSON] = {}
@@ -87,12 +87,12 @@ def _spoken(protocol: ir.Protocol, scenario: Scenario, composer: _Composer) -> I
                 open_requests.setdefault(method.name, []).append(last)
             if carried is not None:
                 value = envelopes.call(protocol.envelope, method, carried, id_=last)
-        note = _note(step, carried)
-        yield Spoken(step, _anchor(step, anchors), sender, receiver, note, value)
+        note = _make_note(step, carried)
+        yield ConversationMessage(step, _make_anchor(step, anchors), sender, receiver, note, value)
 
 
-def _note(step: ScenarioMessage, carried: ir.JSON | envelopes.Absent | None) -> str:
-    """What a message carries, in a word or two."""
+def _make_note(step: ScenarioMessage, carried: ir.JSON | envelopes.Absent | None) -> str:
+    """The content of a message in one or two words."""
     if not step.is_answer:
         return " ".join(step.carries)
     if step.carries:
@@ -100,40 +100,42 @@ def _note(step: ScenarioMessage, carried: ir.JSON | envelopes.Absent | None) -> 
     return next((name for name in _BRINGS if name in carried), "") if isinstance(carried, dict) else ""
 
 
-def _anchor(step: ScenarioMessage, taken: set[str]) -> str:
-    """Where a message stands on its page: by what it is, and counted where the same stands again."""
+def _make_anchor(step: ScenarioMessage, anchors: set[str]) -> str:
+    """The unique anchor of a message on its page, made from its method and content. Adds it to the anchors in use."""
     words = (step.method.name.replace("/", "-"), "answer" if step.is_answer else "", *step.carries)
     plain = identifier("-".join(filter(None, words)))
-    found = next(
-        name for number in range(len(taken) + 1) if (name := f"{plain}-{number + 1}" if number else plain) not in taken
+    anchor = next(
+        name
+        for number in range(len(anchors) + 1)
+        if (name := f"{plain}-{number + 1}" if number else plain) not in anchors
     )
-    taken.add(found)
-    return found
+    anchors.add(anchor)
+    return anchor
 
 
 @dataclass(frozen=True, slots=True)
 class _Composer:
-    """Puts values together from the examples of definitions."""
+    """Composes values from the examples of definitions."""
 
     protocol: ir.Protocol
     examples: Examples
     judge: ExampleJudge
 
     def carried(self, step: ScenarioMessage, bound: dict[str, ir.JSON]) -> ir.JSON | envelopes.Absent | None:
-        """Params or result of a message: the first that the schema admits; `None` where there is none."""
+        """The params or result of a message: the first candidate that the schema admits; `None` if there is none."""
         name = step.method.result if step.is_answer else step.method.params
         if name is None:
             return envelopes.ABSENT
         for value in self._carrying(name, step.carries, DEEPEST):
             names = dict(bound)
-            shared = _shared(value, names)
-            if self.judge.refusal(reference_to(name), shared) is None:
+            payload = _find_shared(value, names)
+            if self.judge.refusal(reference_to(name), payload) is None:
                 bound.update(names)
-                return shared
+                return payload
         return None
 
     def _carrying(self, name: str, words: Sequence[str], deepest: int) -> Iterator[ir.JSON]:
-        """The values of a definition that carry these words, each inside the one before."""
+        """Yield the values of a definition that contain these words, each nested in the one before."""
         if not words:
             yield from self.examples.get(name, ())
             return
@@ -182,17 +184,17 @@ class _Composer:
                 return
 
 
-def _shared(value: ir.JSON, names: dict[str, ir.JSON]) -> ir.JSON:
-    """A value that speaks of what is bound already; what it names first is bound. Items of arrays keep their names: they are several."""
+def _find_shared(value: ir.JSON, names: dict[str, ir.JSON]) -> ir.JSON:
+    """Replace the identifiers in a value by those already in `names`, and add new ones to it. Items of arrays keep their own."""
     match value:
         case dict():
-            made: dict[str, ir.JSON] = {}
+            members: dict[str, ir.JSON] = {}
             for key, inner in value.items():
-                made[key] = names.setdefault(key, inner) if key in SHARED else _shared(inner, names)
-            return made
+                members[key] = names.setdefault(key, inner) if key in SHARED else _find_shared(inner, names)
+            return members
         case list():
             for item in value:
-                _shared(item, names)
+                _find_shared(item, names)
             return value
         case _:
             return value

@@ -1,4 +1,4 @@
-"""Examples: every one that the schema gives is judged; types without one show what stands in the examples of others, or what is made."""
+"""Examples: all those of the schema, validated; for types without one, parts of other examples, or generated values."""
 
 from __future__ import annotations
 
@@ -25,46 +25,48 @@ from acpgen.targets.faults import INVALID_EXAMPLE
 LONGEST_REASON: Final = 200
 
 WITHOUT: Final = frozenset({"_meta"})
-"""What is left out where an example is made: it may hold anything."""
+"""Members that generated examples omit, because they may hold any value."""
 
 REMEDY: Final = 'set the option refused-examples of the target docs to "leave-out"'
-"""What may be done about an example of a schema that others own."""
+"""The remedy for an invalid example in a schema that the user does not own."""
 
 FEW: Final = 3
-"""As many examples are shown of a type that has none of its own."""
+"""The maximum number of examples for a type that has none of its own."""
 
 Examples = Mapping[str, tuple[ir.JSON, ...]]
-"""Examples by definition, each valid."""
+"""Valid examples by definition."""
 
 
-def refused(judge: ExampleJudge) -> tuple[Fault, ...]:
-    """The examples of a bundle that the schema beside them refuses."""
-    found: list[Fault] = []
+def find_refused(judge: ExampleJudge) -> tuple[Fault, ...]:
+    """A fault for each example of a bundle that its own schema rejects."""
+    faults: list[Fault] = []
     for keys, schema in judge.given:
         place = judge.bundle.origins[keys[0]] + plain_pointer(*keys[1:])
         for index, example in enumerate(schema["examples"]):
             reason = judge.refusal(reference_to(*keys), example)
             if reason is not None:
-                found.append(INVALID_EXAMPLE(at=f"{place}/examples/{index}", reason=reason, otherwise=f", or {REMEDY}"))
-    return tuple(found)
+                faults.append(
+                    INVALID_EXAMPLE(at=f"{place}/examples/{index}", reason=reason, otherwise=f", or {REMEDY}")
+                )
+    return tuple(faults)
 
 
-def collect(protocol: ir.Protocol, judge: ExampleJudge) -> Examples:
-    """The examples of each definition: its own that it admits, else the first few that stand inside those of others."""
-    gathered: dict[str, dict[str, ir.JSON]] = {name: {} for name in protocol.definitions}
+def collect_examples(protocol: ir.Protocol, judge: ExampleJudge) -> Examples:
+    """Collect the examples of each definition: its own valid ones, or else the first few that occur inside the examples of others."""
+    inner_by_name: dict[str, dict[str, ir.JSON]] = {name: {} for name in protocol.definitions}
 
     def admits(name: str, value: ir.JSON) -> bool:
         # What the schema does not define is the fallback of a tolerated union, and takes whatever reaches it.
         return name not in judge.bundle.definitions or judge.refusal(reference_to(name), value) is None
 
     def add(name: str, value: ir.JSON) -> None:
-        found = gathered[name]
+        inner_examples = inner_by_name[name]
         key = dumps(value, sort_keys=True)
-        if key in found or len(found) >= FEW:
+        if key in inner_examples or len(inner_examples) >= FEW:
             return
         if admits(name, value):
-            found[key] = value
-            for inner, part in _parts(protocol, protocol.definitions[name], value, admits):
+            inner_examples[key] = value
+            for inner, part in _list_parts(protocol, protocol.definitions[name], value, admits):
                 add(inner, part)
 
     own = {
@@ -73,13 +75,13 @@ def collect(protocol: ir.Protocol, judge: ExampleJudge) -> Examples:
     }
     for name, definition in protocol.definitions.items():
         for example in own[name]:
-            for inner, part in _parts(protocol, definition, example, admits):
+            for inner, part in _list_parts(protocol, definition, example, admits):
                 add(inner, part)
-    return {name: own[name] or tuple(gathered[name].values()) for name in protocol.definitions}
+    return {name: own[name] or tuple(inner_by_name[name].values()) for name in protocol.definitions}
 
 
-def generate(protocol: ir.Protocol, judge: ExampleJudge, found: Examples) -> Examples:
-    """For each definition without an example one value made from the schema: with all fields if that holds, else as small as may be."""
+def generate_examples(protocol: ir.Protocol, judge: ExampleJudge, collected_examples: Examples) -> Examples:
+    """Generate one value for each definition without an example: with all fields if that is valid, otherwise as small as possible."""
     values = Values(protocol.definitions)
 
     def tries(name: str) -> Iterator[ir.JSON]:
@@ -89,7 +91,7 @@ def generate(protocol: ir.Protocol, judge: ExampleJudge, found: Examples) -> Exa
 
     return {
         name: (value,)
-        for name, examples in found.items()
+        for name, examples in collected_examples.items()
         if not examples
         for value in islice(
             (
@@ -103,11 +105,10 @@ def generate(protocol: ir.Protocol, judge: ExampleJudge, found: Examples) -> Exa
 
 
 class ExampleJudge:
-    """Judges values by the definitions of a bundle and by the schemas that have examples, compiled together.
+    """Validates values against the definitions of a bundle and against the schemas that have examples, compiled together.
 
-    `given` are the schemas with examples and their paths.
-
-    Raises `Faults` where the schema is one that no judge can read, or walk to its end.
+    `given` holds the schemas with examples and their paths. Raises `Faults` if the validator cannot compile the schema or it has too
+    many evaluation paths.
     """
 
     def __init__(self, bundle: Bundle) -> None:
@@ -128,7 +129,7 @@ class ExampleJudge:
             ) from None
 
     def refusal(self, reference: str, value: ir.JSON) -> str | None:
-        """Why the schema at a place refuses a value, shortened; `None` if it does not."""
+        """The shortened reason why the schema at a reference rejects a value; `None` if the value is valid."""
         error = next(self._validator.errors({reference: value}), None)
         if error is None:
             return None
@@ -136,28 +137,30 @@ class ExampleJudge:
         return reason if len(reason) <= LONGEST_REASON else f"{reason[: LONGEST_REASON - 1]}…"
 
 
-def _parts(
+def _list_parts(
     protocol: ir.Protocol, definition: ir.Definition, value: ir.JSON, admits: Callable[[str, ir.JSON], bool]
 ) -> Iterator[tuple[str, ir.JSON]]:
-    """The definitions that parts of a value are of, with those parts."""
+    """Yield the parts of a value that have a definition of their own, with its name."""
     match definition:
         case ir.Record():
             if isinstance(value, dict):
                 for field in definition.fields:
                     if field.name in value:
-                        yield from _of_type(field.type, value[field.name], admits)
+                        yield from _make_type_examples(field.type, value[field.name], admits)
         case ir.TaggedUnion():
             if isinstance(value, dict):
-                yield from _of_union(protocol, definition, value)
+                yield from _make_union_examples(protocol, definition, value)
         case ir.Alias():
-            yield from _of_type(definition.type, value, admits)
+            yield from _make_type_examples(definition.type, value, admits)
         case ir.Enum():
             pass
         case _:
             assert_never(definition)
 
 
-def _of_union(protocol: ir.Protocol, union: ir.TaggedUnion, value: dict[str, ir.JSON]) -> Iterator[tuple[str, ir.JSON]]:
+def _make_union_examples(
+    protocol: ir.Protocol, union: ir.TaggedUnion, value: dict[str, ir.JSON]
+) -> Iterator[tuple[str, ir.JSON]]:
     for variant in union.variants:
         if value.get(union.tag) == variant.tag:
             yield variant.type, value
@@ -173,22 +176,26 @@ def _of_union(protocol: ir.Protocol, union: ir.TaggedUnion, value: dict[str, ir.
         yield union.fallback, value
 
 
-def _of_type(type_: ir.Type, value: ir.JSON, admits: Callable[[str, ir.JSON], bool]) -> Iterator[tuple[str, ir.JSON]]:
+def _make_type_examples(
+    type_: ir.Type, value: ir.JSON, admits: Callable[[str, ir.JSON], bool]
+) -> Iterator[tuple[str, ir.JSON]]:
     match type_:
         case ir.Ref():
             if admits(type_.name, value):
                 yield type_.name, value
         case ir.Array():
             for item in value if isinstance(value, list) else ():
-                yield from _of_type(type_.items, item, admits)
+                yield from _make_type_examples(type_.items, item, admits)
         case ir.Tuple():
             for index, item in enumerate(value if isinstance(value, list) else ()):
-                yield from _of_type(type_.first[index] if index < len(type_.first) else type_.rest, item, admits)
+                yield from _make_type_examples(
+                    type_.first[index] if index < len(type_.first) else type_.rest, item, admits
+                )
         case ir.Map():
             for item in value.values() if isinstance(value, dict) else ():
-                yield from _of_type(type_.values, item, admits)
+                yield from _make_type_examples(type_.values, item, admits)
         case ir.AnyOf():
             for member in type_.types:
-                yield from _of_type(member, value, admits)
+                yield from _make_type_examples(member, value, admits)
         case _:
             pass

@@ -1,6 +1,6 @@
-"""What lenient decoding makes of an invalid value, in words: what `decode` of the generated bindings does, and nothing more.
+"""How lenient decoding treats an invalid value, in words: exactly what `decode` of the generated bindings does.
 
-The page of messages says it of most fields; `USUAL` is what it says.
+`USUAL` is the text for most fields, explained on the page of messages.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ TAG: Final = "a tag that is not a string is read as if the field were omitted"
 
 
 def is_told(protocol: ir.Protocol) -> bool:
-    """Whether a field of the protocol is lenient in any way."""
+    """Whether any field of the protocol is lenient."""
     records = (each for each in protocol.definitions.values() if isinstance(each, ir.Record))
     return any(any(_clauses(record, field, protocol)) for record in records for field in record.fields)
 
 
 def leniency(record: ir.Record, field: ir.Field, protocol: ir.Protocol, linker: Linker) -> Markdown:
-    """A mark at a field that declares leniency, and what becomes of its values where that is not `USUAL`; empty at any other."""
+    """A mark for a field that declares leniency, with its effect if that is not `USUAL`; empty for other fields."""
     if field.leniency == ir.Leniency():
         return Markdown()
-    said = "; ".join(_clauses(record, field, protocol))
-    if not said:
+    clauses = "; ".join(_clauses(record, field, protocol))
+    if not clauses:
         return prose(STRICT) if field.required else Markdown()
     mark = linker.link(Markdown(LENIENT), MESSAGES, LENIENT)
-    return mark if said == USUAL else Markdown(f"{mark}: {prose(said)}.")
+    return mark if clauses == USUAL else Markdown(f"{mark}: {prose(clauses)}.")
 
 
 def _clauses(record: ir.Record, field: ir.Field, protocol: ir.Protocol) -> Iterator[str]:
@@ -65,7 +65,7 @@ def _invalid(field: ir.Field, *, skips: bool, least: int) -> str:
 
 
 def _is_read_without(record: ir.Record, field: ir.Field, protocol: ir.Protocol) -> bool:
-    """Whether a field is the tag of a union that has a branch without a tag, and that branch is lenient in it."""
+    """Whether a field is the tag of a union whose default branch, the one without a tag, decodes it leniently."""
     return any(
         _has_lenient(protocol.definitions.get(union.default or ""), field.name)
         for union in protocol.definitions.values()
@@ -74,7 +74,7 @@ def _is_read_without(record: ir.Record, field: ir.Field, protocol: ir.Protocol) 
 
 
 def _tagged(union: ir.TaggedUnion) -> set[str | None]:
-    """The records of a union that have a tag. Other tags than strings are left out: what is no tag cannot be said in a word."""
+    """The records of a union that have a tag; empty if a tag is not a string, as "not a tag" then has no short description."""
     if not all(isinstance(variant.tag, str) for variant in union.variants):
         return set()
     return {*(variant.type for variant in union.variants), union.fallback, *union.fallback_shapes}

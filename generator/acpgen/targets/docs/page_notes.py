@@ -1,5 +1,5 @@
-"""What is known of methods, types and their members beside the schema: since when they are published, how they stand to upstream, and what
-the documents demand of them. Who makes the pages tells it; without it, the pages say nothing of it.
+"""Information on methods, types and members that is not in the schema: since which release they are published, how they differ from
+upstream, and which requirements apply. The caller that generates the pages supplies it; otherwise the pages omit it.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from acpgen.targets.docs.page_paths import Linker, join_markdown
 Kind: TypeAlias = Literal["field", "variant", "value"]
 
 Member: TypeAlias = tuple[str, Kind, str]
-"""A definition, and its field, the tag of its variant, or its value."""
+"""A definition, the kind of a member, and the name, tag or value of the member."""
 
 
 @dataclass(frozen=True, slots=True)
 class Availability:
-    """Since which schema release there are methods, types and members of types.
+    """The schema release since which methods, types and members of types are available.
 
     A text is one of `1.21.0 (0.13.5 lacks it)`, `0.4.0 or earlier`, `in schema releases up to 0.4.1` and `not in a schema release yet`.
     """
@@ -30,38 +30,39 @@ class Availability:
     members: Mapping[Member, str] = field(default_factory=dict[Member, str])
 
     def note(self, definition: str, kind: Kind, name: str) -> Markdown:
-        """What is to be said of a member: nothing where it is as old as its type."""
-        said = self.members.get((definition, kind, name))
-        if said is None or said == self.types.get(definition):
+        """The availability of a member as a sentence; empty if it is the same as that of its type."""
+        release_text = self.members.get((definition, kind, name))
+        if release_text is None or release_text == self.types.get(definition):
             return Markdown()
-        text = since_phrase(said)
+        text = since_phrase(release_text)
         return Markdown(f"{text[0].upper()}{text[1:]}.")
 
 
 NO_AVAILABILITY: Final = Availability()
 
 
-def since_phrase(said: str | None) -> Markdown:
-    """An age as a phrase: `since schema release 1.21.0`, `not in a schema release yet`; empty where it is not known."""
-    if said is None:
+def since_phrase(release_text: str | None) -> Markdown:
+    """An availability as a phrase: `since schema release 1.21.0`, `not in a schema release yet`; empty if it is unknown."""
+    if release_text is None:
         return Markdown()
-    return prose(said if said.startswith(("not ", "in ")) else f"since schema release {said}")
+    return prose(release_text if release_text.startswith(("not ", "in ")) else f"since schema release {release_text}")
 
 
 # --- upstream --------------------------------------------------------------------------------------------------------
 
 Way: TypeAlias = Literal["kept", "added", "stricter", "more lenient", "different"]
-"""How something differs from upstream's newest release; `kept` is what an earlier release had."""
+"""How something differs from upstream's newest release; `kept` means that only an earlier release had it."""
 
 WAYS: Final[tuple[Way, ...]] = ("kept", "added", "stricter", "different", "more lenient")
-"""In the order in which they are told."""
+"""The order in which differences are reported."""
 
 
 @dataclass(frozen=True, slots=True)
 class Divergence:
-    """One way in which a type, a member of it or a method differs from upstream, and why; `why` is empty where nobody says it.
+    """One difference of a type, a member or a method from upstream, with its reason; `why` is empty if none is documented.
 
-    `members` are those of the type that differ so, where it is not the type as a whole. `gone` is the last release that has what is kept.
+    `members` are the members of the type that differ; empty if the type differs as a whole. `gone` is the last upstream release that has
+    what is kept here.
     """
 
     way: Way
@@ -72,10 +73,11 @@ class Divergence:
 
 @dataclass(frozen=True, slots=True)
 class Origins:
-    """How a protocol version stands to `upstream`, its newest release there: nothing is known where that is empty.
+    """How a protocol version differs from `upstream`, its newest release there; nothing is known if that is empty.
 
-    `types` has each type that can be compared; one without an origin is as upstream. `parts` are the types that stand inside another one of
-    the schema. `methods` are those that upstream does not have. `typescript` is the npm package with its types, empty where there is none.
+    `types` holds each type that can be compared; one without a divergence is the same as upstream. `parts` maps types that are nested in
+    another type of the schema to that type. `methods` are those that upstream does not have. `typescript` is the npm package with
+    upstream's types, empty if there is none.
     """
 
     upstream: str = ""
@@ -86,21 +88,21 @@ class Origins:
     typescript: str = ""
 
     def of_type(self, name: str, linker: Linker) -> Markdown:
-        """What the page of a type says; empty where nothing is known."""
+        """The text for the page of a type; empty if nothing is known."""
         whole = self.parts.get(name, name)
-        found = self.types.get(whole)
-        if found is None:
+        divergences = self.types.get(whole)
+        if divergences is None:
             return Markdown()
-        if whole != name and found:
+        if whole != name and divergences:
             return Markdown(f"Part of {linker.type(whole)}, which differs from upstream.")
         return (
-            join_markdown(map(self._describe, found), " ")
-            if found
+            join_markdown(map(self._describe, divergences), " ")
+            if divergences
             else Markdown(f"As upstream ({prose(self.upstream)}).")
         )
 
     def of_method(self, name: str, types: Iterable[str], linker: Linker) -> Markdown:
-        """What the page of a method says that holds these types, its own and those that they name; empty where nothing is known."""
+        """The text for the page of a method with these types, including those they refer to; empty if nothing is known."""
         if not self.upstream:
             return Markdown()
         own = self.methods.get(name)
@@ -109,12 +111,14 @@ class Origins:
         names = list(dict.fromkeys(self.parts.get(each, each) for each in types))
         by_way: dict[Way, list[str]] = {way: [each for each in names if self._has(each, way)] for way in WAYS}
         sentences = [
-            f" {_SHORT[way]}: {join_markdown(map(linker.type, found))}." for way, found in by_way.items() if found
+            f" {_SHORT[way]}: {join_markdown(map(linker.type, type_names))}."
+            for way, type_names in by_way.items()
+            if type_names
         ]
         return Markdown(f"As upstream ({prose(self.upstream)}).{''.join(sentences)}")
 
     def note(self, definition: str, kind: Kind, name: str) -> Markdown:
-        """What is to be said of a member: nothing where it is as upstream."""
+        """The difference of a member from upstream; empty if there is none."""
         return join_markdown(
             (_sentence(f"{_MEMBER[each.way]}.", each.why) for each in self.members.get((definition, kind, name), ())),
             " ",
@@ -126,7 +130,7 @@ class Origins:
     def _describe(self, origin: Divergence) -> Markdown:
         upstream = prose(self.upstream)
         where = f": {join_markdown(map(code, origin.members))}" if origin.members else ""
-        said = {
+        sentences = {
             "kept": f"Kept here, removed upstream after {prose(origin.gone)}.",
             "added": f"Extended here beyond upstream ({upstream}){where}."
             if origin.members
@@ -135,7 +139,7 @@ class Origins:
             "different": f"Different from upstream ({upstream}){where}.",
             "more lenient": f"More lenient here than upstream ({upstream}){where}.",
         }
-        return _sentence(said[origin.way], origin.why)
+        return _sentence(sentences[origin.way], origin.why)
 
 
 NO_ORIGINS: Final = Origins()
@@ -156,12 +160,12 @@ _MEMBER: Final[Mapping[Way, str]] = {
 }
 
 
-def _sentence(said: str, why: str) -> Markdown:
-    return Markdown(f"{said} {prose(why)}" if why else said)
+def _sentence(sentence: str, why: str) -> Markdown:
+    return Markdown(f"{sentence} {prose(why)}" if why else sentence)
 
 
 def together(origins: Iterable[tuple[str, Divergence]]) -> Iterator[Divergence]:
-    """The origins of members, each with its name, told of their type: those of one way as one, and why only where no member says it."""
+    """Yield the divergences of a type merged from those of its named members: one for each kind of difference, without reasons."""
     by_way: dict[Way, list[str]] = {}
     for name, origin in origins:
         by_way.setdefault(origin.way, []).append(name)
@@ -175,9 +179,9 @@ _TOLD: Final = ("fact", "guidance")
 
 @dataclass(frozen=True, slots=True)
 class RequirementNote:
-    """One requirement: its level (`MUST`, `SHOULD`, …, or `fact`), whom it binds, and what it says.
+    """One requirement: its level (`MUST`, `SHOULD`, …, or `fact`), whom it binds, and its text.
 
-    `checks` says in words what checks it, and is empty if nothing does. `href` is its address as seen from the folder above all versions.
+    `checks` describes what checks it, and is empty if nothing does. `href` is its link, relative to the folder above all versions.
     """
 
     level: str
@@ -194,8 +198,8 @@ class RequirementNote:
 
 @dataclass(frozen=True, slots=True)
 class RequirementNotes:
-    """The requirements of one protocol version: of each method and each type by name, and those that are about none of them, by area and of
-    messages as such.
+    """The requirements of one protocol version: by method, by type, and the others by area or, if they concern messages in general, in
+    `messages`.
     """
 
     methods: Mapping[str, tuple[RequirementNote, ...]] = field(default_factory=dict[str, tuple[RequirementNote, ...]])
@@ -208,8 +212,8 @@ NO_REQUIREMENTS: Final = RequirementNotes()
 
 
 def notes_by_side(notes: Iterable[RequirementNote]) -> list[tuple[str, list[RequirementNote]]]:
-    """The requirements by whom they bind, what is normative first: of each side, and of all."""
-    found: dict[str, list[RequirementNote]] = {}
+    """Group requirements by the side that they bind; within and among sides, normative ones come first."""
+    by_side: dict[str, list[RequirementNote]] = {}
     for note in sorted(notes, key=lambda note: note.level in _TOLD):
-        found.setdefault(note.who, []).append(note)
-    return sorted(found.items(), key=lambda entry: all(note.level in _TOLD for note in entry[1]))
+        by_side.setdefault(note.who, []).append(note)
+    return sorted(by_side.items(), key=lambda entry: all(note.level in _TOLD for note in entry[1]))

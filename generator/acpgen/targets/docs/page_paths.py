@@ -1,4 +1,4 @@
-"""Where each thing is documented: pages by the name of what they are about, and anchors by name, never by number."""
+"""The location of each subject in the documentation: pages named by subject, and anchors by name, never by number."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ CAPABILITIES: Final = "capabilities.md"
 ERRORS: Final = "errors.md"
 MESSAGES: Final = "messages.md"
 WHOLE: Final = "single-file.md"
-"""Everything in one file, for machines; it is no page of the site."""
+"""All pages in one file, for machines; not a page of the site."""
 
 _NO_ID: Final = re.compile(r"[^A-Za-z0-9_.+-]")
 
 
 @dataclass(frozen=True, slots=True)
 class PagePaths:
-    """The pages of one protocol version, relative to its folder. `areas` are the source files, without their ending.
+    """The pages of one protocol version, relative to its folder. `areas` are the source files, without extension.
 
-    `unions` are those that each type is a branch of, with their discriminators. `replacements` has, for each page that does not exist, the
-    address to use instead, which may lie outside of the folder. Where it has no anchor, that of the link applies. `extended` is the
-    version to which those addresses lead, if it is another one.
+    `unions` holds for each type the unions of which it is a branch, with their tags. `replacements` maps each page that does not exist
+    to the link to use instead, which may be outside of the folder; if it has no anchor, that of the original link applies. `extended` is
+    the version to which the replacements lead, if it is another one.
     """
 
     methods: Mapping[str, str]
@@ -44,12 +44,12 @@ class PagePaths:
     extended: str = ""
 
     def address(self, page: str, anchor: str = "") -> str:
-        """The address of a page or of an anchor on it, or of its replacement, as seen from the folder of the version."""
+        """The link to a page or to an anchor on it, or to its replacement, relative to the folder of the version."""
         target = self.replacements.get(page, page)
         return target if "#" in target or not anchor else f"{target}#{anchor}"
 
     def has_page(self, name: str) -> bool:
-        """Whether a type has a page, here or in the version that this one extends."""
+        """Whether a type has its own page, here or in the version that this one extends."""
         return "#" not in self.address(self.types[name])
 
 
@@ -65,7 +65,7 @@ def with_types_in_areas(paths: PagePaths) -> PagePaths:
 
 
 def find_page_paths(protocol: ir.Protocol, origins: Mapping[str, str]) -> PagePaths:
-    """The pages of a protocol: no two are alike, on a disk that ignores case too."""
+    """The pages of a protocol, with unique paths even on case-insensitive file systems."""
     area_of = {name: _area(definition.at or origins.get(name, "")) for name, definition in protocol.definitions.items()}
     methods = _page_names({method.name: method_key(method.name) or method.name for method in protocol.methods})
     types = _page_names({name: name for name in protocol.definitions})
@@ -81,26 +81,27 @@ def find_page_paths(protocol: ir.Protocol, origins: Mapping[str, str]) -> PagePa
 
 
 def _unions(protocol: ir.Protocol) -> Mapping[str, tuple[tuple[str, str], ...]]:
-    found: dict[str, dict[tuple[str, str], None]] = {}
+    unions_by_type: dict[str, dict[tuple[str, str], None]] = {}
     for union in protocol.definitions.values():
         if isinstance(union, ir.TaggedUnion):
             for name in (*(variant.type for variant in union.variants), union.default, union.fallback):
                 if name is not None:
-                    found.setdefault(name, {})[(union.name, union.tag)] = None
-    return {name: tuple(unions) for name, unions in found.items()}
+                    unions_by_type.setdefault(name, {})[(union.name, union.tag)] = None
+    return {name: tuple(unions) for name, unions in unions_by_type.items()}
 
 
-def _page_names(wanted: Mapping[str, str]) -> Mapping[str, str]:
-    """The name of the page of each thing, without its ending."""
-    plain = {name: identifier(text) for name, text in wanted.items()}
+def _page_names(names: Mapping[str, str]) -> Mapping[str, str]:
+    """The page name of each subject, without extension."""
+    plain = {name: identifier(text) for name, text in names.items()}
     distinct = assign({name: (key.casefold(), identifier(spelled_out(name)).casefold()) for name, key in plain.items()})
     return {name: key if distinct[name] == key.casefold() else distinct[name] for name, key in plain.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class Linker:
-    """Writes links and anchors for one page; `whole` for the file that holds all pages. `folder` is that of the version, `types` are
-    those that the page shows in full.
+    """Writes links and anchors for one page; `whole` is for the file that contains all pages.
+
+    `folder` is that of the version, `types` are those that the page shows in full.
     """
 
     paths: PagePaths
@@ -110,7 +111,7 @@ class Linker:
     types: frozenset[str] = frozenset()
 
     def href(self, page: str, anchor: str = "") -> str:
-        """The address of a page or of an anchor on it, as seen from here."""
+        """The link to a page or to an anchor on it, relative to this page."""
         if self.whole:
             return f"#{_within(page, anchor)}"
         page, _, anchor = self.paths.address(page, anchor).partition("#")
@@ -121,25 +122,25 @@ class Linker:
         return Markdown(f"[{text}]({self.href(page, anchor)})")
 
     def anchor(self, name: str) -> Markdown:
-        """An anchor that stands here. The page's own anchor is the empty name."""
-        made = _within(self.page, name) if self.whole else name
-        assert not _NO_ID.search(made), made
-        return Markdown(f'<a id="{made}"></a>') if made else Markdown()
+        """The HTML of an anchor on this page. The empty name is the anchor of the page itself."""
+        anchor_id = _within(self.page, name) if self.whole else name
+        assert not _NO_ID.search(anchor_id), anchor_id
+        return Markdown(f'<a id="{anchor_id}"></a>') if anchor_id else Markdown()
 
     def type(self, name: str, anchor: str = "") -> Markdown:
-        """A link to a type: to its page, or, where it has none, to where this page shows it, else to its area."""
+        """A link to a type: to its page; if it has none, to its section on this page, or else to its area."""
         if name in self.types and not self.paths.has_page(name) and not self.whole:
             return Markdown(f"[{code(name)}](#{type_anchor(name)})")
         return self.link(code(name), self.paths.types[name], anchor)
 
     def type_details(self, name: str) -> Markdown:
-        """A link to the rest of the documentation of a type that this page shows; its name alone where there is none."""
+        """A link to the full documentation of a type that this page shows; only its name if there is none elsewhere."""
         page = self.paths.types[name]
         is_here = not self.whole and self.paths.address(page).partition("#")[0] == self.page
         return code(name) if is_here else self.link(code(name), page)
 
     def type_anchor_here(self, name: str) -> Markdown:
-        """The anchor of a type that this page shows and that has no page."""
+        """The anchor of a type that this page shows; empty if the type has its own page."""
         return Markdown() if self.whole or self.paths.has_page(name) else self.anchor(type_anchor(name))
 
     def type_in_method(self, method: str, name: str) -> Markdown:
@@ -164,17 +165,17 @@ class Linker:
 
 
 def type_anchor(name: str) -> str:
-    """The anchor at which the page of a method shows a type."""
+    """The anchor of a type on the page of a method."""
     return f"type-{identifier(name)}"
 
 
 def capability_anchor(path: str) -> str:
-    """The anchor of a capability: `agent-capabilities.session`."""
+    """The anchor of a capability, e.g. `agent-capabilities.session`."""
     return identifier(path.replace(":", "-", 1))
 
 
 def join_markdown(items: Iterable[str], between: str = ", ") -> Markdown:
-    """Pieces of Markdown with something harmless between them."""
+    """Join pieces of Markdown with a separator, which is not escaped."""
     return Markdown(between.join(items))
 
 

@@ -1,8 +1,8 @@
-"""Pictures: the variants of a union, the messages of a session. A site has SVG inside its pages; a forge removes that from Markdown and
-draws diagrams of Mermaid.
+"""Diagrams of the variants of a union and of the messages of a session: SVG in the pages of a site, Mermaid elsewhere, as code hosting
+sites remove SVG from Markdown.
 
-The SVG is drawn in one colour, that of the text around them, so it follows light and dark; narrow enough for a phone; and says in
-`title` and `desc` what it shows.
+The SVG has one colour, that of the surrounding text, so that it suits light and dark themes; fits a phone; and has a description in
+`title` and `desc`.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from typing import Final, Literal
 
 from acpgen import ir
 from acpgen.diagnostics.markup import Markdown, html, identifier
-from acpgen.targets.docs.conversations import Conversation, Spoken
+from acpgen.targets.docs.conversations import Conversation, ConversationMessage
 from acpgen.targets.docs.page_paths import Linker
 from acpgen.targets.docs.scenarios import sides
 
 WIDTH: Final = 352
-"""The width in which a phone of 400 pixels shows a picture without shrinking it."""
+"""The width of a diagram that a phone with a width of 400 pixels shows unscaled."""
 
 AROUND: Final = 2
-"""How many messages before a method and after it are shown on its page."""
+"""The number of messages shown before and after a method on its page."""
 
 _LETTER: Final = 7.3
 _ROW: Final = 40
@@ -31,7 +31,7 @@ _OBEYED: Final = re.compile(r"[^A-Za-z0-9_.,:/$() -]")
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """One message of a conversation. `answer` is drawn dashed; `note` says what it carries, `href` is where it is told."""
+    """One message of a conversation. `answer` is drawn dashed; `note` describes its content, `href` links to its documentation."""
 
     label: str
     to: Literal["left", "right"]
@@ -41,7 +41,7 @@ class Arrow:
 
 
 def picture_of_union(union: ir.TaggedUnion, linker: Linker) -> Markdown:
-    """A union as a tree: its tag on top, a branch for each variant, and the branch that everything unknown takes."""
+    """Draw a union as a tree: its tag on top, a row for each variant and for the default and fallback branches."""
     rows = [(_tag(variant.tag), variant.type, f"tag-{identifier(str(variant.tag))}") for variant in union.variants]
     dashed: set[int] = set()
     if union.default is not None:
@@ -67,7 +67,7 @@ def picture_of_union(union: ir.TaggedUnion, linker: Linker) -> Markdown:
 
 
 def conversation_svg(name: str, title: str, sides: tuple[str, str], arrows: Sequence[Arrow]) -> Markdown:
-    """Messages from top to bottom between two sides."""
+    """Draw messages from top to bottom between two sides."""
     left, right = 34, WIDTH - 34
     height = 50 + sum(_arrow_height(arrow) for arrow in arrows)
     parts = [
@@ -81,16 +81,16 @@ def conversation_svg(name: str, title: str, sides: tuple[str, str], arrows: Sequ
         y += _arrow_height(arrow)
         start, end, tip = (left, right, -7) if arrow.to == "right" else (right, left, 7)
         dash = ' stroke-dasharray="5 4"' if arrow.answer else ""
-        drawn = [
+        elements = [
             f'<path d="M{start} {y}H{end}" stroke="currentColor" fill="none"{dash}/>',
             f'<path d="M{end} {y}l{tip} -4v8z" fill="currentColor"/>',
         ]
         above = y - 6
         if arrow.note:
-            drawn.append(_text(WIDTH / 2, above, arrow.note, size=11, centred=True))
+            elements.append(_text(WIDTH / 2, above, arrow.note, size=11, centred=True))
             above -= 14
-        drawn.append(_text(WIDTH / 2, above, arrow.label, centred=True, bold=not arrow.answer))
-        parts += _linked(arrow, y, drawn) if arrow.href else drawn
+        elements.append(_text(WIDTH / 2, above, arrow.label, centred=True, bold=not arrow.answer))
+        parts += _linked(arrow, y, elements) if arrow.href else elements
         receiver = sides[1] if arrow.to == "right" else sides[0]
         lines.append(f"{arrow.label}{f' ({arrow.note})' if arrow.note else ''} to the {receiver}")
     role = "group" if any(arrow.href for arrow in arrows) else "img"
@@ -98,7 +98,7 @@ def conversation_svg(name: str, title: str, sides: tuple[str, str], arrows: Sequ
 
 
 def sequence_diagram(sides: tuple[str, str], arrows: Sequence[Arrow]) -> Markdown:
-    """Messages from top to bottom between two sides, in the language of Mermaid."""
+    """A Mermaid sequence diagram of messages between two sides."""
     lines = [f"participant {name} as {_mermaid(side)}" for name, side in zip("ab", sides, strict=True)]
     for arrow in arrows:
         ends = ("a", "b") if arrow.to == "right" else ("b", "a")
@@ -108,15 +108,15 @@ def sequence_diagram(sides: tuple[str, str], arrows: Sequence[Arrow]) -> Markdow
 
 
 def _mermaid(text: str) -> str:
-    """Text that Mermaid shows and does not obey."""
-    return _OBEYED.sub(lambda found: f"#{ord(found[0])};", text) or "#8203;"
+    """Escape text for Mermaid."""
+    return _OBEYED.sub(lambda match: f"#{ord(match[0])};", text) or "#8203;"
 
 
-def _linked(arrow: Arrow, y: float, drawn: Sequence[str]) -> Sequence[str]:
-    """An arrow as a link, which is pressed anywhere between the two sides. Its address is made of identifiers alone."""
+def _linked(arrow: Arrow, y: float, elements: Sequence[str]) -> Sequence[str]:
+    """Wrap an arrow in a link that covers the space between the two sides. The link consists only of identifiers and needs no escaping."""
     height = _arrow_height(arrow)
     area = f'<rect x="36" y="{y - height + 5}" width="{WIDTH - 72}" height="{height}" rx="4" fill="currentColor" fill-opacity="0"/>'
-    return (f'<a href="{arrow.href}">{area}', *drawn, "</a>")
+    return (f'<a href="{arrow.href}">{area}', *elements, "</a>")
 
 
 def _arrow_height(arrow: Arrow) -> int:
@@ -139,14 +139,14 @@ def _box(x: int, y: int, title: str, below: str) -> str:
 
 def _text(x: float, y: float, text: str, *, size: int = 12, bold: bool = False, centred: bool = False) -> str:
     room = int((WIDTH - (20 if centred else x)) / (_LETTER * size / 12))
-    shown = text if len(text) <= room else f"{text[: room - 1]}…"
+    visible_text = text if len(text) <= room else f"{text[: room - 1]}…"
     anchor = ' text-anchor="middle"' if centred else ""
     weight = ' font-weight="600"' if bold else ""
-    return f'<text x="{x:g}" y="{y:g}" font-size="{size}"{anchor}{weight}>{html(shown)}</text>'
+    return f'<text x="{x:g}" y="{y:g}" font-size="{size}"{anchor}{weight}>{html(visible_text)}</text>'
 
 
 def _svg(name: str, title: str, description: str, height: int, parts: Sequence[str], role: str = "img") -> Markdown:
-    """The whole picture without a line break in it: an empty line would end the HTML. What holds links is no `img`."""
+    """The SVG in one line: an empty line would end the HTML block. With links inside, its role is not `img`."""
     label = f"picture-{identifier(name)}"
     inside = "".join(parts)
     return Markdown(
@@ -162,7 +162,7 @@ def _tag(tag: str | int | float | bool) -> str:
 
 
 def picture(protocol: ir.Protocol, conversation: Conversation, linker: Linker, *, for_site: bool) -> Markdown:
-    """A conversation from top to bottom; on a site, each arrow leads to its message."""
+    """Draw a conversation from top to bottom; on a site, each arrow links to its message."""
     scenario = conversation.scenario
     return _drawn(
         protocol, conversation, conversation.messages, scenario.name, scenario.title, linker, for_site=for_site
@@ -172,19 +172,19 @@ def picture(protocol: ir.Protocol, conversation: Conversation, linker: Linker, *
 def around(
     protocol: ir.Protocol, conversation: Conversation, method: str, linker: Linker, *, for_site: bool
 ) -> Markdown:
-    """The part of a conversation from shortly before the first message of a method until shortly after its answer."""
+    """Draw the part of a conversation from `AROUND` messages before the first message of a method to `AROUND` after its response."""
     mine = [place for place, spoken in enumerate(conversation.messages) if spoken.step.method.name == method]
     answer = next((place for place in mine if conversation.messages[place].step.is_answer), mine[0])
-    shown = conversation.messages[max(0, mine[0] - AROUND) : max(answer, mine[0]) + AROUND + 1]
+    excerpt = conversation.messages[max(0, mine[0] - AROUND) : max(answer, mine[0]) + AROUND + 1]
     title = f"Before and after {method}"
     name = f"{conversation.scenario.name}-around"
-    return _drawn(protocol, conversation, shown, name, title, linker, for_site=for_site)
+    return _drawn(protocol, conversation, excerpt, name, title, linker, for_site=for_site)
 
 
 def _drawn(
     protocol: ir.Protocol,
     conversation: Conversation,
-    shown: Sequence[Spoken],
+    messages: Sequence[ConversationMessage],
     name: str,
     title: str,
     linker: Linker,
@@ -194,11 +194,11 @@ def _drawn(
     both = sides(protocol)
     assert both is not None
     page = linker.paths.conversations[conversation.scenario.name]
-    arrows = [_arrow(spoken, both, linker.href(page, spoken.anchor)) for spoken in shown]
+    arrows = [_arrow(spoken, both, linker.href(page, spoken.anchor)) for spoken in messages]
     return conversation_svg(name, title, both, arrows) if for_site else sequence_diagram(both, arrows)
 
 
-def _arrow(spoken: Spoken, both: tuple[str, str], href: str) -> Arrow:
+def _arrow(spoken: ConversationMessage, both: tuple[str, str], href: str) -> Arrow:
     to: Literal["left", "right"] = "right" if spoken.receiver == both[1] else "left"
     if not spoken.step.is_answer:
         return Arrow(spoken.step.method.name, to, note=spoken.note, href=href)

@@ -1,8 +1,8 @@
-"""Scenarios: typical conversations, a list of messages each, in `templates/docs/scenarios.json`.
+"""Scenarios: typical conversations, each a list of messages, from `templates/docs/scenarios.json`.
 
-`session/prompt>` is a request or notification on its way to the side that handles it, `session/prompt<` its answer; after `#` stands
-the tag of the variant that the message carries, after each `=` a word that it holds. A message that a protocol does not know is left
-out, and a scenario of which less than half is left is not shown. `needs` and `lacks` name what a protocol must have or not have for it.
+`session/prompt>` is a request or notification to the side that handles it, `session/prompt<` its response. After `#` follows the tag of
+the variant that the message contains, after each `=` a word in it. Messages that a protocol does not have are left out; a scenario with
+less than half of its messages remaining is not shown. `needs` and `lacks` name messages that a protocol must have or must not have.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MESSAGE: Final = re.compile(r"(?P<method>[^#<>=]+)(?P<way>[<>]?)(?:#(?P<tag>[^=
 
 @dataclass(frozen=True, slots=True)
 class ScenarioMessage:
-    """One message of a scenario. `carries` are the tag of its variant and the words that it holds, as far as the scenario names them."""
+    """One message of a scenario. `carries` are the tag of its variant and the words in it, as far as the scenario names them."""
 
     method: ir.Method
     is_answer: bool
@@ -41,23 +41,23 @@ class Scenario:
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """The methods that take part, each once."""
+        """The methods in the conversation, without duplicates."""
         return tuple(dict.fromkeys(step.method.name for step in self.steps))
 
 
 def scenarios(protocol: ir.Protocol) -> tuple[Scenario, ...]:
-    """The conversations that this protocol has; none where no side is the one that begins."""
+    """The conversations that a protocol has; empty if it has no agent or server."""
     return tuple(_plans(protocol)) if sides(protocol) is not None else ()
 
 
 def sides(protocol: ir.Protocol) -> tuple[str, str] | None:
-    """The side on the left, which begins the conversation, and the one on the right."""
+    """The left side, which begins the conversation, and the right one; `None` without agent or server."""
     others = [side for side in protocol.sides if side in ("agent", "server")]
     return ("client", others[0]) if others else None
 
 
 def has_message(protocol: ir.Protocol, message: str) -> bool:
-    """Whether the protocol has the method of a planned message, and the variant that it carries."""
+    """Whether the protocol has the method of a planned message, and the variant in it."""
     return _step(protocol, message) is not None
 
 
@@ -74,8 +74,8 @@ def _plans(protocol: ir.Protocol) -> Iterator[Scenario]:
 
 @cache
 def _read() -> Sequence[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads((Path(templates()) / "docs" / "scenarios.json").read_text("utf-8"))
-    return found
+    rows: list[dict[str, Any]] = json.loads((Path(templates()) / "docs" / "scenarios.json").read_text("utf-8"))
+    return rows
 
 
 def _step(protocol: ir.Protocol, message: str) -> ScenarioMessage | None:
@@ -91,7 +91,7 @@ def _step(protocol: ir.Protocol, message: str) -> ScenarioMessage | None:
 
 
 def _tags(protocol: ir.Protocol, params: str) -> Iterator[str | int | float | bool]:
-    """The tags of the unions that params hold in a field of their own."""
+    """Yield the tags of the unions that are the type of a field of the params."""
     record = protocol.definitions.get(params)
     for field in record.fields if isinstance(record, ir.Record) else ():
         if isinstance(field.type, ir.Ref):

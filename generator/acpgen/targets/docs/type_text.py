@@ -1,4 +1,4 @@
-"""What a type admits, in words."""
+"""The values that a type admits, in words."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from acpgen.targets.docs.page_paths import Linker, join_markdown
 
 
 def describe_type(type_: ir.Type, linker: Linker) -> Markdown:
-    """A type as a phrase: `array of ContentBlock`, with links to what has a page."""
+    """A type as a phrase, e.g. `array of ContentBlock`, with links to what has a page."""
     match type_:
         case ir.Anything():
             return Markdown("any value")
@@ -50,12 +50,12 @@ def describe_type(type_: ir.Type, linker: Linker) -> Markdown:
 
 
 def _is_long(type_: ir.Type) -> bool:
-    """Whether words that follow those for a type could be taken for a part of it."""
+    """Whether words after the phrase of a type could be read as part of it."""
     return isinstance(type_, ir.Array | ir.Tuple | ir.Map | ir.Constant)
 
 
 def describe_type_as_text(type_: ir.Type) -> str:
-    """A type as plain text, with all that it demands, so that two types differ if their texts do."""
+    """A type as plain text with all constraints, so that different types have different texts."""
     match type_:
         case ir.Constant():
             return " or ".join(dumps(item, ensure_ascii=False) for item in type_.values)
@@ -86,12 +86,12 @@ def _noun(type_: ir.Number) -> str:
 
 
 def _demanded(type_: ir.Type) -> str:
-    found = [text for text in constraint_texts(type_) if text]
-    return f" ({'; '.join(found)})" if found else ""
+    phrases = [text for text in constraint_texts(type_) if text]
+    return f" ({'; '.join(phrases)})" if phrases else ""
 
 
 def constraints(type_: ir.Type) -> Iterator[Markdown]:
-    """What a type demands beyond its shape, one phrase each; of entries and members too."""
+    """Yield a phrase for each constraint of a type, its entries and its members."""
     for text in constraint_texts(type_):
         yield prose(text)
     match type_:
@@ -111,7 +111,7 @@ def constraints(type_: ir.Type) -> Iterator[Markdown]:
 
 
 def constraint_texts(type_: ir.Type) -> Iterator[str]:
-    """The demands of a type itself as plain text; a pattern in backticks."""
+    """Yield the constraints of a type itself as plain text, patterns in backticks."""
     match type_:
         case ir.Number():
             yield from _range(type_)
@@ -136,7 +136,7 @@ def constraint_texts(type_: ir.Type) -> Iterator[str]:
 
 
 def references(type_: ir.Type) -> Iterator[str]:
-    """The definitions that a type names."""
+    """Yield the definitions to which a type refers."""
     match type_:
         case ir.Ref():
             yield type_.name
@@ -155,7 +155,7 @@ def references(type_: ir.Type) -> Iterator[str]:
 
 
 def admits_null(type_: ir.Type, protocol: ir.Protocol, through: frozenset[str] = frozenset()) -> bool:
-    """Whether null is one of the values of a type, said by the type itself or by one that it names."""
+    """Whether a type admits null, by itself or through an alias."""
     match type_:
         case ir.Null() | ir.Anything():
             return True
@@ -164,8 +164,10 @@ def admits_null(type_: ir.Type, protocol: ir.Protocol, through: frozenset[str] =
         case ir.AnyOf():
             return any(admits_null(member, protocol, through) for member in type_.types)
         case ir.Ref() if type_.name not in through:
-            named = protocol.definitions[type_.name]
-            return isinstance(named, ir.Alias) and admits_null(named.type, protocol, through | {named.name})
+            definition = protocol.definitions[type_.name]
+            return isinstance(definition, ir.Alias) and admits_null(
+                definition.type, protocol, through | {definition.name}
+            )
         case _:
             return False
 

@@ -1,4 +1,4 @@
-"""Examples in TypeScript on the page of a method: a message with the generated bindings, and with the types of upstream's SDK."""
+"""TypeScript examples for the page of a method: a message with the generated bindings, and one with the types of upstream's SDK."""
 
 from __future__ import annotations
 
@@ -7,18 +7,25 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.input.numbers import dumps
-from acpgen.naming.identifiers import class_names, javascript_key
+from acpgen.naming.identifiers import javascript_key
 from acpgen.targets.docs.examples import Examples
 from acpgen.targets.docs.page_notes import Origins
 
 _SIDES: Final = ("agent", "client")
 
 
-def bindings_example(
-    protocol: ir.Protocol, method: ir.Method, request: Mapping[str, ir.JSON], result: ir.JSON, module: str
+def write_bindings_example(
+    protocol: ir.Protocol,
+    names: Mapping[str, str],
+    method: ir.Method,
+    request: Mapping[str, ir.JSON],
+    result: ir.JSON,
+    module: str,
 ) -> str:
-    """TypeScript that builds, writes and reads a message of a method and, of a request, the result, by the npm `module`."""
-    names = class_names(protocol.definitions.keys())
+    """TypeScript that builds, writes and reads a message of a method and, of a request, the result, by the npm `module`.
+
+    `names` are those of the types, by definition.
+    """
     sender = next(side for side in protocol.sides if side not in (method.side, "proxy"))
     params_type = names[method.params] if method.params is not None and "params" in request else ""
     result_type = names[method.result] if method.result is not None and result is not None else ""
@@ -26,7 +33,7 @@ def bindings_example(
     lines = [f"import {{ {', '.join(('decode', 'encode', *types))} }} from {dumps(module)};", ""]
     members = [f"{key}: {dumps(value)}" for key, value in request.items() if key != "params"]
     if params_type:
-        lines.append(f"const params: {params_type} = {source(request['params'])};")
+        lines.append(f"const params: {params_type} = {find_source(request['params'])};")
         members.append("params")
     lines += [f"const line = encode({{ {', '.join(members)} }});", ""]
     lines.append(f"const message = decode(line, {{ sender: {dumps(sender)} }});")
@@ -35,16 +42,16 @@ def bindings_example(
     if result_type:
         answer = f'{{ jsonrpc: "2.0", id: {dumps(request["id"])}, result }}'
         options = f"{{ sender: {dumps(method.side)}, method: {dumps(method.name)} }}"
-        lines += ["", f"const result: {result_type} = {source(result)};"]
+        lines += ["", f"const result: {result_type} = {find_source(result)};"]
         lines += [f"const answer = encode({answer});", f"const response = decode(answer, {options});"]
         lines += ['if ("result" in response) {', "  console.log(response.result);", "}"]
     return "\n".join(lines)
 
 
-def sdk_example(protocol: ir.Protocol, method: ir.Method, examples: Examples, origins: Origins) -> str | None:
+def write_sdk_example(protocol: ir.Protocol, method: ir.Method, examples: Examples, origins: Origins) -> str | None:
     """TypeScript with the types of upstream's SDK.
 
-    `None` where it has no package, no such method, or no type for what the examples hold.
+    `None` if upstream has no package, no such method, or no type for the contents of the examples.
     """
     module, senders = protocol.name.partition("/")[0], [side for side in _SIDES if side != method.side]
     names = [name for name in (method.params, method.result) if name is not None]
@@ -52,14 +59,14 @@ def sdk_example(protocol: ir.Protocol, method: ir.Method, examples: Examples, or
         return None
     if any(javascript_key(name) != name for name in (module, *names)):
         return None
-    shown = [_shared_examples(name, examples, origins) for name in names]
-    if not all(shown) or (method.kind == "request" and method.result is None):
+    shared_examples = [_find_shared_examples(name, examples, origins) for name in names]
+    if not all(shared_examples) or (method.kind == "request" and method.result is None):
         return None
     peer, context, name = method.side, f"{module}.{senders[0].capitalize()}Context", dumps(method.name)
     lines = [
         f"import type * as {module} from {dumps(origins.typescript)};",
         "",
-        f"const params: {module}.{method.params} = {source(shown[0][0])};",
+        f"const params: {module}.{method.params} = {find_source(shared_examples[0][0])};",
         "",
     ]
     if method.result is None:
@@ -75,28 +82,28 @@ def sdk_example(protocol: ir.Protocol, method: ir.Method, examples: Examples, or
             f"  return {peer}.request({name}, params);",
             "}",
             "",
-            f"export const result: {result} = {source(shown[1][0])};",
+            f"export const result: {result} = {find_source(shared_examples[1][0])};",
         ]
     return "\n".join(lines)
 
 
-def source(value: ir.JSON, indent: int = 0) -> str:
-    """A JSON value as an expression of TypeScript."""
+def find_source(value: ir.JSON, indent: int = 0) -> str:
+    """A JSON value as a TypeScript expression."""
     inner, outer = " " * (indent + 2), " " * indent
     if isinstance(value, Mapping) and value:
-        lines = [f"{inner}{javascript_key(key)}: {source(each, indent + 2)}," for key, each in value.items()]
+        lines = [f"{inner}{javascript_key(key)}: {find_source(each, indent + 2)}," for key, each in value.items()]
         return "\n".join(("{", *lines, f"{outer}}}"))
     if isinstance(value, list) and value:
-        lines = [f"{inner}{source(each, indent + 2)}," for each in value]
+        lines = [f"{inner}{find_source(each, indent + 2)}," for each in value]
         return "\n".join(("[", *lines, f"{outer}]"))
     return dumps(value)
 
 
-def _shared_examples(definition: str, examples: Examples, origins: Origins) -> list[ir.JSON]:
-    """The examples of a definition whose members upstream has, too."""
+def _find_shared_examples(definition: str, examples: Examples, origins: Origins) -> list[ir.JSON]:
+    """The examples of a definition that use only members that upstream has."""
     added = {
         name
-        for (owner, _, name), found in origins.members.items()
-        if owner == definition and any(each.way in ("added", "kept") for each in found)
+        for (owner, _, name), divergences in origins.members.items()
+        if owner == definition and any(each.way in ("added", "kept") for each in divergences)
     }
     return [each for each in examples.get(definition, ()) if not isinstance(each, Mapping) or added.isdisjoint(each)]

@@ -1,4 +1,4 @@
-"""Who uses what: the other direction of every reference, and the gates of every capability."""
+"""Usages: the reverse of every reference, and what depends on each capability."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from acpgen.targets.docs.type_text import references
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """One place that names a type, or depends on a capability: `owner` is a method or a type, `member` its field, variant or value."""
+    """One usage of a type or capability: `owner` is a method or a type, `member` its field, variant or value."""
 
     how: Literal[
         "params", "result", "field", "variant", "other variants", "body", "type", "method", "value", "required"
@@ -22,30 +22,30 @@ class Usage:
 
 
 def find_usages(protocol: ir.Protocol) -> Mapping[str, tuple[Usage, ...]]:
-    """The uses of each definition, methods first."""
-    found: dict[str, dict[Usage, None]] = {name: {} for name in protocol.definitions}
+    """The usages of each definition, methods first."""
+    usages: dict[str, dict[Usage, None]] = {name: {} for name in protocol.definitions}
     for method in protocol.methods:
         if method.params is not None:
-            found[method.params][Usage("params", method.name)] = None
+            usages[method.params][Usage("params", method.name)] = None
         if method.result is not None:
-            found[method.result][Usage("result", method.name)] = None
+            usages[method.result][Usage("result", method.name)] = None
     for definition in protocol.definitions.values():
         for name, use in _uses_in(protocol, definition):
-            found[name][use] = None
-    return {name: tuple(rows) for name, rows in found.items()}
+            usages[name][use] = None
+    return {name: tuple(rows) for name, rows in usages.items()}
 
 
 def find_capability_usages(protocol: ir.Protocol) -> Mapping[str, tuple[Usage, ...]]:
-    """What depends on each capability, by side and path, in alphabetical order."""
-    found: dict[str, list[Usage]] = {}
+    """The usages of each capability, by side and path, in alphabetical order."""
+    usages: dict[str, list[Usage]] = {}
     for path, gate in _gates(protocol):
-        if gate not in found.setdefault(path, []):
-            found[path].append(gate)
-    return {path: tuple(found[path]) for path in sorted(found)}
+        if gate not in usages.setdefault(path, []):
+            usages[path].append(gate)
+    return {path: tuple(usages[path]) for path in sorted(usages)}
 
 
 def named_in(definition: ir.Definition) -> Iterator[str]:
-    """The types that fields, variants and aliases name."""
+    """Yield the types to which fields, variants and aliases refer."""
     match definition:
         case ir.Record():
             for member in definition.fields:
@@ -62,14 +62,14 @@ def named_in(definition: ir.Definition) -> Iterator[str]:
 
 
 def reachable_types(protocol: ir.Protocol, names: Iterable[str]) -> Iterator[str]:
-    """These types and all that they name, at any depth."""
-    seen = dict.fromkeys(names)
-    pending = [*seen]
+    """Yield these types and all types reachable from them."""
+    visited = dict.fromkeys(names)
+    pending = [*visited]
     while pending:
         name = pending.pop()
         yield name
-        new = [each for each in dict.fromkeys(named_in(protocol.definitions[name])) if each not in seen]
-        seen |= dict.fromkeys(new)
+        new = [each for each in dict.fromkeys(named_in(protocol.definitions[name])) if each not in visited]
+        visited |= dict.fromkeys(new)
         pending += new
 
 

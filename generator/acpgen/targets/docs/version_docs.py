@@ -1,4 +1,4 @@
-"""The pages of one protocol version, each with the template that lays it out and the values that it shows."""
+"""The pages of one protocol version, each with its template and the values for it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from acpgen.errors import Fault
 from acpgen.input.walk import is_object
 from acpgen.meaning import envelopes
 from acpgen.meaning.unenforced import unchecked
+from acpgen.naming.identifiers import class_names
 from acpgen.targets.docs.codes import ErrorCode, error_codes, methods_of_codes
-from acpgen.targets.docs.conversations import Conversation, Spoken, find_conversations
+from acpgen.targets.docs.conversations import Conversation, ConversationMessage, find_conversations
 from acpgen.targets.docs.examples import Examples
 from acpgen.targets.docs.leniency import is_told
 from acpgen.targets.docs.page_notes import (
@@ -29,20 +30,20 @@ from acpgen.targets.docs.page_notes import (
 from acpgen.targets.docs.page_paths import CAPABILITIES, ERRORS, INDEX, MESSAGES, METHODS, TYPES, Linker, PagePaths
 from acpgen.targets.docs.templates import lay_out
 from acpgen.targets.docs.type_text import references
-from acpgen.targets.docs.typescript import bindings_example, sdk_example
+from acpgen.targets.docs.typescript import write_bindings_example, write_sdk_example
 from acpgen.targets.docs.usages import Usage, find_capability_usages, find_usages, named_in, reachable_types
 from acpgen.targets.docs.views import metadata
 
 _EITHER: Final = ("both", "protocol")
-"""What a method's side is if either side may handle it."""
+"""The values of a method's side that mean either side."""
 
 Page: TypeAlias = tuple[str, str, dict[str, Any]]
-"""Path, template, and what the template shows."""
+"""Path, template, and the values for the template."""
 
 
 @dataclass(frozen=True, slots=True)
 class VersionDifference:
-    """One point in which two versions of a thing differ, as plain text; empty where a version lacks it."""
+    """One difference between two versions of a method or type, as plain text; empty for a version that lacks it."""
 
     what: str
     here: str
@@ -51,7 +52,7 @@ class VersionDifference:
 
 @dataclass(frozen=True, slots=True)
 class OtherVersion:
-    """The same thing in another version. `page` is relative to the folder above all versions; `None` if the version lacks it."""
+    """The same subject in another version. `page` is relative to the folder above all versions; `None` if the version lacks it."""
 
     version: str
     page: str | None
@@ -64,16 +65,16 @@ OtherVersions: TypeAlias = Mapping[str, tuple[OtherVersion, ...]]
 
 
 Snippets: TypeAlias = Callable[[ir.Method, Mapping[str, ir.JSON], ir.JSON], str | None]
-"""From a method, its example message and the example of its result to source that builds both; `None` where there is none."""
+"""From a method, its example message and its example result to source code that constructs both; `None` if there is none."""
 
 
 _DEEPEST: Final = 2
-"""How many levels of the types below params and results are unfolded on the page of a method."""
+"""How many levels of types below params and results are shown on the page of a method."""
 
 
 @dataclass(frozen=True, slots=True)
 class Nested:
-    """A type below the params or the result of a method; `is_direct` where they name it themselves."""
+    """A type below the params or the result of a method; `is_direct` if these refer to it themselves."""
 
     definition: ir.Definition
     is_direct: bool
@@ -81,10 +82,10 @@ class Nested:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VersionDocs:
-    """One protocol version and all that is computed for its pages once. `generated` are definitions whose example is not the schema's own;
-    `refused` are examples that it refuses itself, which are on no page.
+    """One protocol version and all that its pages share, computed once. Equal only to itself.
 
-    It equals itself alone.
+    `generated` are the definitions whose example is not from the schema; `refused` are the faults of invalid examples, which no page
+    shows.
     """
 
     protocol: ir.Protocol
@@ -98,6 +99,7 @@ class VersionDocs:
     origins: Origins = NO_ORIGINS
     snippets: Snippets | None = None
     module: str = ""
+    class_names: Mapping[str, str] = field(init=False)
     usages: Mapping[str, tuple[Usage, ...]] = field(init=False)
     unchecked: Mapping[str, tuple[str, ...]] = field(init=False)
     conversations: tuple[Conversation, ...] = field(init=False)
@@ -105,6 +107,7 @@ class VersionDocs:
     deprecated: frozenset[tuple[str, str]] = field(init=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "class_names", class_names(self.protocol.definitions.keys()))
         object.__setattr__(self, "usages", find_usages(self.protocol))
         object.__setattr__(self, "unchecked", unchecked(self.protocol, self.bundle))
         object.__setattr__(self, "deprecated", frozenset(_deprecated(self.bundle)))
@@ -142,7 +145,7 @@ class VersionDocs:
         )
 
     def pages(self) -> Iterator[Page]:
-        """Each page with its template and what that shows beside `docs`, which is this."""
+        """Yield each page with its template and the values for it besides `docs`, this object."""
         yield INDEX, "index", {}
         yield METHODS, "methods", {}
         for name in dict.fromkeys(method.name for method in self.protocol.methods):
@@ -160,69 +163,75 @@ class VersionDocs:
 
     def _method(self, name: str) -> dict[str, Any]:
         parts: list[dict[str, Any]] = []
-        shown: dict[str, None] = {}
+        shown_types: dict[str, None] = {}
         for method in (method for method in self.protocol.methods if method.name == name):
-            part = self._part(method, frozenset(shown))
-            shown |= dict.fromkeys(each.name for each in (part["params"], part["result"]) if each is not None)
-            shown |= dict.fromkeys(each.definition.name for each in (*part["in_params"], *part["in_result"]))
+            part = self._part(method, frozenset(shown_types))
+            shown_types |= dict.fromkeys(each.name for each in (part["params"], part["result"]) if each is not None)
+            shown_types |= dict.fromkeys(each.definition.name for each in (*part["in_params"], *part["in_result"]))
             parts.append(part)
-        return {"name": name, "parts": parts, "shown": frozenset(shown)}
+        return {"name": name, "parts": parts, "shown": frozenset(shown_types)}
 
     def _part(self, method: ir.Method, before: frozenset[str]) -> dict[str, Any]:
-        """One of the methods of a name; `before` are the types that the page has shown already."""
-        named = [part for part in (method.params, method.result) if part is not None]
-        related = [other for part in named for other in named_in(self.protocol.definitions[part])]
-        in_params = tuple(self._nested(method.params, before | {*named}))
-        known = before | {*named, *(found.definition.name for found in in_params)}
-        in_result = tuple(self._nested(method.result, known))
+        """The values for one of the methods with the same name; `before` are the types that the page already shows."""
+        payload_names = [part for part in (method.params, method.result) if part is not None]
+        related = [other for part in payload_names for other in named_in(self.protocol.definitions[part])]
+        in_params = tuple(self._nested(method.params, before | {*payload_names}))
+        shown_names = before | {*payload_names, *(nested.definition.name for nested in in_params)}
+        in_result = tuple(self._nested(method.result, shown_names))
         meta = metadata(self.protocol)
-        known |= {found.definition.name for found in in_result} | ({meta.name} if meta else set[str]())
+        shown_names |= {nested.definition.name for nested in in_result} | ({meta.name} if meta else set[str]())
         return {
-            "anchored": frozenset(named) - before,
+            "anchored": frozenset(payload_names) - before,
             "method": method,
             "params": self.protocol.definitions[method.params] if method.params is not None else None,
             "result": self.protocol.definitions[method.result] if method.result is not None else None,
-            "is_made": not self.generated.isdisjoint(named),
+            "is_made": not self.generated.isdisjoint(payload_names),
             "in_params": in_params,
             "in_result": in_result,
-            "related": [other for other in dict.fromkeys(related) if other not in known],
-            "area": self.paths.area_of[named[0]] if named else None,
-            "reachable": tuple(reachable_types(self.protocol, named)),
+            "related": [other for other in dict.fromkeys(related) if other not in shown_names],
+            "area": self.paths.area_of[payload_names[0]] if payload_names else None,
+            "reachable": tuple(reachable_types(self.protocol, payload_names)),
         }
 
     def _shown_by(self) -> Iterator[tuple[str, str]]:
-        """The types that methods show in full, each with the last method whose page does."""
+        """Yield the types that pages of methods show in full, each with the method; later methods come last."""
         for method in self.protocol.methods:
-            named = [name for name in (method.params, method.result) if name is not None]
-            below = [found.definition.name for name in named for found in self._nested(name, frozenset(named))]
-            yield from ((name, method.name) for name in (*named, *below))
+            payload_names = [name for name in (method.params, method.result) if name is not None]
+            below = [
+                nested.definition.name
+                for name in payload_names
+                for nested in self._nested(name, frozenset(payload_names))
+            ]
+            yield from ((name, method.name) for name in (*payload_names, *below))
 
-    def _nested(self, name: str | None, known: frozenset[str]) -> Iterator[Nested]:
-        """The types that one names with fields, variants or values, and those that they name, but for those that are `known`."""
-        seen = set(known)
+    def _nested(self, name: str | None, shown_names: frozenset[str]) -> Iterator[Nested]:
+        """Yield the types to which a type refers, to a depth of two levels, except `shown_names`."""
+        visited = set(shown_names)
         level = [name] if name is not None else []
         for depth in range(_DEEPEST):
             below: list[str] = []
             for other in dict.fromkeys(other for each in level for other in self._behind(each)):
-                if other not in seen:
-                    seen.add(other)
+                if other not in visited:
+                    visited.add(other)
                     below.append(other)
                     yield Nested(self.protocol.definitions[other], is_direct=depth == 0)
             level = below
 
     def _behind(self, name: str) -> Iterator[str]:
-        """What a definition names, with what stands behind another name in its place."""
+        """Yield the types to which a definition refers, aliases replaced by the types to which they refer."""
         for other in named_in(self.protocol.definitions[name]):
-            found = self.protocol.definitions[other]
-            if isinstance(found, ir.Alias):
+            definition = self.protocol.definitions[other]
+            if isinstance(definition, ir.Alias):
                 yield from (
-                    each for each in references(found.type) if not isinstance(self.protocol.definitions[each], ir.Alias)
+                    each
+                    for each in references(definition.type)
+                    if not isinstance(self.protocol.definitions[each], ir.Alias)
                 )
             else:
                 yield other
 
     def _messages(self) -> dict[str, Any]:
-        """Examples of a request, its answers, and a notification."""
+        """Examples of a request, its responses, and a notification."""
         request = next((m for m in self.protocol.methods if m.kind == "request" and m.name != "initialize"), None)
         notification = next((m for m in self.protocol.methods if m.kind == "notification"), None)
         codes = error_codes(self.protocol) if self.protocol.envelope != "dap" else ()
@@ -239,14 +248,18 @@ class VersionDocs:
     # --- parts -----------------------------------------------------------------------------------------------------
 
     def request(self, method: ir.Method) -> dict[str, ir.JSON] | None:
-        """A whole message with the first example of the params; `None` where there is none."""
-        found = self.examples.get(method.params or "", ())
-        if method.params is not None and not found:
+        """A whole message with the first example of the params; `None` if there is no example."""
+        params_examples = self.examples.get(method.params or "", ())
+        if method.params is not None and not params_examples:
             return None
-        return {**envelopes.call(self.protocol.envelope, method, found[0] if found else envelopes.ABSENT)}
+        return {
+            **envelopes.call(
+                self.protocol.envelope, method, params_examples[0] if params_examples else envelopes.ABSENT
+            )
+        }
 
     def samples(self, method: ir.Method) -> Iterator[tuple[str, Markdown]]:
-        """The example in each language, with what it is written with."""
+        """Yield the example in each language, after the name of the language or SDK."""
         request, results = self.request(method), self.examples.get(method.result or "", ())
         result = results[0] if results else None
         if request is not None and self.snippets is not None:
@@ -254,55 +267,53 @@ class VersionDocs:
             if source is not None:
                 yield "Python", fenced(source, "python")
         if request is not None and self.module:
-            yield (
-                "TypeScript",
-                fenced(bindings_example(self.protocol, method, request, result, self.module), "typescript"),
-            )
-        sdk = sdk_example(self.protocol, method, self.examples, self.origins)
+            example = write_bindings_example(self.protocol, self.class_names, method, request, result, self.module)
+            yield "TypeScript", fenced(example, "typescript")
+        sdk = write_sdk_example(self.protocol, method, self.examples, self.origins)
         if sdk is not None:
             yield "TypeScript (official SDK)", fenced(sdk, "typescript")
 
     def response(self, method: ir.Method) -> ir.JSON | None:
-        found = self.examples.get(method.result or "", ())
-        if method.kind != "request" or not found:
+        result_examples = self.examples.get(method.result or "", ())
+        if method.kind != "request" or not result_examples:
             return None
-        return {**envelopes.answer(self.protocol.envelope, method, found[0])}
+        return {**envelopes.answer(self.protocol.envelope, method, result_examples[0])}
 
     def by_side(self) -> list[tuple[str, list[ir.Method]]]:
-        """The methods by the side that handles them."""
+        """The methods, grouped by the side that handles them."""
         groups: dict[str, list[ir.Method]] = {}
         for method in self.protocol.methods:
             groups.setdefault(f"Handled by {self.handler(method)}", []).append(method)
         return list(groups.items())
 
     def by_kind(self, area: str | None = None) -> list[tuple[str, list[ir.Definition]]]:
-        """The types, or those of an area, by what they are."""
+        """The types of the protocol or of an area, grouped by kind."""
         heads = {ir.TaggedUnion: "Unions", ir.Enum: "Enumerations", ir.Record: "Objects", ir.Alias: "Other types"}
         every = self.protocol.definitions.items()
-        chosen = [found for name, found in every if area is None or self.paths.area_of[name] == area]
-        groups = [(head, [d for d in chosen if type(d) is kind]) for kind, head in heads.items()]
-        return [(head, sorted(found, key=lambda d: d.name)) for head, found in groups if found]
+        definitions = [definition for name, definition in every if area is None or self.paths.area_of[name] == area]
+        groups = [(head, [d for d in definitions if type(d) is kind]) for kind, head in heads.items()]
+        return [(head, sorted(group, key=lambda d: d.name)) for head, group in groups if group]
 
     def about(self, area: str) -> tuple[str, str]:
         return about_area(self.bundle, area)
 
     def methods_in(self, area: str) -> list[ir.Method]:
-        """The methods whose params or, without them, result stand in an area."""
+        """The methods whose params, or result if they have no params, are defined in an area."""
         return [m for m in self.protocol.methods if self.paths.area_of.get(m.params or m.result or "") == area]
 
-    def conversations_of(self, methods: Iterable[ir.Method]) -> list[tuple[Conversation, Spoken]]:
-        """The conversations in which any of these methods takes part, each with the first message of one."""
-        found = (
+    def conversations_of(self, methods: Iterable[ir.Method]) -> list[tuple[Conversation, ConversationMessage]]:
+        """The conversations that contain any of these methods, each with the first message of one of them."""
+        first_messages = (
             (each, next(filter(None, (each.first_of(method.name) for method in methods)), None))
             for each in self.conversations
         )
-        return [(each, first) for each, first in found if first is not None]
+        return [(each, first) for each, first in first_messages if first is not None]
 
     def area_link(self, area: str, linker: Linker) -> Markdown:
         return linker.area(area, prose(self.about(area)[0]))
 
     def patterns(self, name: str) -> tuple[str, ...]:
-        """The patterns of names that an object admits beside its fields, where it admits no others."""
+        """The name patterns of an object's further fields, if it admits no others."""
         schema = self.bundle.definitions.get(name, {})
         return tuple(schema.get("patternProperties", ())) if schema.get("additionalProperties") is False else ()
 
@@ -316,7 +327,7 @@ class VersionDocs:
         return f"the {others[0]}" if len(others) == 1 else "the other side"
 
     def capability_docs(self) -> dict[str, str]:
-        """What the schema says of each capability, by its path, as far as the path can be followed."""
+        """The schema's description of each capability, by path; empty if the path cannot be resolved."""
         start = {
             side: name
             for method in self.protocol.methods
@@ -324,7 +335,7 @@ class VersionDocs:
             for side, name in ((method.side, method.result), (self.sender(method).removeprefix("the "), method.params))
             if name is not None
         }
-        found: dict[str, str] = {}
+        docs_by_path: dict[str, str] = {}
         for path in find_capability_usages(self.protocol):
             side, _, keys = path.partition(":")
             at: str | None = start.get(side)
@@ -335,8 +346,8 @@ class VersionDocs:
                 member = next((one for one in fields if one.name == key), None)
                 at = next(references(member.type), None) if member is not None else None
                 doc = member.doc if member is not None else ""
-            found[path] = doc
-        return found
+            docs_by_path[path] = doc
+        return docs_by_path
 
 
 def about_area(bundle: Bundle, area: str) -> tuple[str, str]:
@@ -348,7 +359,7 @@ def about_area(bundle: Bundle, area: str) -> tuple[str, str]:
 
 
 def about_messages(protocol: ir.Protocol) -> dict[str, Any]:
-    """What the page of messages tells beside its framing, its examples and the requirements."""
+    """The values for the page of messages, apart from framing, examples and requirements."""
     return {
         "request_id": protocol.definitions.get("RequestId"),
         "cancel": next((m.name for m in protocol.methods if m.name == "$/cancel_request"), None),
@@ -359,7 +370,7 @@ def about_messages(protocol: ir.Protocol) -> dict[str, Any]:
 
 
 def about_errors(protocol: ir.Protocol) -> dict[str, Any]:
-    """What the page of error codes tells, but for its examples."""
+    """The values for the page of error codes, without examples."""
     return {
         "codes": error_codes(protocol),
         "named": methods_of_codes(protocol),
@@ -368,7 +379,7 @@ def about_errors(protocol: ir.Protocol) -> dict[str, Any]:
 
 
 def _deprecated(bundle: Bundle) -> Iterator[tuple[str, str]]:
-    """The definitions that are marked so, with an empty name, and the fields, each with its definition."""
+    """Yield the deprecated definitions, with an empty name, and the deprecated fields, each with its definition."""
     for name, definition in bundle.definitions.items():
         if definition.get("deprecated") is True:
             yield name, ""

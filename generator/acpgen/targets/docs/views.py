@@ -1,4 +1,4 @@
-"""What the templates show: rows and phrases, as Markdown where there is markup in them and as plain text where there is none."""
+"""What the templates show: rows and phrases, as `Markdown` if they contain markup, otherwise as plain text."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _NULL: Final[Mapping[ir.NullMeaning | None, str]] = {
     None: "Null is a value of its own.",
 }
 META: Final = "_meta"
-"""The field of metadata, which most objects have: its rows do not repeat what the page of messages says of it."""
+"""The metadata field, which most objects have: its rows do not repeat the page of messages."""
 FALLS_TO_DEFAULT: Final = (
     "An object with an unknown {} is read as one without: it is valid if it has the type of those, else receivers refuse the "
     "message."
@@ -44,7 +44,7 @@ KNOWN_IS_STRICT: Final = "A known tag with a body that does not fit is an error,
 
 
 def kind_phrase(definition: ir.Definition) -> str:
-    """What a definition is."""
+    """The kind of a definition."""
     match definition:
         case ir.Record():
             return "Object"
@@ -59,18 +59,18 @@ def kind_phrase(definition: ir.Definition) -> str:
 
 
 def unknown_phrase(definition: ir.TaggedUnion | ir.Enum) -> str:
-    """What becomes of an unknown tag or value."""
+    """How an unknown tag or value is treated."""
     if isinstance(definition, ir.Enum):
         return UNKNOWN[definition.openness].format("value")
-    known = "" if definition.default_admits_known else KNOWN_IS_STRICT
+    known_tag_note = "" if definition.default_admits_known else KNOWN_IS_STRICT
     if definition.default_admits_unknown:
-        return f"{FALLS_TO_DEFAULT.format('tag')} {known}"
+        return f"{FALLS_TO_DEFAULT.format('tag')} {known_tag_note}"
     is_kept = definition.openness == "closed" and definition.fallback is not None
-    return f"{(KEPT_BESIDE_DEFAULT if is_kept else UNKNOWN[definition.openness]).format('tag')} {known}"
+    return f"{(KEPT_BESIDE_DEFAULT if is_kept else UNKNOWN[definition.openness]).format('tag')} {known_tag_note}"
 
 
 def field_meaning(record: ir.Record, field: ir.Field, docs: VersionDocs, linker: Linker) -> Markdown:
-    """What a field means, and what is known of it."""
+    """The description of a field with all notes on it."""
     owner = field.owner or record.name
     # A discriminator is as old as its variant, of which the union tells.
     is_discriminator = bool(_discriminated(record.name, field.name, linker))
@@ -84,7 +84,7 @@ def field_meaning(record: ir.Record, field: ir.Field, docs: VersionDocs, linker:
 
 
 def variant_notes(union: ir.TaggedUnion, variant: ir.Variant, docs: VersionDocs, linker: Linker) -> Markdown:
-    """What is known of a branch of a union beside its description."""
+    """The notes on a branch of a union, without its description."""
     notes = (
         _gated(variant.capability, linker),
         Markdown("**unstable**" if variant.unstable else ""),
@@ -111,18 +111,18 @@ def use_phrase(use: Usage, linker: Linker) -> Markdown:
 
 
 def capability_usage_phrase(use: Usage, linker: Linker) -> Markdown:
-    """One thing that a capability allows or asks for."""
+    """One usage of a capability."""
     if use.how == "method":
         return linker.method(use.owner)
     kind = {"variant": "tag", "value": "value"}.get(use.how, "field")
-    found = linker.link(
+    link = linker.link(
         code(f"{use.owner}.{use.member}"), linker.paths.types[use.owner], f"{kind}-{identifier(use.member)}"
     )
-    return Markdown(f"{found} (becomes required)") if use.how == "required" else found
+    return Markdown(f"{link} (becomes required)") if use.how == "required" else link
 
 
 def capability_phrase(path: str | None, linker: Linker) -> Markdown:
-    """The gate of a method, as a phrase."""
+    """The required capability of a method, as a phrase."""
     if path is None:
         return Markdown("none")
     side = path.partition(":")[0]
@@ -130,7 +130,7 @@ def capability_phrase(path: str | None, linker: Linker) -> Markdown:
 
 
 def excluded_phrases(record: ir.Record) -> Iterator[Markdown]:
-    """What fields of a fallback must not hold."""
+    """Yield the values excluded from fields of a fallback branch."""
     for name, values in record.excluded:
         yield Markdown(f"{code(name)} is none of {join_markdown(map(value, values))}.")
 
@@ -141,7 +141,7 @@ def type_links(names: Iterable[str], linker: Linker) -> Markdown:
 
 
 def constraint_list(type_: ir.Type) -> tuple[Markdown, ...]:
-    """The constraints of a type, each once."""
+    """The constraints of a type, without duplicates."""
     return tuple(dict.fromkeys(constraints(type_)))
 
 
@@ -169,7 +169,7 @@ def _notes(record: ir.Record, field: ir.Field, protocol: ir.Protocol, linker: Li
 
 
 def metadata(protocol: ir.Protocol) -> ir.Definition | None:
-    """The type of the field `_meta`, where all objects that have one share it."""
+    """The type of the field `_meta`, if it is the same in all objects that have the field; otherwise `None`."""
     records = (each for each in protocol.definitions.values() if isinstance(each, ir.Record))
     types = {field.type for record in records for field in record.fields if field.name == META}
     names = {name for each in types for name in references(each)}
@@ -177,7 +177,7 @@ def metadata(protocol: ir.Protocol) -> ir.Definition | None:
 
 
 def _repeats(field: ir.Field, protocol: ir.Protocol) -> bool:
-    """Whether what is said of metadata is how the description of its type begins, to which its row links."""
+    """Whether the description of a metadata field repeats the beginning of its type's description, to which its row links."""
     if field.name != META:
         return False
     begins = (next(sentences(protocol.definitions[name].doc), "") for name in references(field.type))
@@ -185,7 +185,7 @@ def _repeats(field: ir.Field, protocol: ir.Protocol) -> bool:
 
 
 def _null(field: ir.Field) -> Iterator[str]:
-    """What null means, as far as the field's own text does not say it."""
+    """Yield the meaning of null, unless the field's own description contains it."""
     if field.null is None or not _SAYS_NULL.search(field.doc):
         yield _NULL[field.null]
     elif not _SAYS_OMISSION.search(field.doc):
@@ -193,16 +193,16 @@ def _null(field: ir.Field) -> Iterator[str]:
 
 
 def _discriminated(record: str, name: str, linker: Linker) -> list[str]:
-    """The unions that tell the record, or a union that it is in, by its constant in the field."""
-    found, within, seen = list[str](), [record], set[str]()
+    """The unions that use a field of the record as their tag, for the record itself or for a union that contains it."""
+    unions, within, visited = list[str](), [record], set[str]()
     while within:
         inner = within.pop()
-        if inner not in seen:
-            seen.add(inner)
+        if inner not in visited:
+            visited.add(inner)
             holding = linker.paths.unions.get(inner, ())
-            found += [union for union, tag in holding if tag == name and union not in found]
+            unions += [union for union, tag in holding if tag == name and union not in unions]
             within += [union for union, tag in holding if tag != name]
-    return found
+    return unions
 
 
 def _gated(path: str | None, linker: Linker) -> Markdown:

@@ -1,4 +1,4 @@
-"""What records do with fields that the schema does not name."""
+"""How records treat fields that the schema does not name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _OF_MORE: Final = ("additionalProperties", "patternProperties", "unevaluatedProp
 
 
 def additional_property_definitions(bundle: Bundle) -> frozenset[str]:
-    """The definitions that speak of fields which they do not name: their records keep them whatever is chosen for others."""
+    """The definitions with keywords for fields that they do not name: their records retain such fields regardless of the options."""
     return frozenset(
         name
         for name, schema in bundle.definitions.items()
@@ -20,7 +20,7 @@ def additional_property_definitions(bundle: Bundle) -> frozenset[str]:
 
 
 def pattern_property_definitions(protocol: ir.Protocol, bundle: Bundle) -> list[str]:
-    """Those of them that speak of further fields by patterns of names alone, and that no other record is made of."""
+    """The definitions whose only keyword for further fields is `patternProperties`, and that are not the base of another record."""
     others = frozenset(_OF_MORE) - {"patternProperties"}
     bases = {one.base for one in protocol.definitions.values() if isinstance(one, ir.Record)}
     return [

@@ -1,4 +1,4 @@
-"""The types of `models.py` that are no records: unions, sets of constants and other named types, as views for the template."""
+"""The types of `models.py` that are not records: unions, enumerations and other named types, as views for the template."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TEXTS: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
 def alias_views(protocol: ir.Protocol, names: Names, hints: Hints) -> list[dict[str, Any]]:
-    """Name, value and docstring of each type that is no record, after those that its value names; else in the order of the schema."""
+    """Name, value and docstring of each type that is not a record, in schema order, but after the types to which its value refers."""
     views: dict[str, dict[str, Any]] = {}
     for definition in protocol.definitions.values():
         if isinstance(definition, ir.Record):
@@ -30,7 +30,7 @@ def alias_views(protocol: ir.Protocol, names: Names, hints: Hints) -> list[dict[
 
 
 def _alias(definition: ir.Definition, name: str, hints: Hints) -> dict[str, Any]:
-    """A type as its value, or as text where it leads to itself or the schema says more of it."""
+    """The view of an alias: its value or, if it is recursive or must be validated by the schema, the value in quotes."""
     source, is_judged = hints.of_definition(definition.name)
     view = {"name": name, "docstring": docstring(_doc(definition), 0)}
     if not is_judged and definition.name not in hints.recursive:
@@ -41,23 +41,23 @@ def _alias(definition: ir.Definition, name: str, hints: Hints) -> dict[str, Any]
 
 
 def _sorted(values: Mapping[str, str]) -> Iterable[str]:
-    """The names, each after those that its value names. A value that stands in quotes is read later, and so names none."""
-    done: dict[str, None] = {}
+    """Order the names so that each follows those to which its value refers. A quoted value is evaluated later, and so refers to none."""
+    ordered_names: dict[str, None] = {}
 
     def visit(name: str) -> None:
         pending = [(name, iter(_named(values[name], values)))]
         while pending:
-            current, left = pending[-1]
-            following = next((one for one in left if one not in done), None)
+            current, remaining = pending[-1]
+            following = next((one for one in remaining if one not in ordered_names), None)
             if following is None:
-                done[current] = None
+                ordered_names[current] = None
                 pending.pop()
             else:
                 pending.append((following, iter(_named(values[following], values))))
 
     for name in values:
         visit(name)
-    return done
+    return ordered_names
 
 
 def _named(value: str, names: Mapping[str, str]) -> list[str]:
@@ -65,7 +65,7 @@ def _named(value: str, names: Mapping[str, str]) -> list[str]:
 
 
 def _class(enum: ir.Enum, names: Names, hints: Hints) -> dict[str, Any]:
-    """A set of texts as a class."""
+    """The view of a string enumeration as a class."""
     members = names.members[enum.name]
     return {
         "name": names.classes[enum.name],
@@ -83,7 +83,7 @@ def _class(enum: ir.Enum, names: Names, hints: Hints) -> dict[str, Any]:
 
 
 def _quoted(source: str) -> str:
-    """Source of an annotation as a string literal; string literals inside it stay what they are."""
+    """The source of an annotation as a string literal; string literals in it keep their quotes."""
     return "'" + source.replace("\\", "\\\\").replace("'", "\\'") + "'" if '"' in source else f'"{source}"'
 
 

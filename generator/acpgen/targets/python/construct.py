@@ -1,4 +1,4 @@
-"""JSON values as the Python that constructs them from the generated classes, for documentation."""
+"""JSON values as Python code that constructs them from the generated classes, for documentation."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from acpgen.targets.python.naming import Names, name_all
 
 WIDTH: Final = 88
 _STEPS: Final = 10_000
-"""As many types are tried for one value."""
+"""The maximum number of types that are tried for one value."""
 
 
 class NotConstructible(Exception):
-    """No classes of the package construct this value."""
+    """No classes of the package can construct this value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Construction:
-    """A class called with arguments by name."""
+    """A call of a class with keyword arguments."""
 
     name: str
     arguments: tuple[tuple[str, Expression], ...]
@@ -31,7 +31,7 @@ class Construction:
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """A list, or a dictionary where each item has a key."""
+    """A list, or a dictionary if the entries have keys."""
 
     entries: tuple[tuple[str, Expression], ...]
     brackets: str
@@ -41,8 +41,8 @@ Expression: TypeAlias = str | Construction | Items
 
 
 class Constructor:
-    """Writes values of one protocol for its generated `package`, `acp_bindings.v1`; the code has it under its last name. Inside the module
-    of the classes, the package is empty.
+    """Constructs values of one protocol for its generated `package`, e.g. `acp_bindings.v1`, which the code refers to by its last name.
+    Inside the module of the classes, `package` is empty.
     """
 
     def __init__(self, protocol: ir.Protocol, package: str, names: Names | None = None) -> None:
@@ -52,14 +52,14 @@ class Constructor:
         self._left = _STEPS
 
     def imports(self, *kinds: str) -> list[str]:
-        """What imports the package, and from the top of it these kinds of messages."""
+        """The statements that import the package, and these kinds of messages from its top-level package."""
         top, names = self.parent.partition(".")[0], ", ".join(kinds)
         if top == self.parent:
             return [f"from {top} import {names}, {self.module}"]
         return [f"from {top} import {names}", f"from {self.parent} import {self.module}"]
 
     def sender(self, method: ir.Method) -> str:
-        """The side that sends a method; the first one where either may."""
+        """The side that sends a method; the first one if either may."""
         return next(side for side in self._protocol.sides if side not in (method.side, "proxy"))
 
     def name_of(self, definition: str) -> str:
@@ -76,23 +76,23 @@ class Constructor:
         self._left = _STEPS
         return self._typed(type_, value)
 
-    def _defined(self, name: str, value: ir.JSON, seen: frozenset[str] = frozenset()) -> Expression:
-        if name in seen:
+    def _defined(self, name: str, value: ir.JSON, visited: frozenset[str] = frozenset()) -> Expression:
+        if name in visited:
             raise NotConstructible
         definition = self._protocol.definitions[name]
         match definition:
             case ir.Record():
                 return self._record(definition, value)
             case ir.TaggedUnion():
-                return self._defined(_branch(definition, value), value, seen | {name})
+                return self._defined(_branch(definition, value), value, visited | {name})
             case ir.Enum():
                 if definition.openness == "closed" and all(value != each.value for each in definition.values):
                     raise NotConstructible
                 if isinstance(value, str) and value in self._names.members.get(name, ()):
                     return f"{self._called(name)}.{self._names.members[name][value]}"
-                return self._typed(definition.base, value, seen | {name})
+                return self._typed(definition.base, value, visited | {name})
             case ir.Alias():
-                return self._typed(definition.type, value, seen | {name})
+                return self._typed(definition.type, value, visited | {name})
 
     def _record(self, record: ir.Record, value: ir.JSON) -> Expression:
         if not isinstance(value, dict):
@@ -117,17 +117,17 @@ class Constructor:
         class_ = self._names.classes[name]
         return f"{self.module}.{class_}" if self.module else class_
 
-    def _typed(self, type_: ir.Type, value: ir.JSON, seen: frozenset[str] = frozenset()) -> Expression:
+    def _typed(self, type_: ir.Type, value: ir.JSON, visited: frozenset[str] = frozenset()) -> Expression:
         self._left -= 1
         if not self._left:
             raise NotConstructible
         match type_:
             case ir.Ref():
-                return self._defined(type_.name, value, seen)
+                return self._defined(type_.name, value, visited)
             case ir.AnyOf():
                 for member in type_.types:
                     try:
-                        return self._typed(member, value, seen)
+                        return self._typed(member, value, visited)
                     except NotConstructible:
                         continue
                 raise NotConstructible
@@ -145,12 +145,14 @@ class Constructor:
                 raise NotConstructible
 
 
-def written(expression: Expression, indent: int = 0, taken: int = 0) -> str:
-    """The source of an expression: on one line where it fits, else with an entry on each. `taken` is what stands before and after it."""
+def written(expression: Expression, indent: int = 0, other_width: int = 0) -> str:
+    """The source of an expression: on one line if it fits, otherwise with an entry per line. `other_width` is that of text before and
+    after it.
+    """
     if isinstance(expression, str):
         return expression
     one_line = flat(expression)
-    if indent + taken + len(one_line) <= WIDTH:
+    if indent + other_width + len(one_line) <= WIDTH:
         return one_line
     head, pairs, tail = _open(expression)
     if not pairs:
@@ -170,7 +172,7 @@ def flat(expression: Expression) -> str:
 
 
 def constructed(expression: Expression) -> Iterator[str]:
-    """The classes that an expression calls."""
+    """Yield the classes that an expression calls."""
     if isinstance(expression, Construction):
         yield expression.name
     if not isinstance(expression, str):
@@ -178,14 +180,14 @@ def constructed(expression: Expression) -> Iterator[str]:
 
 
 def _open(expression: Construction | Items) -> tuple[str, list[tuple[str, Expression]], str]:
-    """What stands before the entries, the entries with what names each, and what stands behind."""
+    """The text before the entries, the entries with their prefixes, and the text after them."""
     if isinstance(expression, Construction):
         return f"{expression.name}(", [(f"{name}=", each) for name, each in expression.arguments], ")"
     return expression.brackets[0], list(expression.entries), expression.brackets[1]
 
 
 def _branch(union: ir.TaggedUnion, value: ir.JSON) -> str:
-    """The definition of the branch that a value is of. Raises `NotConstructible`."""
+    """The definition of the union branch that a value belongs to. Raises `NotConstructible`."""
     if not isinstance(value, dict):
         raise NotConstructible
     if union.tag in value:
@@ -199,7 +201,7 @@ def _branch(union: ir.TaggedUnion, value: ir.JSON) -> str:
 
 
 def _is_given(field: ir.Field, value: ir.JSON) -> bool:
-    """Whether the class has this value without being told: the constant of a tag."""
+    """Whether the class sets this value itself: the constant of a required field."""
     return field.required and isinstance(field.type, ir.Constant) and field.type.values == (value,)
 
 
@@ -212,7 +214,7 @@ def _plain(value: ir.JSON) -> Expression:
 
 
 def _admits(type_: ir.Type, value: ir.JSON) -> bool:
-    """Whether a value is of the JSON type; examples are judged before, so limits are not looked at."""
+    """Whether a value is of the JSON type; constraints are not checked, as examples are already validated."""
     match type_:
         case ir.Anything():
             return True
@@ -233,9 +235,8 @@ def _admits(type_: ir.Type, value: ir.JSON) -> bool:
 
 
 def example(constructor: Constructor, method: ir.Method, request: Mapping[str, ir.JSON], result: ir.JSON) -> str | None:
-    """Python that builds, writes and reads a message of a method and, of a request, the response.
-
-    `None` where the classes cannot say it.
+    """Python that constructs, encodes and decodes a message of a method and, for a request, its response; `None` if the classes cannot
+    express it.
     """
     module = constructor.module
     if not constructor.parent:

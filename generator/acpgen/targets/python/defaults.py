@@ -1,4 +1,4 @@
-"""Defaults of fields as source. What a record's own schema refuses is words, and nothing is made of it."""
+"""Defaults of fields as source code. A default that is invalid under its own schema is ignored."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def with_sound_defaults(protocol: ir.Protocol, bundle: Bundle) -> ir.Protocol:
-    """The protocol without the defaults that the types of their fields refuse."""
+    """The protocol without the defaults that are invalid for the types of their fields."""
     judge = _Judge(bundle)
     definitions = {
         name: replace(one, fields=tuple(map(judge.settled, one.fields))) if isinstance(one, ir.Record) else one
@@ -36,7 +36,7 @@ class _Judge:
         return definitions_validator(self.bundle.definitions)
 
     def settled(self, field: ir.Field) -> ir.Field:
-        """A field, without its default where that is unsound."""
+        """The field, without its default if that is invalid."""
         if field.default is None or field.default.value is None:
             return field
         types = field.type.types if isinstance(field.type, ir.AnyOf) else (field.type,)
@@ -49,7 +49,7 @@ class _Judge:
 
 
 class Defaults:
-    """What the fields of one protocol hold where nothing is given: as source, a value or what makes one."""
+    """The default values of the fields of one protocol as source code: a value or a factory."""
 
     def __init__(self, protocol: ir.Protocol, names: Names) -> None:
         self._protocol = protocol
@@ -59,7 +59,7 @@ class Defaults:
         }
 
     def of(self, field: ir.Field) -> tuple[str, bool] | None:
-        """The source of a default, and whether it makes a value anew for each record; `None` for a field that has none."""
+        """The source of a default, and whether it is a factory, called for each record; `None` for a field without default."""
         lone = _lone(field.type)
         if lone is not None and field.required and not isinstance(lone.values[0], float):
             return literal(lone.values[0]), False
@@ -82,14 +82,14 @@ class Defaults:
         return f"lambda: {flat(expression)}", True
 
     def _make_default(self, field: ir.Field, value: ir.JSON) -> Expression | None:
-        """What makes the default of a field; `None` where nothing does."""
+        """The expression that constructs the default of a field; `None` if none can."""
         try:
             return self._constructor.of_type(field.type, value)
         except NotConstructible:
             return None
 
     def _never_ends(self, answer: Expression, above: frozenset[str] = frozenset()) -> bool:
-        """Whether a default makes a record whose own defaults make it again."""
+        """Whether the default constructs a record whose own defaults construct it again."""
         for name in constructed(answer):
             record = self._records[name]
             defaults = (
@@ -100,8 +100,8 @@ class Defaults:
         return False
 
     def _without_own(self, value: dict[str, ir.JSON], record: ir.Record) -> dict[str, ir.JSON]:
-        """A default without what the fields of its record hold anyway: it would count as set, and be sent, where one other field was."""
-        held = {
+        """A default without the members that are defaults of its record's fields: once set, they would be encoded with any other field."""
+        default_values = {
             field.name: field.default.value
             for field in record.fields
             if field.default is not None and not field.required and self.of(field) is not None
@@ -109,19 +109,19 @@ class Defaults:
         return {
             name: item
             for name, item in value.items()
-            if name not in held or json_literal(item) != json_literal(held[name])
+            if name not in default_values or json_literal(item) != json_literal(default_values[name])
         }
 
 
 def _lone(type_: ir.Type) -> ir.Constant | None:
-    """A type of one constant alone."""
+    """The type if it is a single constant, otherwise `None`."""
     return type_ if isinstance(type_, ir.Constant) and len(type_.values) == 1 else None
 
 
 def without_null(type_: ir.Type) -> ir.Type:
-    """A type that is one type or null, as that type alone."""
+    """The other type of a union of one type and null; any other type unchanged."""
     if isinstance(type_, ir.AnyOf):
-        left = [member for member in type_.types if member != ir.Null()]
-        if len(left) == 1:
-            return left[0]
+        other_types = [member for member in type_.types if member != ir.Null()]
+        if len(other_types) == 1:
+            return other_types[0]
     return type_

@@ -1,4 +1,4 @@
-"""What generated Python offers beside the types of the schema, and what it is called where the schema has that name."""
+"""The exports of generated Python other than the types of the schema, and their names if the schema defines the same."""
 
 from __future__ import annotations
 
@@ -11,46 +11,46 @@ PUBLIC: Final = (
     *("METHODS", "UNENFORCED", "AnyNotificationParams", "AnyRequestParams", "AnyResult", "Message", "Sender"),
     *("decode", "decode_as", "encode", "validate", "validate_as"),
 )
-"""What a package offers beside its types; `methods.py` has it."""
+"""The exports of a package other than its types; defined in `methods.py`."""
 
 
 OWN: Final = frozenset(
     {
         *PUBLIC,
-        *("TYPE_CHECKING", "Any", "Final", "Literal", "Mapping", "TypeAlias", "TypeVar", "T"),
+        *("TYPE_CHECKING", "Any", "Final", "Literal", "Mapping", "TypeAlias"),
         *("CODEC", "STRICT"),
     }
 )
-"""All names of `methods.py` that a type may have as well: those in small letters cannot be types."""
+"""All names of `methods.py` that may also be the name of a type; lower-case names cannot."""
 
 
 def own_names(names: Names) -> Mapping[str, str]:
-    """What one module with everything calls what a type has the name of."""
-    called = {**{name: f"_{name}" for name in OWN}, **public(PUBLIC, names)}
-    return {name: called[name] for name in sorted(OWN & names.module_names)}
+    """The names of `OWN` that clash with a type, each with its name in a single module."""
+    public_names = {**{name: f"_{name}" for name in OWN}, **public(PUBLIC, names)}
+    return {name: public_names[name] for name in sorted(OWN & names.module_names)}
 
 
-def public(offered: Iterable[str], names: Names) -> Mapping[str, str]:
-    """The names under which something is offered: where the schema has that name, the schema keeps it."""
-    every = frozenset(offered)
-    found: dict[str, str] = {}
+def public(exported_names: Iterable[str], names: Names) -> Mapping[str, str]:
+    """The exported name of each name: the schema's types have precedence, so a clashing name is changed."""
+    every = frozenset(exported_names)
+    public_names: dict[str, str] = {}
     for name in sorted(every):
         other = name
         while other in names.module_names or (other != name and other in every):
             other = f"Any{name}" if other == name and name.istitle() else f"{other}_"
-        found[name] = other
-    return found
+        public_names[name] = other
+    return public_names
 
 
-def renaming_notes(called: Mapping[str, str], of: str = "the package") -> list[str]:
-    """Sentences on what is called otherwise than it should be."""
+def renaming_notes(public_names: Mapping[str, str], of: str = "the package") -> list[str]:
+    """Sentences on the exports that had to be renamed."""
     return [
         f"`{other}` is {of}'s own `{name}`: the schema defines a `{name}`, too."
-        for name, other in called.items()
+        for name, other in public_names.items()
         if other != name
     ]
 
 
 def in_order(names: Iterable[str]) -> list[str]:
-    """Names as `__all__` has them: constants first."""
+    """Names in the order of `__all__`: constants first."""
     return sorted(names, key=lambda name: (not name.isupper(), name))

@@ -1,4 +1,4 @@
-"""The layout of generated Python: sorted imports, relative ones where that is asked for, then what `ruff format` makes of it."""
+"""The formatting of generated Python: sorted imports, relative ones on request, then `ruff format`."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from acpgen.targets.python.python_options import LINE, PYTHONS
 def format_files(
     files: Mapping[str, str], line_length: int = LINE, python: str = PYTHONS[0], *, target: str = "python"
 ) -> dict[str, str]:
-    """The same files with their Python modules as `ruff format` and `ruff check` want them; others are left as they are.
+    """Format the Python modules with `ruff format` and `ruff check`; other files are unchanged.
 
-    `python` is the oldest that the code is for, such as `3.11`. No settings of the folder or the user count. Raises `Faults`, which name
-    the target, where ruff fails, as it does of text that is no Python, of lengths other than 1 to 320, and without enough memory.
+    `python` is the oldest supported version, e.g. `3.11`. Settings of the folder or the user are ignored. Raises `Faults`, which name
+    the target, if ruff fails: for invalid Python, for a line length outside of 1 to 320, or without enough memory.
     """
     modules = {path: text for path, text in files.items() if path.endswith(".py")}
-    found = _run(tuple(modules.items()), line_length, f"py{python.replace('.', '')}", target)
-    return {**files, **dict(found)}
+    formatted_modules = _run(tuple(modules.items()), line_length, f"py{python.replace('.', '')}", target)
+    return {**files, **dict(formatted_modules)}
 
 
 def with_relative_imports(files: Mapping[str, str]) -> dict[str, str]:
-    """The same files, their Python modules as `relative` makes them."""
+    """Make the imports in all Python modules relative, as `relative` does."""
     return {path: relative(text, path) if path.endswith(".py") else text for path, text in files.items()}
 
 
 def relative(source: str, path: str) -> str:
-    """The source of a module with its imports from its own top-level package made relative: every tool then sorts them alike."""
+    """Make a module's imports from its own top-level package relative, so that every tool sorts them alike."""
     folders = path.split("/")[:-1]
     if not folders or f"from {folders[0]}" not in source:
         return source
@@ -49,27 +49,27 @@ def relative(source: str, path: str) -> str:
         parts = node.module.split(".")
         if parts[0] != folders[0]:
             continue
-        shared = sum(1 for _ in _common(parts, folders))
-        written = "." * (len(folders) - shared + 1) + ".".join(parts[shared:])
-        lines[node.lineno - 1] = lines[node.lineno - 1].replace(f"from {node.module} ", f"from {written} ", 1)
+        common_length = sum(1 for _ in _common(parts, folders))
+        relative_module = "." * (len(folders) - common_length + 1) + ".".join(parts[common_length:])
+        lines[node.lineno - 1] = lines[node.lineno - 1].replace(f"from {node.module} ", f"from {relative_module} ", 1)
     return "".join(lines)
 
 
 def _common(one: list[str], other: list[str]) -> list[str]:
-    """The parts that both begin with."""
-    found: list[str] = []
+    """The common prefix of two paths."""
+    common_parts: list[str] = []
     for left, right in zip(one, other, strict=False):
         if left != right:
             break
-        found.append(left)
-    return found
+        common_parts.append(left)
+    return common_parts
 
 
 @lru_cache(maxsize=16)
 def _run(
     modules: tuple[tuple[str, str], ...], line_length: int, version: str, target: str
 ) -> tuple[tuple[str, str], ...]:
-    """Each module as ruff lays it out, by path."""
+    """Format modules with ruff, by path."""
     length = ["--config", f"line-length = {line_length}"]
     own = sorted({path.partition("/")[0] for path, _ in modules if "/" in path})
     options = ["--isolated", "--no-cache", "--quiet", *length, "--target-version", version]
@@ -85,22 +85,22 @@ def _run(
 
 
 def find_ruff() -> str:
-    """The program ruff: that of this environment, else the one on the search path. Raises `Faults` where there is none."""
+    """The path of ruff: that of this environment, or else on the search path. Raises `Faults` if there is none."""
     for module in ("ruff", "ruff.__main__"):  # before 0.14 the second alone says where it is
         with contextlib.suppress(ImportError, AttributeError, FileNotFoundError):
             return str(importlib.import_module(module).find_ruff_bin())
-    found = shutil.which("ruff")
-    if found is None:
+    ruff_path = shutil.which("ruff")
+    if ruff_path is None:
         reason, remedy = "ruff lays it out, and is not installed", "Install it: pip install ruff"
         raise Faults([UNSUPPORTED(at="--target python", subject="Python", reason=reason, remedy=remedy)])
-    return found
+    return ruff_path
 
 
 def _ruff(command: list[str], folder: Path, at: str, target: str) -> None:
-    done = subprocess.run(  # noqa: S603 - ruff, on a folder of ours
+    process = subprocess.run(  # noqa: S603 - ruff, on a folder of ours
         [find_ruff(), *command, "."], cwd=folder, capture_output=True, encoding="utf-8", check=False
     )
-    if done.returncode != 0:
-        message = next((line for line in done.stderr.splitlines() if line.strip()), "nothing was told")
-        reason = f"ruff, which lays out its modules, ended with code {done.returncode}: {message}"
+    if process.returncode != 0:
+        message = next((line for line in process.stderr.splitlines() if line.strip()), "nothing was told")
+        reason = f"ruff, which lays out its modules, ended with code {process.returncode}: {message}"
         raise Faults([TARGET_FAILED(at=at, name=target, reason=printable(reason.rstrip(".")))])

@@ -1,4 +1,4 @@
-"""The imports of a module of Python."""
+"""The imports of a Python module."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import Final
 
 _INNER: Final = ("body", "handlers", "orelse", "finalbody", "cases")
-"""Where statements hold statements. Imports are statements, so expressions, which are nearly all of a module, are not looked at."""
+"""The fields with nested statements. Imports are statements, so expressions, nearly all of a module, are skipped."""
 
 
 def imports_from(source: str) -> Iterator[ast.ImportFrom]:
-    """Every `from … import …` of a module, wherever it stands, in the order of its lines."""
+    """Yield every `from … import …` of a module at any depth, in line order."""
     pending: list[ast.AST] = [ast.parse(source)]
     while pending:
         node = pending.pop()

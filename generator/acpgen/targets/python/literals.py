@@ -1,4 +1,4 @@
-"""Every text of a schema enters code through here: as a literal that Python reads back as the same text, and as nothing else."""
+"""Literals and docstrings: all text of a schema enters code through here, escaped so that Python reads back exactly the same text."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def literal(value: object) -> str:
 
 
 def json_literal(value: object) -> str:
-    """Any JSON as Python source."""
+    """Any JSON value as Python source."""
     if is_object(value):
         return "{" + ", ".join(f"{literal(key)}: {json_literal(item)}" for key, item in value.items()) + "}"
     if is_array(value):
@@ -34,7 +34,7 @@ def json_literal(value: object) -> str:
 
 
 def docstring(text: str, indent: int) -> str:
-    """A text as a docstring at this indentation, wrapped; its first line carries no indentation. Empty text gives ''."""
+    """A wrapped docstring with this indentation, except in its first line. Empty text gives ''."""
     body = inside_docstring(text, indent)
     if not body:
         return ""
@@ -44,7 +44,9 @@ def docstring(text: str, indent: int) -> str:
 
 
 def inside_docstring(text: str, indent: int) -> str:
-    """A text as lines of a docstring at this indentation, wrapped; its first line carries no indentation, and more must follow."""
+    """The wrapped content of a docstring with this indentation, except in its first line. More text must follow before the closing
+    quotes.
+    """
     pad = " " * indent
     lines: list[str] = []
     for paragraph in text.strip().splitlines():
@@ -62,7 +64,7 @@ def inside_docstring(text: str, indent: int) -> str:
 
 _ESCAPED_QUOTE: Final = '\\"'
 _OPEN_QUOTE: Final = re.compile(r'(?<!\\)(?:\\\\)*"$')
-"""A last quote that no backslash escapes: there is none before it, or they come in pairs."""
+"""A final quote that is not escaped, i.e. after an even number of backslashes."""
 
 
 def _escape(match: re.Match[str]) -> str:
@@ -71,6 +73,10 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def raw(text: str) -> str:
-    """The literal of a JSON text, as it is where all of it can be seen. In such a text a quote is an escape of JSON."""
-    quoted = text.replace("'''", r"\u0027\u0027\u0027").strip()
-    return f"r'''{quoted}'''" if all(one.isprintable() or one == "\n" for one in quoted) else literal(quoted)
+    """JSON text as a raw literal if all of it is printable, otherwise as an ordinary one. Triple quotes become JSON escapes."""
+    escaped_text = text.replace("'''", r"\u0027\u0027\u0027").strip()
+    return (
+        f"r'''{escaped_text}'''"
+        if all(one.isprintable() or one == "\n" for one in escaped_text)
+        else literal(escaped_text)
+    )

@@ -11,16 +11,16 @@ from acpgen.targets.python.naming import Names
 
 
 def method_rows(protocol: ir.Protocol, names: Names, any_: str = "Any") -> list[dict[str, Any]]:
-    """One row a method. A name that is both a request and a notification has a row for each. `any_` is what the module calls `Any`."""
+    """One row per method; two for a name that is both a request and a notification. `any_` is the module's name for `Any`."""
     rows: list[dict[str, Any]] = []
-    seen: set[str] = set()
+    visited_names: set[str] = set()
     for method in protocol.methods:
-        key = method.name if method.name not in seen else f"{method.name} ({method.kind})"
-        seen.add(method.name)
+        key = method.name if method.name not in visited_names else f"{method.name} ({method.kind})"
+        visited_names.add(method.name)
         row = method_row(method)
         definitions = [row.pop(part, None) for part in ("params", "result")]
         payloads = ["None" if one is None else names.classes[one] for one in definitions]
-        given = [
+        payload_arguments = [
             "type(None)" if _is_null(protocol, one) else payload
             for one, payload in zip(definitions, payloads, strict=True)
         ]
@@ -28,12 +28,12 @@ def method_rows(protocol: ir.Protocol, names: Names, any_: str = "Any") -> list[
         rest = [f"{argument}={literal(value)}" for argument, value in row.items()]
         types = [any_ if payload == "None" else payload for payload in payloads]
         types = types if method.kind == "request" else [types[0], "None"]
-        rows.append({"key": literal(key), "arguments": [*head, *given, *rest], "types": ", ".join(types)})
+        rows.append({"key": literal(key), "arguments": [*head, *payload_arguments, *rest], "types": ", ".join(types)})
     return rows
 
 
 def _is_null(protocol: ir.Protocol, name: str | None) -> bool:
-    """Whether a definition is null alone: its alias is `None`, which a row has where the schema says nothing."""
+    """Whether a definition is only null: its alias would be `None`, which in a row means that the schema has no type."""
     definition = protocol.definitions.get(name or "")
     if not isinstance(definition, ir.Alias):
         return False

@@ -1,4 +1,4 @@
-"""`models.py`: the records, emitted by datamodel-code-generator through our template, its text left as it comes, and all other types."""
+"""`models.py`: records, emitted by datamodel-code-generator with our template and otherwise unchanged, and all other types."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import ast
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 from acpgen import ir
+from acpgen.files.cache import Cache, find_or_make
+from acpgen.input.numbers import dumps
 from acpgen.input.step_budget import spend
 from acpgen.resources import templates
 from acpgen.targets.python.aliases import alias_views
@@ -23,14 +24,21 @@ from acpgen.targets.python.single_module import import_of
 from acpgen.targets.python.types import Hints
 
 _AT_ONCE: Final = 300
-"""As many records the emitter gets at once."""
+"""The intended number of records per run of the emitter."""
 
 _STEPS_A_RECORD: Final = 100
 _STEPS_A_FIELD: Final = 30
-"""What the emitter, which counts nothing itself, takes for a record: as long as so many steps take elsewhere."""
+"""The cost of a record and of a field in the emitter, in steps of the budget: the emitter itself counts none."""
+
+_EMITTER: Final = templates() / "python" / "dcg"
+"""The folder with the template of a class and the emitter's settings, so that it reads no others."""
+
+_OPENS: Final = '"\x01'
+_CLOSES: Final = '\x01"'
+"""Delimiters of the number of a docstring. Literals escape this character."""
 
 _WIDEST: Final = 100
-"""Characters of an import that stands on one line."""
+"""The maximum length of an import on one line."""
 
 _FROM_TYPING: Final = ("TYPE_CHECKING", "Annotated", "Any", "ClassVar", "Literal", "Never", "TypeAlias")
 _FROM_MSGSPEC: Final = ("UNSET", "UnsetType", "field")
@@ -38,7 +46,7 @@ _FROM_MSGSPEC: Final = ("UNSET", "UnsetType", "field")
 
 @dataclass(frozen=True, slots=True)
 class Modules:
-    """Where generated code finds things: the run-time package and this protocol's package, dotted; and what is chosen for it."""
+    """The names of the generated modules: the runtime package and this protocol's package, dotted; with the options."""
 
     runtime: str
     package: str
@@ -46,22 +54,28 @@ class Modules:
 
     @property
     def is_file(self) -> bool:
-        """Whether one module has everything."""
+        """Whether everything is in one module."""
         return self.options.layout == "file"
 
 
-def render_models(protocol: ir.Protocol, names: Names, modules: Modules, notice: str, keeping: Collection[str]) -> str:
-    """The source of `models.py`. `keeping` are the definitions that keep unknown fields whatever is chosen."""
+def render_models(
+    protocol: ir.Protocol, names: Names, modules: Modules, notice: str, keeping: Collection[str], cache: Cache
+) -> str:
+    """Generate the source of `models.py`.
+
+    `keeping` are the definitions that retain unknown fields regardless of the options; `cache` may hold the classes.
+    """
     hints = Hints(protocol, names)
     records = [d for d in protocol.definitions.values() if isinstance(d, ir.Record)]
     views = _Views(protocol, names, modules, hints, keeping)
-    made = {record.name: views.of(record) for record in records}
+    views_of = {record.name: views.of(record) for record in records}
     aliases = alias_views(protocol, names, hints)
     if aliases:
         hints.ours("TypeAlias")
     head = f'"""{title_of(protocol)}: the types.\n\n{notice}\n"""\n\n{_imports(hints, modules)}\n'
     spend(sum(_STEPS_A_RECORD + _STEPS_A_FIELD * len(record.fields) for record in records))
-    classes = [_emitted(lot, names, made) for lot in _groups(records)] if records else []
+    lots = _groups(records) if records else []
+    classes = [views.place_docstrings(_classes(lot, names, views_of, cache)) for lot in lots]
     others = render_template(
         "aliases", aliases=aliases, type_checking=names.ours("TYPE_CHECKING"), type_alias=names.ours("TypeAlias")
     )
@@ -69,17 +83,17 @@ def render_models(protocol: ir.Protocol, names: Names, modules: Modules, notice:
 
 
 def _imports(hints: Hints, modules: Modules) -> str:
-    """All that the module imports."""
+    """The import statements of the module."""
     by_module: dict[str, set[str]] = {}
     for name in hints.used:
         module = "typing" if name in _FROM_TYPING else "msgspec" if name in _FROM_MSGSPEC else modules.runtime
         by_module.setdefault(module, set()).add(hints.names.imported(name))
-    lines = (import_of(module, found, _WIDEST) for module, found in sorted(by_module.items()))
+    lines = (import_of(module, imported_names, _WIDEST) for module, imported_names in sorted(by_module.items()))
     return "\n".join(["from __future__ import annotations", "", *lines])
 
 
 def _groups(records: list[ir.Record]) -> list[list[ir.Record]]:
-    """The records in lots that the emitter, whose time and memory grow faster than its input, takes at once. Bases stay with their kin."""
+    """Group the records for the emitter, whose time and memory grow faster than its input. Records with a common base stay together."""
     by_name = {record.name: record for record in records}
     families: dict[str, list[ir.Record]] = {}
     for record in records:
@@ -96,24 +110,32 @@ def _groups(records: list[ir.Record]) -> list[list[ir.Record]]:
     return [sorted(group, key=lambda record: order[record.name]) for group in groups]
 
 
-def _emitted(records: list[ir.Record], names: Names, made: Mapping[str, dict[str, Any]]) -> str:
-    """The source of some of the classes. The emitter lays them out with neutral names; the template has the rest."""
+def _classes(records: list[ir.Record], names: Names, views: Mapping[str, dict[str, Any]], cache: Cache) -> str:
+    """The source of a group of classes, emitted now or taken from the cache."""
+    keys = _keys(records, names)
+    layout = _layout(records, keys)
+    values = {f"#/$defs/{keys[record.name]}": views[record.name] for record in records}
+    template = (_EMITTER / "msgspec.jinja2").read_text("utf-8")
+    return find_or_make(cache, ("classes", template, dumps([layout, values])), lambda: _emit(layout, values), dict)
+
+
+def _emit(layout: dict[str, Any], values: Mapping[str, dict[str, Any]]) -> str:
+    """Run the emitter: it gets neutral names, and its template gets the `values` of each class."""
     from datamodel_code_generator import LiteralType, generate
     from datamodel_code_generator.enums import DataModelType, InputFileType
     from datamodel_code_generator.format import PythonVersion
 
-    keys = _keys(records, names)
     source = generate(
-        _layout(records, keys),
+        layout,
         input_file_type=InputFileType.JsonSchema,
         output_model_type=DataModelType.MsgspecStruct,
         target_python_version=PythonVersion.PY_311,
         formatters=[],
         disable_future_imports=True,
         disable_timestamp=True,
-        custom_template_dir=Path(templates() / "python" / "dcg"),
-        settings_path=Path(templates() / "python" / "dcg"),
-        extra_template_data=defaultdict(dict, {f"#/$defs/{keys[r.name]}": made[r.name] for r in records}),
+        custom_template_dir=_EMITTER,
+        settings_path=_EMITTER,
+        extra_template_data=defaultdict(dict, values),
         custom_class_name_generator=_as_it_is,
         allow_remote_refs=False,
         strict_refs=True,
@@ -133,7 +155,7 @@ def _emitted(records: list[ir.Record], names: Names, made: Mapping[str, dict[str
 
 
 def _keys(records: list[ir.Record], names: Names) -> Mapping[str, str]:
-    """A neutral name for each record. The emitter sorts by it, so it follows the order of the classes."""
+    """A neutral name for each record. The emitter sorts by name, so they are in the order of the class names."""
     classes = sorted(records, key=lambda record: names.classes[record.name])
     return {record.name: f"R{index:0{len(str(len(records)))}}" for index, record in enumerate(classes)}
 
@@ -143,7 +165,7 @@ def _as_it_is(name: str) -> str:
 
 
 def _layout(records: list[ir.Record], keys: Mapping[str, str]) -> dict[str, Any]:
-    """The schema of the records with neutral names: what each extends, and one field, since without any it would be a map."""
+    """The schema of the records with neutral names: the base of each, and one field, as without fields it would be a map."""
     definitions: dict[str, Any] = {}
     for record in records:
         schema: dict[str, Any] = {"type": "object", "properties": {"f": {"type": "boolean"}}, "required": ["f"]}
@@ -154,7 +176,10 @@ def _layout(records: list[ir.Record], keys: Mapping[str, str]) -> dict[str, Any]
 
 
 class _Views:
-    """The classes of one protocol as values for the template of a record."""
+    """The classes of one protocol as values for the record template.
+
+    Placeholders replace the docstrings, so that the emitter's output, which is cached, does not depend on descriptions.
+    """
 
     def __init__(
         self, protocol: ir.Protocol, names: Names, modules: Modules, hints: Hints, keeping: Collection[str]
@@ -165,9 +190,24 @@ class _Views:
         self._hints = hints
         self._keeping = keeping
         self._defaults = Defaults(protocol, names)
+        self._docstrings: list[str] = []
+
+    def place_docstrings(self, source: str) -> str:
+        """Replace the placeholders in the source of classes by the docstrings."""
+        first, *others = source.split(_OPENS)
+        parts = (other.partition(_CLOSES) for other in others)
+        return "".join([first, *(f"{self._docstrings[int(number)]}{rest}" for number, _, rest in parts)])
+
+    def _docstring(self, text: str) -> str:
+        """Store a docstring and return its placeholder: its number in delimiters. Empty for empty text."""
+        docstring_source = docstring(text, 4)
+        if not docstring_source:
+            return ""
+        self._docstrings.append(docstring_source)
+        return f"{_OPENS}{len(self._docstrings) - 1}{_CLOSES}"
 
     def of(self, record: ir.Record) -> dict[str, Any]:
-        """The values for one record."""
+        """The template values for one record."""
         union = self._hints.unknown.get(record.name) if record.base is None else None
         base = "Unknown" if union is not None else "Record"
         fields = [self._field(field, record) for field in self._own_fields(record)]
@@ -176,7 +216,7 @@ class _Views:
             "own_name": self._names.classes[record.name],
             "own_base": self._names.classes[record.base] if record.base is not None else self._hints.ours(base),
             "keywords": self._keywords(record, union, is_judged=is_judged),
-            "docstring": docstring(record.doc or f"`{record.name}`.", 4),
+            "docstring": self._docstring(record.doc or f"`{record.name}`."),
             "views": fields,
         }
 
@@ -186,54 +226,56 @@ class _Views:
         return tuple(field for field in record.fields if field.name not in inherited)
 
     def _keywords(self, record: ir.Record, union: ir.TaggedUnion | None, *, is_judged: bool) -> list[str]:
-        found: list[str] = []
+        keywords: list[str] = []
         tag = self._hints.tags.get(record.name)
         if tag is not None:
-            found += [f"tag_field={literal(tag.field)}", f"tag={literal(tag.value)}"]
+            keywords += [f"tag_field={literal(tag.field)}", f"tag={literal(tag.value)}"]
         elif union is not None:
             own = [union.default_tag] if union.default_tag is not None else []
-            excluded = dict(record.excluded).get(union.tag, ())
-            tags = dict.fromkeys([*(variant.tag for variant in union.variants), *own, *excluded])
+            excluded_tags = dict(record.excluded).get(union.tag, ())
+            tags = dict.fromkeys([*(variant.tag for variant in union.variants), *own, *excluded_tags])
             texts = [tag for tag in tags if isinstance(tag, str)]  # the unknown tag is text: it can be no other one
-            found += [f"tag_field={literal(union.tag)}", f"known=({_listed(texts)})"]
+            keywords += [f"tag_field={literal(union.tag)}", f"known=({_listed(texts)})"]
         elif record.excluded and record.base is None:
             rows = (f"{literal(key)}: ({_listed(tags)})" for key, tags in record.excluded)
-            found.append(f"excludes={{{', '.join(rows)}}}")
+            keywords.append(f"excludes={{{', '.join(rows)}}}")
         unknown = self._modules.options.unknown
         match record.extra:
-            case ir.Anything() if unknown == "keep" or union is not None or self._keeps(record.base):
+            case ir.Anything() if unknown == "keep" or self._is_unknown(record) or self._keeps(record.base):
                 pass
             case ir.Anything() if record.name in self._keeping:
                 if record.base is not None:
-                    found.append("drop=False" if unknown == "ignore" else f"extra={literal(self._hints.ours('Any'))}")
+                    keywords.append(
+                        "drop=False" if unknown == "ignore" else f"extra={literal(self._hints.ours('Any'))}"
+                    )
             case ir.Anything():
-                found.append("drop=True" if unknown == "ignore" else "extra=None")
+                keywords.append("drop=True" if unknown == "ignore" else "extra=None")
             case ir.Nothing():
-                found.append("extra=None")
-            case typed:
-                values = self._hints.of(typed)
+                keywords.append("extra=None")
+            case value_type:
+                values = self._hints.of(value_type)
                 is_judged = is_judged or values.is_judged
-                found.append(f"extra={literal(values.source)}")
+                keywords.append(f"extra={literal(values.source)}")
         if self._is_unknown(record):  # its constructor is that of `Unknown`, which takes the tag as text
-            found.append("init=False")
-        return [*found, *(["judged=True"] if is_judged else [])]
+            keywords.append("init=False")
+        return [*keywords, *(["judged=True"] if is_judged else [])]
 
     def _is_unknown(self, record: ir.Record) -> bool:
-        """Whether a class keeps unknown variants, by itself or by a base."""
+        """Whether a class, or a base of it, retains unknown variants."""
         if record.name in self._hints.unknown:
             return True
         base = self._protocol.definitions.get(record.base or "")
         return isinstance(base, ir.Record) and self._is_unknown(base)
 
     def _keeps(self, base: str | None) -> bool:
-        """Whether a base, or one of it, keeps unknown fields whatever is chosen."""
+        """Whether a base, or one of its bases, retains unknown fields regardless of the options."""
         record = self._protocol.definitions[base] if base is not None else None
         return isinstance(record, ir.Record) and (record.name in self._keeping or self._keeps(record.base))
 
     def _field(self, field: ir.Field, record: ir.Record) -> dict[str, Any]:
         name = self._names.fields[record.name][field.name]
         tag = self._hints.tags.get(record.name)
-        view = {"name": name, "docstring": docstring(field_notes(field), 4), "is_judged": False}
+        view = {"name": name, "docstring": self._docstring(field_notes(field)), "is_judged": False}
         if tag is not None and tag.field == field.name:
             constant = f"{self._hints.ours('Literal')}[{literal(tag.value)}]"
             return view | {"hint": f"{self._hints.ours('ClassVar')}[{constant}]", "default": literal(tag.value)}
@@ -251,12 +293,12 @@ class _Views:
         if default is None and not field.required:
             source = self._hints.ours("UNSET")
         unset = f" | {self._hints.ours('UnsetType')}" if default is None and not field.required else ""
-        given = [f"{'default_factory' if is_made else 'default'}={source}"] if source else []
+        default_argument = [f"{'default_factory' if is_made else 'default'}={source}"] if source else []
         if alias or is_made:
-            source = f"{self._hints.ours('field')}({', '.join([*alias, *given])})"
+            source = f"{self._hints.ours('field')}({', '.join([*alias, *default_argument])})"
         return view | {"hint": f"{hint.source}{unset}", "default": source, "is_judged": hint.is_judged}
 
 
 def _listed(values: Collection[ir.JSON]) -> str:
-    """The entries of a tuple."""
+    """The entries of a tuple as source code."""
     return ", ".join(map(literal, values)) + ("," if len(values) == 1 else "")

@@ -1,4 +1,4 @@
-"""The Python names of one protocol: a class or alias per definition, an attribute per field, a member per constant."""
+"""The Python names of one protocol: a class or alias per definition, an attribute per field, a member per enumeration value."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from acpgen.targets.python.python_options import PythonOptions
 
 @dataclass(frozen=True)
 class Names:
-    """`classes` by definition, `fields` by definition and wire name, `members` by enumeration that is a class, and value."""
+    """`classes` by definition, `fields` by definition and wire name, `members` by definition and value, for enumerations that are
+    classes.
+    """
 
     classes: Mapping[str, str]
     fields: Mapping[str, Mapping[str, str]]
@@ -21,7 +23,7 @@ class Names:
 
     @cached_property
     def module_names(self) -> frozenset[str]:
-        """The names of modules that belong to the schema."""
+        """The module-level names that come from the schema."""
         return frozenset(self.classes.values())
 
     @cached_property
@@ -29,34 +31,37 @@ class Names:
         return frozenset(name for names in self.fields.values() for name in names.values())
 
     def ours(self, name: str) -> str:
-        """What a generated module calls something that it imports: a private name where a class or an attribute has its own."""
+        """The name of an import in generated modules: private if a class or an attribute has the same name."""
         return f"_{name}" if name in self.module_names or name in self._attributes else name
 
     def imported(self, name: str) -> str:
-        """How a module imports something under the name that `ours` gives it: `Any`, or `Any as _Any`."""
+        """The import of a name so that it is bound as `ours` says: `Any`, or `Any as _Any`."""
         return name if self.ours(name) == name else f"{name} as {self.ours(name)}"
 
     def of_module(self, module: str) -> Names:
-        """The same names as another module has them, which imports that of the types."""
+        """These names as seen from another module, which imports the module of the types."""
         return replace(self, classes={name: f"{module}.{class_}" for name, class_ in self.classes.items()})
 
 
 def name_all(protocol: ir.Protocol, options: PythonOptions | None = None) -> Names:
-    """Name everything. A field that a base class declares has one name in all classes below it."""
-    chosen = options if options is not None else PythonOptions()
+    """Name everything. A field that a base class declares has the same name in all subclasses."""
+    effective_options = options if options is not None else PythonOptions()
     fields: dict[str, Mapping[str, str]] = {}
     for name in protocol.definitions:
         _name_fields(name, protocol, fields)
     members = {
         enum.name: member_names([str(one.value) for one in enum.values])
         for enum in protocol.definitions.values()
-        if isinstance(enum, ir.Enum) and chosen.enums == "str-enum" and not enum.unenforced and is_of_texts(enum)
+        if isinstance(enum, ir.Enum)
+        and effective_options.enums == "str-enum"
+        and not enum.unenforced
+        and is_of_texts(enum)
     }
     return Names(class_names(protocol.definitions.keys()), fields, members)
 
 
 def is_of_texts(enum: ir.Enum) -> bool:
-    """Whether a set of constants can be a class of texts."""
+    """Whether an enumeration can be a string enumeration class."""
     return isinstance(enum.base, ir.String) and all(isinstance(one.value, str) for one in enum.values)
 
 

@@ -1,4 +1,4 @@
-"""The sentences that docstrings add to the schema's own: what null, omission, gates and stability mean."""
+"""The sentences that docstrings add to those of the schema: on null, omission, capabilities and stability."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from acpgen.input.numbers import dumps
 
 
 def field_notes(field: ir.Field) -> str:
-    """The docstring of a field: its description, then what the type cannot say."""
+    """The docstring of a field: its description, and then what the type does not express."""
     notes: list[str] = []
     if field.default is not None and not field.required:
         notes.append(f"Omitted means {dumps(field.default.value, ensure_ascii=False)}.")
@@ -23,7 +23,7 @@ def field_notes(field: ir.Field) -> str:
 
 
 def gate(capability: str, how: str = "Only with the capability") -> str:
-    """A capability in words: `agent:agentCapabilities.loadSession`."""
+    """A capability such as `agent:agentCapabilities.loadSession`, in words."""
     side, _, path = capability.partition(":")
     if how == "by":
         return f"`{path}` of the {side}"

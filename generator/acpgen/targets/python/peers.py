@@ -1,4 +1,4 @@
-"""`peers.py`: a class for what each side serves, and one for the calls to it, as views for the template."""
+"""`peers.py`: a handler class for each side, and one for the calls to it, as views for the template."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from acpgen.targets.python.literals import docstring, inside_docstring, literal
 from acpgen.targets.python.naming import Names
 
 EITHER: Final = frozenset({"both", "protocol"})
-"""What the side of a method is called that either peer handles."""
+"""The side of methods that either peer handles."""
 
 _SERVING: Final = (
     *(
@@ -26,13 +26,13 @@ _SERVING: Final = (
     ),
     *("other", "requests", "serve", "side", "wire"),
 )
-"""What the class of a side has of its own, beside the calls to the other side."""
+"""The attributes of a side's class other than the calls to the other side."""
 
 _MODULE: Final = (
     *("annotations", "capacity", "command", "cwd", "env", "framing", "join", "kind"),
     *("limit", "link", "methods", "models", "options", "peers", "self", "stderr", "transport", "wire"),
 )
-"""What functions of the module call something else than a side."""
+"""Names in functions of the module that a side's attribute must not have."""
 
 _OWN: Final = frozenset(
     {
@@ -48,12 +48,14 @@ _OWN: Final = frozenset(
         "WIRE",
     }
 )
-"""What the module binds beside the classes of its sides and lower-case names."""
+"""The names that the module binds, except the classes of its sides and lower-case names."""
 
 
 @dataclass(frozen=True)
 class Peer:
-    """One side by its names: on the wire, of the class that serves, of the class that calls it, and of what holds one."""
+    """One side with its names: on the wire, of the handler class, of the class that calls it, and of the attribute that holds the
+    latter.
+    """
 
     name: str
     handler: str
@@ -63,7 +65,7 @@ class Peer:
 
 
 def peers_view(protocol: ir.Protocol, names: Names) -> dict[str, Any] | None:
-    """What the template needs; `None` where there are not two sides that have methods to speak of."""
+    """The template values; `None` unless there are methods and two sides."""
     sides = [side for side in protocol.sides if side not in EITHER]
     if len(sides) < 2 or not protocol.methods:
         return None
@@ -83,26 +85,28 @@ def peers_view(protocol: ir.Protocol, names: Names) -> dict[str, Any] | None:
 
 def _named(sides: list[str]) -> dict[str, Peer]:
     classes = class_names(sides)
-    wanted = {
+    candidates = {
         f"{kind} {side}": (f"{prefix}{classes[side]}", f"{prefix}{classes[side]}Side")
         for side in sides
         for kind, prefix in (("handler", ""), ("remote", "Remote"))
     }
-    given = assign(wanted, taken=_OWN)
-    attributes = method_names({side: side for side in sides}, taken={*_SERVING, *_MODULE})
+    assigned_names = assign(candidates, used=_OWN)
+    attributes = method_names({side: side for side in sides}, used={*_SERVING, *_MODULE})
     return {
-        side: Peer(side, given[f"handler {side}"], given[f"remote {side}"], attributes[side], literal(side))
+        side: Peer(
+            side, assigned_names[f"handler {side}"], assigned_names[f"remote {side}"], attributes[side], literal(side)
+        )
         for side in sides
     }
 
 
 def _pair(sides: list[str]) -> tuple[str, str]:
-    """The two sides of a connection: of more than two, the first two."""
+    """The two sides of a connection: the first two."""
     return sides[0], sides[1]
 
 
 def _other(side: str, pair: tuple[str, str]) -> str:
-    """Who is at the far end for this side. A third side, such as a proxy, talks to whoever is named like a client, or comes first."""
+    """The peer of this side. A third side, e.g. a proxy, is connected to the side `client`, or else to the first one."""
     if side in pair:
         return pair[1] if side == pair[0] else pair[0]
     return "client" if "client" in pair else pair[0]
@@ -110,13 +114,13 @@ def _other(side: str, pair: tuple[str, str]) -> str:
 
 def _view(peer: Peer, other: Peer, protocol: ir.Protocol, names: Names) -> dict[str, Any]:
     methods = {f"{m.name} {m.kind}": m for m in protocol.methods if m.side in EITHER or m.side == peer.name}
-    taken = {*_SERVING, other.attribute}
-    given = method_names({key: method.name for key, method in methods.items()}, taken=taken)
+    reserved_names = {*_SERVING, other.attribute}
+    python_names = method_names({key: method.name for key, method in methods.items()}, used=reserved_names)
     return {
         **vars(peer),
         "name": inside_docstring(peer.name, 4),
         "other": replace(other, name=inside_docstring(other.name, 4)),
-        "methods": [_call(method, given[key], protocol, names) for key, method in methods.items()],
+        "methods": [_call(method, python_names[key], protocol, names) for key, method in methods.items()],
     }
 
 
@@ -144,25 +148,27 @@ def _call(method: ir.Method, name: str, protocol: ir.Protocol, names: Names) -> 
 
 
 def _may_be_left_out(protocol: ir.Protocol, params: str, omitted: ir.Omitted) -> bool:
-    """Whether these params may be left out: the method says so, or they take what is read in their place."""
+    """Whether these params may be omitted: the method allows it, or they admit the value that is substituted."""
     if omitted in ("object", "array"):
         return _takes_empty(protocol, ir.Ref(params), omitted, frozenset())
     return omitted != "refused"
 
 
-def _takes_empty(protocol: ir.Protocol, type_: ir.Type, kind: Literal["object", "array"], seen: frozenset[str]) -> bool:
-    """Whether a type takes the empty object or the empty array."""
+def _takes_empty(
+    protocol: ir.Protocol, type_: ir.Type, kind: Literal["object", "array"], visited: frozenset[str]
+) -> bool:
+    """Whether a type admits the empty object or the empty array."""
     match type_:
-        case ir.Ref(name) if name not in seen:
+        case ir.Ref(name) if name not in visited:
             match protocol.definitions[name]:
                 case ir.Record(fields=fields):
                     return kind == "object" and not any(field.required for field in fields)
                 case ir.Alias(type=inner):
-                    return _takes_empty(protocol, inner, kind, seen | {name})
+                    return _takes_empty(protocol, inner, kind, visited | {name})
                 case _:
                     return False
         case ir.AnyOf(types):
-            return any(_takes_empty(protocol, each, kind, seen) for each in types)
+            return any(_takes_empty(protocol, each, kind, visited) for each in types)
         case ir.Array() | ir.Tuple():
             return kind == "array" and not type_.min_items
         case _:
@@ -170,7 +176,7 @@ def _takes_empty(protocol: ir.Protocol, type_: ir.Type, kind: Literal["object", 
 
 
 def _cancellation(protocol: ir.Protocol) -> dict[str, str] | None:
-    """The notification that takes a request back: it is called so, and its params name the request by its id."""
+    """The notification that cancels a request: its name contains "cancel", and its params have the id of the request."""
     for method in protocol.methods:
         params = protocol.definitions.get(method.params or "")
         if method.kind == "notification" and re.search("cancel", method.name, re.IGNORECASE):

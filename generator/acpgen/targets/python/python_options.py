@@ -1,4 +1,4 @@
-"""The options of the target `python`, and what is chosen of them."""
+"""The options of the target `python`, and their values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from acpgen.targets.options import Option
 
 PYTHONS: Final = ("3.11", "3.12", "3.13", "3.14")
 LINE: Final = 88
-"""The length of a line where nobody says otherwise, as formatters have it."""
+"""The default line length, that of common formatters."""
 _LINES: Final = range(20, 321)
 
 OPTIONS: Final = (
@@ -39,7 +39,7 @@ OPTIONS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class PythonOptions:
-    """What is chosen of the options."""
+    """The values of the options."""
 
     layout: Literal["package", "file"] = "package"
     runtime: Literal["package", "embedded"] = "package"
@@ -50,14 +50,14 @@ class PythonOptions:
 
 
 def read_options(settings: Settings) -> PythonOptions:
-    """What the settings choose. Raises `Faults` of what cannot be used."""
-    given: Mapping[str, Any] = {**{option.name: option.default for option in OPTIONS}, **settings.options}
+    """Read the options from the settings. Raises `Faults` for unusable values."""
+    options: Mapping[str, Any] = {**{option.name: option.default for option in OPTIONS}, **settings.options}
     faults: list[Fault] = []
 
     def wrong(name: str, expected: str) -> None:
         faults.append(BAD_SETTING(at="options of the target python", key=name, expected=expected, hint="Correct it."))
 
-    runtime = given["runtime"]
+    runtime = options["runtime"]
     if runtime == "auto":  # where nothing names the dependency, the package carries it
         runtime = "embedded" if settings.distribution is None else "package"
     conflict = package_conflict(settings.package)
@@ -69,17 +69,17 @@ def read_options(settings: Settings) -> PythonOptions:
             "package",
             f"another name than {settings.package!r}: {first}.runtime holds the modules that its packages share",
         )
-    if given["line-length"] not in _LINES:
+    if options["line-length"] not in _LINES:
         wrong("line-length", f"from {_LINES.start} to {_LINES.stop - 1}")
-    if given["layout"] == "file" and settings.distribution is not None and "." not in settings.package:
+    if options["layout"] == "file" and settings.distribution is not None and "." not in settings.package:
         wrong("layout", "'package', or a package such as 'acme.v1': a module alone cannot say that it is typed")
     if faults:
         raise Faults(faults)
     return PythonOptions(
-        layout=given["layout"],
+        layout=options["layout"],
         runtime=runtime,
-        unknown=given["unknown-fields"],
-        enums=given["enums"],
-        python=given["minimum-python"],
-        line_length=given["line-length"],
+        unknown=options["unknown-fields"],
+        enums=options["enums"],
+        python=options["minimum-python"],
+        line_length=options["line-length"],
     )

@@ -1,4 +1,4 @@
-"""The templates of the target, and what all of them say."""
+"""The templates of the target, and text that all of them contain."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ def _environment() -> Environment:
 
 
 def render_template(template: str, *, others: Mapping[str, str] | None = None, **values: Any) -> str:
-    """What a template makes of values, with one line end at its end. `others` are names for names that the template itself has."""
+    """Render a template, with one newline at its end. `others` maps names in the template itself to other names."""
     name = template if "." in template else f"{template}.py"
-    found = _environment().get_template(f"{name}.jinja2")
+    jinja_template = _environment().get_template(f"{name}.jinja2")
     if others:
         source, _, _ = cast("Any", _environment().loader).get_source(_environment(), f"{name}.jinja2")
-        found = _environment().from_string(_with_names(source, others))
-    return found.render(notice=NOTICE, **values).strip("\n") + "\n"
+        jinja_template = _environment().from_string(_with_names(source, others))
+    return jinja_template.render(notice=NOTICE, **values).strip("\n") + "\n"
 
 
 def _with_names(source: str, others: Mapping[str, str]) -> str:
-    """A template that has other names for its own; what it is given stays."""
+    """Rename the names in a template, but not inside its expressions and statements."""
 
-    def other(found: re.Match[str]) -> str:
-        name = found["name"]
-        return found[0] if name is None else f"{name} as {others[name]}" if is_import else others[name]
+    def other(match: re.Match[str]) -> str:
+        name = match["name"]
+        return match[0] if name is None else f"{name} as {others[name]}" if is_import else others[name]
 
     words = re.compile(rf"\{{[{{%].*?[%}}]\}}|(?<![.\w])(?P<name>{'|'.join(map(re.escape, others))})\b")
     lines: list[str] = []
@@ -53,5 +53,5 @@ def _with_names(source: str, others: Mapping[str, str]) -> str:
 
 
 def title_of(protocol: ir.Protocol) -> str:
-    """What docstrings call a protocol."""
+    """The name of a protocol in docstrings."""
     return inside_docstring(protocol.name, 0) or "protocol"

@@ -1,4 +1,4 @@
-"""`_schema.json`: the schema without its prose, and what receivers and judges need beside it, as data."""
+"""`_schema.json`: the schema without its descriptions, and the data that receivers and validators need in addition."""
 
 from __future__ import annotations
 
@@ -27,45 +27,51 @@ _OF_DIALECT: Final = frozenset(
         "x-required-with",
     }
 )
-"""What the dialect says to who receives a value, and to who judges a conversation."""
+"""The dialect's keywords for receivers of a value, and for checks of a conversation."""
 
 
 def schema_text(bundle: Bundle, beside: Mapping[str, Any] | None = None) -> str:
-    """The bundled schema as JSON, a definition a line: what judges, and what receivers may do; before it `beside`, as `x-protocol`."""
+    """The bundled schema as JSON, one definition per line, with assertions and keywords for receivers; `beside` precedes them as
+    `x-protocol`.
+    """
     definitions = ",\n".join(f"{_json(name)}: {_json(_judging(row))}" for name, row in bundle.definitions.items())
     about = f'"x-protocol": {_json(beside)},\n' if beside is not None else ""
     return f'{{"$schema": {_json(bundle.schema["$schema"])},\n{about}"$defs": {{\n{definitions}\n}}}}\n'
 
 
 def beside_the_schema(protocol: ir.Protocol, bundle: Bundle, names: Names, options: PythonOptions) -> Mapping[str, Any]:
-    """What the schema does not say: types that are called otherwise than their definitions, and by which definitions receivers judge."""
+    """The data that is not in the schema: types whose names differ from their definitions, and the definitions by which receivers
+    validate.
+    """
     renamed = {class_: name for name, class_ in names.classes.items() if class_ != name}
     receiving = of_receivers(bundle.definitions, bundle.unions, protocol.tolerated, protocol.fallbacks)
     for name in pattern_property_definitions(protocol, bundle) if options.unknown == "refuse" else ():
         receiving[name] = {**receiving.get(name, bundle.definitions[name]), "unevaluatedProperties": False}
     whole = {**bundle.definitions, **receiving}
     row = protocol_row(protocol, bundle)
-    changed = Patterns(bundle.definitions.values()).changed(whole)
-    receiving |= {name: one for name, one in changed.items() if name in receiving or one != row["judging"].get(name)}
-    for name, found in {"judging": row["judging"], "receiving": receiving}.items():
-        row[name] = {key: _judging(one) for key, one in found.items()}
+    adapted_definitions = Patterns(bundle.definitions.values()).changed(whole)
+    receiving |= {
+        name: one for name, one in adapted_definitions.items() if name in receiving or one != row["judging"].get(name)
+    }
+    for name, definitions in {"judging": row["judging"], "receiving": receiving}.items():
+        row[name] = {key: _judging(one) for key, one in definitions.items()}
     return {**row, "definitions": renamed}
 
 
 def _judging(schema: Any) -> Any:
     if not is_object(schema):
         return schema
-    kept: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for key, value in schema.items():
         if key in SINGLE:
-            kept[key] = _judging(value)
+            result[key] = _judging(value)
         elif key in LISTS and is_array(value):
-            kept[key] = [_judging(item) for item in value]
+            result[key] = [_judging(item) for item in value]
         elif key in MAPS and is_object(value):
-            kept[key] = {name: _judging(item) for name, item in value.items()}
+            result[key] = {name: _judging(item) for name, item in value.items()}
         elif key in ASSERTIONS or key in _OF_DIALECT or (key not in PROSE and not key.startswith("x-")):
-            kept[key] = value
-    return kept
+            result[key] = value
+    return result
 
 
 def _json(value: object) -> str:

@@ -1,4 +1,4 @@
-"""Several Python modules as one: their imports once, then the rest of each in the order given."""
+"""Several Python modules joined into one: the imports, merged, and then the rest of each module in order."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from sys import stdlib_module_names
 from typing import Final
 
 _LINE: Final = 88
-"""Characters of an import that stays on one line, as the emitter writes it."""
+"""The maximum length of an import on one line, as in emitted code."""
 
 
 def join_modules(modules: Sequence[str], siblings: Callable[[ast.ImportFrom], bool]) -> str:
-    """The source of one module that has all of several after one another, with the docstring of the first.
+    """Join modules into the source of one, with the docstring of the first.
 
-    They import names from modules alone, before everything else. What they import from `siblings` stands beside them there.
+    Their only imports must be `from … import` statements before all other statements. Imports from `siblings` are dropped.
     """
     if len(modules) == 1:
         return modules[0]
@@ -37,7 +37,7 @@ def join_modules(modules: Sequence[str], siblings: Callable[[ast.ImportFrom], bo
 
 
 def _is_head(node: ast.stmt) -> bool:
-    """Whether a statement stands before what a module is about: its docstring, imports, and `__all__`."""
+    """Whether a statement belongs to the head of a module: its docstring, imports, and `__all__`."""
     match node:
         case ast.Expr(value=ast.Constant()) | ast.ImportFrom() | ast.Assign(targets=[ast.Name(id="__all__")]):
             return True
@@ -46,7 +46,7 @@ def _is_head(node: ast.stmt) -> bool:
 
 
 def _imports(imported: dict[str, set[str]]) -> list[str]:
-    """The imports in blocks: of what is to come, of the standard library, of the rest."""
+    """The imports in blocks: `__future__`, the standard library, the rest."""
     blocks: list[list[str]] = [[], [], []]
     for module, names in sorted(imported.items()):
         top = module.partition(".")[0]
@@ -55,7 +55,7 @@ def _imports(imported: dict[str, set[str]]) -> list[str]:
 
 
 def import_of(module: str, names: Collection[str], widest: int = _LINE) -> str:
-    """The source of an import, on one line if that has `widest` characters at most. Names may be written `A as B`."""
+    """The source of an import, on one line if that has at most `widest` characters. Names may have the form `A as B`."""
     one_line = f"from {module} import {', '.join(sorted(names))}"
     lines = "".join(f"    {name},\n" for name in sorted(names))
     return one_line if len(one_line) <= widest else f"from {module} import (\n{lines})"

@@ -1,4 +1,4 @@
-"""Which classes have their tags themselves, so that msgspec alone tells them apart."""
+"""Which classes declare their own tags, so that msgspec alone can discriminate them."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ from acpgen import ir
 from acpgen.meaning.discriminators import shared_tag, tags_by_type
 
 _LARGEST: Final = 2**63
-"""Below it, tags that are integers fit."""
+"""Integer tags must be below this, and not below its negative."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tag:
-    """The field and the constant that tell a record from the others of its union."""
+    """The field and the constant that discriminate a record from the others of its union."""
 
     field: str
     value: str | int
 
 
 def class_tags(protocol: ir.Protocol) -> Mapping[str, Tag]:
-    """The tag of each record that has one of its own, by definition: that of the first union which tells it apart."""
-    found: dict[str, Tag] = {}
+    """The tag of each record that declares one, by definition: that of the first union which discriminates it."""
+    tags: dict[str, Tag] = {}
     for name, tag in _told_apart(protocol):
         record = protocol.definitions[name]
-        if name not in found and isinstance(record, ir.Record) and _has(record, tag):
-            found[name] = tag
+        if name not in tags and isinstance(record, ir.Record) and _has(record, tag):
+            tags[name] = tag
     based = {one.name: one.base for one in protocol.definitions.values() if isinstance(one, ir.Record)}
-    return {name: tag for name, tag in found.items() if not _inherits(name, tag, found, based, protocol)}
+    return {name: tag for name, tag in tags.items() if not _inherits(name, tag, tags, based, protocol)}
 
 
 def unknown_records(protocol: ir.Protocol) -> Mapping[str, ir.TaggedUnion]:
-    """The records that keep unknown tags, each with its union."""
+    """The fallback records, which retain unknown tags, each with its union."""
     return {
         union.fallback: union
         for union in protocol.definitions.values()
@@ -42,7 +42,7 @@ def unknown_records(protocol: ir.Protocol) -> Mapping[str, ir.TaggedUnion]:
 
 
 def _told_apart(protocol: ir.Protocol) -> Iterator[tuple[str, Tag]]:
-    """The records with the tags by which unions tell them apart: first the unions that say so."""
+    """Yield records with the tags by which unions discriminate them; tagged unions first."""
     for union in protocol.definitions.values():
         if isinstance(union, ir.TaggedUnion):
             for name, values in tags_by_type(union).items():
@@ -58,7 +58,7 @@ def _told_apart(protocol: ir.Protocol) -> Iterator[tuple[str, Tag]]:
 
 
 def _types(protocol: ir.Protocol) -> Iterator[ir.AnyOf]:
-    """The unions inside a protocol that are told apart by shape."""
+    """Yield the unions inside a protocol that are discriminated by shape."""
     pending: list[ir.Type] = []
     for one in protocol.definitions.values():
         match one:
@@ -82,7 +82,7 @@ def _types(protocol: ir.Protocol) -> Iterator[ir.AnyOf]:
 
 
 def _has(record: ir.Record, tag: Tag) -> bool:
-    """Whether a record has the tag as a constant that must be there."""
+    """Whether a record has the tag as a required constant that msgspec supports."""
     is_small = isinstance(tag.value, str) or (not isinstance(tag.value, bool) and -_LARGEST <= tag.value < _LARGEST)
     return is_small and any(
         field.name == tag.field and field.required and field.type == ir.Constant((tag.value,))
@@ -91,13 +91,13 @@ def _has(record: ir.Record, tag: Tag) -> bool:
 
 
 def _inherits(
-    name: str, tag: Tag, found: Mapping[str, Tag], based: Mapping[str, str | None], protocol: ir.Protocol
+    name: str, tag: Tag, tags: Mapping[str, Tag], based: Mapping[str, str | None], protocol: ir.Protocol
 ) -> bool:
-    """Whether a base of a record has a tag, or the field of this one."""
+    """Whether a base of a record has a tag, or declares the field of this one."""
     base = based[name]
     while base is not None:
         record = protocol.definitions[base]
-        if base in found or not isinstance(record, ir.Record) or any(f.name == tag.field for f in record.fields):
+        if base in tags or not isinstance(record, ir.Record) or any(f.name == tag.field for f in record.fields):
             return True
         base = based.get(base)
     return False

@@ -1,4 +1,4 @@
-"""Types of the IR as Python annotations. How their values are read, the run-time package decides by the same annotations."""
+"""Types of the IR as Python annotations. The runtime package decodes by the same annotations."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from acpgen.targets.python.naming import Names
 from acpgen.targets.python.tags import Tag, class_tags, unknown_records
 
 _LARGEST: Final = 2**63 - 1
-"""The largest integer of a `Literal`, and what the length of anything in memory is below."""
+"""The largest integer of a `Literal`, and an upper bound for lengths in memory."""
 
 _LARGEST_LIMIT: Final = 10**300
-"""Up to here limits of numbers are given: they are compared with binary numbers."""
+"""The largest limit of numbers in annotations, as they are compared with floats."""
 
 MOST_IN_A_ROW: Final = 200
-"""Types that one row of `|` joins."""
+"""The maximum number of types in one row of `|`."""
 
 _Values: TypeAlias = tuple[str, str]
-"""Values of a JSON type, and which of them; all where nothing is said."""
+"""A JSON type and a particular value or tag; all values if that is empty."""
 
 
 class Hint(NamedTuple):
-    """An annotation. `is_judged`: the schema asserts more than it says."""
+    """An annotation. `is_judged`: the schema asserts more than the annotation expresses."""
 
     source: str
     is_judged: bool = False
@@ -51,12 +51,12 @@ class Hints:
         self._defined: dict[str, Hint] = {}
 
     def ours(self, name: str) -> str:
-        """What the module calls something that it imports."""
+        """The module's name for an import, which is recorded as used."""
         self.used.add(name)
         return self.names.ours(name)
 
     def of_definition(self, name: str) -> Hint:
-        """What a definition that is no record is."""
+        """The annotation of a definition that is not a record."""
         if name not in self._defined:
             definition = self.protocol.definitions[name]
             source, is_judged = self._definition(definition)
@@ -75,10 +75,10 @@ class Hints:
                     self.of(values) if definition.openness == "closed" else self._join_types((values, definition.base))
                 )
             case ir.Alias(type=ir.AnyOf() as union):
-                found = self.of(union)
+                hint = self.of(union)
                 if union.exclusive or not _overlap(map(self._values, _not_null(union))):
-                    return found
-                return found._replace(source=self._annotated(found.source, "Shapes"))
+                    return hint
+                return hint._replace(source=self._annotated(hint.source, "Shapes"))
             case ir.Alias():
                 return self.of(definition.type)
             case ir.Record():
@@ -126,14 +126,14 @@ class Hints:
                 assert_never(type_)
 
     def _reference(self, name: str) -> Hint:
-        """A reference by its name. What is judged is said of it here; a record says so itself."""
+        """A reference by name, marked if its target needs validation by the schema; records carry that mark themselves."""
         source = self.names.classes[name]
         if name in self.recursive:
             return Hint(source, any(self.protocol.definitions[one].unenforced for one in self.recursive))
         if isinstance(self.protocol.definitions[name], ir.Record):
             return Hint(source)
-        found = self.of_definition(name)
-        return found if found == Hint("None") else found._replace(source=source)  # Python joins no None to None
+        hint = self.of_definition(name)
+        return hint if hint == Hint("None") else hint._replace(source=source)  # Python joins no None to None
 
     # --- unions ---
 
@@ -143,20 +143,20 @@ class Hints:
 
     def _either(self, union: ir.AnyOf) -> Hint:
         rest = _not_null(union)
-        found = self._join_types(rest)
-        null = " | None" if len(rest) < len(union.types) and found.source != "None" else ""
+        hint = self._join_types(rest)
+        null = " | None" if len(rest) < len(union.types) and hint.source != "None" else ""
         if union.exclusive:
             several = [list(self._values(one)) for one in union.types]
             nullable = [one for one in several if not {"any", "null"}.isdisjoint(kind for kind, _ in one)]
             is_joined = any(len(one) > 1 or any(kind != "object" and which for kind, which in one) for one in several)
             if _overlap(several) and (len(nullable) > 1 or is_joined):
-                found = found._replace(is_judged=True)  # Python joins them, and does not say what two of them accept
+                hint = hint._replace(is_judged=True)  # Python joins them, and does not say what two of them accept
             elif _overlap(several):
-                found = found._replace(source=self._annotated(found.source, "Shapes", "exclusive=True"))
-        return found._replace(source=f"{found.source}{null}")
+                hint = hint._replace(source=self._annotated(hint.source, "Shapes", "exclusive=True"))
+        return hint._replace(source=f"{hint.source}{null}")
 
-    def _values(self, type_: ir.Type, seen: frozenset[str] = frozenset()) -> Iterator[_Values]:
-        """The values that a type takes, as far as they tell it from others: those of objects by a tag, constants by themselves."""
+    def _values(self, type_: ir.Type, visited: frozenset[str] = frozenset()) -> Iterator[_Values]:
+        """Yield the values that a type admits, as far as they discriminate it: objects by a tag, constants by value."""
         match type_:
             case ir.Anything():
                 yield from (("any", ""),)
@@ -166,20 +166,20 @@ class Hints:
                 yield from ((_json_type(value), json_literal(value)) for value in values)
             case ir.AnyOf(types=types):
                 for one in types:
-                    yield from self._values(one, seen)
+                    yield from self._values(one, visited)
             case ir.Ref(name=name) if name in self.tags:
                 tag = self.tags[name]
                 yield "object", f"{tag.field} {tag.value!r}"
-            case ir.Ref(name=name) if name not in seen:
+            case ir.Ref(name=name) if name not in visited:
                 match self.protocol.definitions[name]:
                     case ir.Alias(type=inner):
-                        yield from self._values(inner, seen | {name})
-                    case ir.Enum(values=named, base=base) as enum:
-                        yield from ((_json_type(one.value), json_literal(one.value)) for one in named)
-                        yield from self._values(base, seen) if enum.openness != "closed" else ()
+                        yield from self._values(inner, visited | {name})
+                    case ir.Enum(values=enum_values, base=base) as enum:
+                        yield from ((_json_type(one.value), json_literal(one.value)) for one in enum_values)
+                        yield from self._values(base, visited) if enum.openness != "closed" else ()
                     case ir.TaggedUnion(variants=variants, fallback=fallback, default=default):
                         names = [*(one.type for one in variants), *(one for one in (fallback, default) if one)]
-                        yield from (each for one in names for each in self._values(ir.Ref(one), seen | {name}))
+                        yield from (each for one in names for each in self._values(ir.Ref(one), visited | {name}))
                     case ir.Record():
                         yield "object", ""
             case _:
@@ -200,16 +200,16 @@ class Hints:
         return f"{self.ours('Annotated')}[{source}, {self.ours(name)}({', '.join(arguments)})]"
 
     def _constants(self, values: tuple[ir.JSON, ...]) -> str:
-        """A set of constants. A constant that no double equals is left out: nothing that is read of a message is equal to it."""
+        """The annotation of constants. Those that no float equals exactly are left out: no decoded value is equal to them."""
         values = tuple(value for value in values if not isinstance(value, ExactNumber))
         if not values:
             return self.ours("Never")
         small = [value for value in values if not _is_beyond_literals(value)]
-        written = [f"{self.ours('Literal')}[{', '.join(map(literal, small))}]"] if small else []
+        literal_types = [f"{self.ours('Literal')}[{', '.join(map(literal, small))}]"] if small else []
         if len(small) == len(values):
-            return written[0]
+            return literal_types[0]
         others = dict.fromkeys("float" if isinstance(value, float) else "int" for value in values if value not in small)
-        return self._annotated(either([*written, *others]), "Constants", _tuple(map(literal, values)))
+        return self._annotated(either([*literal_types, *others]), "Constants", _tuple(map(literal, values)))
 
     def _tuple(self, type_: ir.Tuple) -> Hint:
         entries = [self.of(one) for one in type_.first]
@@ -228,7 +228,7 @@ class Hints:
 
 
 def _is_beyond_literals(value: ir.JSON) -> bool:
-    """Whether a constant cannot stand in a `Literal` that type checkers read."""
+    """Whether a constant is not supported in a `Literal`."""
     return isinstance(value, float) or (isinstance(value, int) and abs(value) > _LARGEST)
 
 
@@ -257,39 +257,43 @@ def _not_null(union: ir.AnyOf) -> list[ir.Type]:
 
 
 def _overlap(members: Iterable[Iterable[_Values]]) -> bool:
-    """Whether two members of a union may take one value, told by their JSON types, constants and tags."""
-    known: dict[str, set[str]] = {}
+    """Whether two members of a union may admit the same value, judging by their JSON types, constants and tags."""
+    values_by_type: dict[str, set[str]] = {}
     for member in map(list, members):
         if any(
             others and (not which or "" in others or which in others)
             for kind, which in member
-            if (others := known.get(kind))
+            if (others := values_by_type.get(kind))
         ):
             return True
         for kind, which in member:
-            known.setdefault(kind, set()).add(which)
-    fields = {which.partition(" ")[0] for which in known.get("object", ())}
-    return len(fields) > 1 or ("any" in known and len(known) > 1)
+            values_by_type.setdefault(kind, set()).add(which)
+    fields = {which.partition(" ")[0] for which in values_by_type.get("object", ())}
+    return len(fields) > 1 or ("any" in values_by_type and len(values_by_type) > 1)
 
 
 def _limits(number: ir.Number) -> tuple[dict[str, int | float], bool]:
-    """The limits of a number as msgspec names them, one on a side, and whether they say all of it. Those of an integer are whole."""
+    """The limits of a number with the names of msgspec, one in each direction, and whether they are complete. Those of an integer are
+    integers.
+    """
     limits: dict[str, Any] = limits_of(number)
     is_exact = not any(isinstance(limit, ExactNumber) for limit in limits.values()) or number.integer
-    found: dict[str, int | float] = {}
+    msgspec_limits: dict[str, int | float] = {}
     for least, most, name in (("minimum", "exclusiveMinimum", "ge"), ("maximum", "exclusiveMaximum", "le")):
         sign = 1 if name == "ge" else -1
-        given = [(sign * exact(limits[key]), key) for key in (least, most) if key in limits]
-        if not given:
+        bounds = [(sign * exact(limits[key]), key) for key in (least, most) if key in limits]
+        if not bounds:
             continue
-        bound, key = max(given, key=lambda one: (one[0], one[1] == most))  # of equal ones that without the limit itself
+        bound, key = max(
+            bounds, key=lambda one: (one[0], one[1] == most)
+        )  # of equal ones that without the limit itself
         if number.integer and abs(bound) < _LARGEST_LIMIT:
-            found[name] = sign * (floor(bound) + 1 if key == most else ceil(bound))
+            msgspec_limits[name] = sign * (floor(bound) + 1 if key == most else ceil(bound))
         elif abs(bound) > _LARGEST_LIMIT:
             is_exact = False
         elif not isinstance(limits[key], ExactNumber):
             integer = whole(limits[key])
-            found[name if key == least else "gt" if name == "ge" else "lt"] = (
+            msgspec_limits[name if key == least else "gt" if name == "ge" else "lt"] = (
                 limits[key] if integer is None else integer
             )
     step = limits.get("multipleOf")
@@ -300,12 +304,12 @@ def _limits(number: ir.Number) -> tuple[dict[str, int | float], bool]:
         if integer is not None and integer > _LARGEST_LIMIT:
             is_exact = False
         elif not isinstance(step, ExactNumber) or integer is not None:
-            found["multiple_of"] = step if integer is None else integer
-    return found, is_exact
+            msgspec_limits["multiple_of"] = step if integer is None else integer
+    return msgspec_limits, is_exact
 
 
 def _lengths(least: int | None, most: int | None) -> dict[str, int | None]:
-    """The limits of a length: nothing is longer than the largest."""
+    """The limits of a length, capped at the largest possible length."""
     return {
         "min_length": None if not least else min(least, _LARGEST),
         "max_length": None if most is None or most > _LARGEST else most,
@@ -313,21 +317,21 @@ def _lengths(least: int | None, most: int | None) -> dict[str, int | None]:
 
 
 def either(members: Iterable[str], joint: str = " | ") -> str:
-    """A union of types. Very many stand in groups: compilers and formatters go down a level with each operator."""
-    listed = list(members)
-    if len(listed) <= MOST_IN_A_ROW:
-        return joint.join(listed)
-    groups = [listed[start : start + MOST_IN_A_ROW] for start in range(0, len(listed), MOST_IN_A_ROW)]
+    """A union of types. A long one is grouped, as compilers and formatters recurse for each operator."""
+    sources = list(members)
+    if len(sources) <= MOST_IN_A_ROW:
+        return joint.join(sources)
+    groups = [sources[start : start + MOST_IN_A_ROW] for start in range(0, len(sources), MOST_IN_A_ROW)]
     return either([f"({' | '.join(group)})" for group in groups], joint)
 
 
 def _tuple(items: Iterable[str]) -> str:
-    listed = list(items)
-    return f"({', '.join(listed)}{',' if len(listed) == 1 else ''})"
+    entries = list(items)
+    return f"({', '.join(entries)}{',' if len(entries) == 1 else ''})"
 
 
 def references(type_: ir.Type) -> set[str]:
-    """The definitions that a type refers to."""
+    """The definitions to which a type refers."""
     match type_:
         case ir.Ref(name=name):
             return {name}
@@ -342,7 +346,7 @@ def references(type_: ir.Type) -> set[str]:
 
 
 def recursive_aliases(protocol: ir.Protocol) -> set[str]:
-    """The aliases that are parts of themselves without a record between."""
+    """The aliases that refer to themselves without a record in between."""
     aliases = {name: one for name, one in protocol.definitions.items() if isinstance(one, ir.Alias)}
     return {
         one.name

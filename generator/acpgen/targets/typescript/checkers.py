@@ -1,6 +1,7 @@
-"""Checkers in JavaScript: a constant for each definition of a bundle, made of the functions of `templates/typescript/runtime.js`.
+"""Checkers in JavaScript: a constant for each definition of a bundle, composed of functions of `templates/typescript/runtime.js`.
 
-A checker judges by the JSON Schema of the bundle; receivers judge by the definitions of `of_receivers` where these differ.
+A checker validates by the JSON Schema of the bundle; receivers use the definitions of `of_receivers` where these differ. `_itself`
+yields the checkers of a schema's own assertions, `_parts` those of its subschemas.
 """
 
 from __future__ import annotations
@@ -30,9 +31,11 @@ _LIMITS: Final = (
     *("minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties"),
 )
 _NAME: Final = re.compile(r"\0([^\0]+)\0")
-"""Stands for the name of a constant until all are known. No literal holds this character as it is."""
+"""A placeholder for the name of a constant until all are known. No literal contains this character unescaped."""
 _EXACT: Final = " (exact)"
-"""The end of names of definitions that `of_receivers` excludes by; checkers judge strictly there."""
+"""The suffix of the definitions that `of_receivers` uses for exclusion; their checkers are strict."""
+_NESTED: Final = 30
+"""The maximum nesting of constants under construction."""
 
 
 class Checkers:
@@ -45,26 +48,44 @@ class Checkers:
         self._all = {**self._receiving, **self._definitions}
         self._names = names
         self._unions = discriminators.Unions(self._at)
-        self._is_evaluated = '"unevaluated' in dumps(self._all)
         self._known: dict[str, str] = {}
         self._sources: dict[str, str] = {}
         self._shared: dict[str, str] = {}
+        self._begun = 0
+        self._waiting: list[tuple[str, str, Callable[[], str]]] = []
+        """The constants that a long chain of references leads to: key, name and what makes it."""
         self.lines: list[str] = []
         """The constants, each after those that it is made of."""
 
     def of_definition(self, name: str) -> str:
-        """The checker of a definition, of the bundle or of receivers."""
+        """The checker of a definition of the bundle or of receivers."""
         name = name.removesuffix(_EXACT)
-        return self._constant(name, lambda: self._both(name))
+        checker = self._constant(name, lambda: self._both(name))
+        while self._waiting and not self._begun:
+            key, constant, make = self._waiting.pop()
+            self.lines.append(f"const {constant} = {self._source(make)};")
+            self._known[key] = constant
+        return checker
+
+    def _source(self, make: Callable[[], str]) -> str:
+        self._begun += 1
+        source = make()
+        self._begun -= 1
+        return source
 
     def _constant(self, key: str, make: Callable[[], str]) -> str:
-        """A constant of what `make` gives, made once; where it refers to itself, what looks it up when it is called."""
+        """A constant with the source that `make` returns, generated once; for a recursive reference or a long chain of references, a
+        `lazy` reference, resolved when called.
+        """
         if key not in self._known:
-            name = f"\0${self._names[key]}\0" if key in self._names else f"\0r{len(self._known)}\0"
+            name = f"\0${self._names[key]}\0" if key in self._names else f"\0r{_hash(key)}\0"
             self._known[key] = _call("lazy", f"() => {name}")
-            source = make()
+            if self._begun == _NESTED:
+                self._waiting.append((key, name, make))
+                return self._known[key]
+            source = self._source(make)
             if source in self._sources:
-                self._shared[self._sources[source]] = f"k{sha256(source.encode()).hexdigest()[:6]}"
+                self._shared[self._sources[source]] = f"k{_hash(source)}"
             elif not (source.isidentifier() or _NAME.fullmatch(source)):
                 self._sources[source] = name
                 self.lines.append(f"const {name} = {source};")
@@ -72,48 +93,56 @@ class Checkers:
         return self._known[key]
 
     def named(self, text: str) -> str:
-        """A text in which constants that several definitions share have the name of none: one that no addition elsewhere changes."""
+        """Replace the placeholders in a text by names. A constant of several definitions gets a name independent of them, which is
+        stable.
+        """
         return _NAME.sub(lambda name: self._shared.get(name[0], name[1]), text)
 
     def _both(self, name: str) -> str:
-        """The checker of a definition, which receivers may judge by another one: of a tagged union, by one more branch."""
+        """The checker of a definition, which may differ for receivers: for a tagged union by one more branch."""
         if name not in self._definitions:
             return self.of(self._receiving[name])
         meaning, schema = self._protocol.definitions.get(name), self._definitions[name]
         received = self._receiving.get(name, schema)
         if isinstance(meaning, ir.TaggedUnion):
-            (_, known), (_, branches) = branches_of(schema) or ("", []), branches_of(received) or ("", [])
-            return self.of(schema, meaning, next(iter(branches[len(known) :]), None))
+            (_, known_branches), (_, branches) = branches_of(schema) or ("", []), branches_of(received) or ("", [])
+            return self.of(schema, meaning, next(iter(branches[len(known_branches) :]), None))
         strict, others = self.of(schema), self.of(received)
         return strict if strict == others else _call("open", strict, others)
 
     # --- schemas ---
 
     def of(self, schema: Any, meaning: ir.Definition | None = None, fallback: Any = None) -> str:
-        """The checker of a schema, of a definition with this `meaning`. `fallback` is one more branch of its union, for receivers."""
+        """The checker of a schema, for a definition with this `meaning`. `fallback` is an additional branch of its union, for receivers."""
         if not is_object(schema):
             return "any" if schema else "never"
-        itself, parts = [*self._itself(schema)], [*self._parts(schema, meaning, fallback)]
+        checker = _all([*self._itself(schema), *self._parts(schema, meaning, fallback)])
         for word in ("unevaluatedProperties", "unevaluatedItems"):
             if word in schema:
-                given = [_all(itself), f"[{', '.join(parts)}]", self.of(schema[word]), dumps(word)]
-                itself, parts = [_call("unevaluated", *given)], []
-        return _all([*itself, *parts])
+                says = self._evaluation({key: one for key, one in schema.items() if key != word}, word)
+                checker = _call("unevaluated", checker, says, self.of(schema[word]), dumps(word))
+        return checker
 
     def _parts(self, schema: Schema, meaning: ir.Definition | None, fallback: Any) -> Iterator[str]:
-        """The checkers of the schemas that a schema consists of."""
+        """Yield the checkers of the subschemas that a schema applies in place."""
         if isinstance(schema.get("$ref"), str):
             yield self._reference(schema["$ref"])
         yield from (self.of(one) for one in schema.get("allOf", ()))
         for keyword in ("anyOf", "oneOf"):
             if keyword in schema:
                 yield self._union(schema[keyword], keyword, meaning, fallback)
-        if "if" in schema and ("then" in schema or "else" in schema or self._is_evaluated):
-            yield _call("when", *(self.of(schema.get(word, True)) for word in ("if", "then", "else")))
-        rows = [f"[{dumps(name)}, {dumps(need)}]" for name, need in schema.get("dependentRequired", {}).items()]
-        rows += [f"[{dumps(name)}, {self.of(need)}]" for name, need in schema.get("dependentSchemas", {}).items()]
-        if rows:
-            yield _call("dependents", f"[{', '.join(rows)}]")
+        for test, *ways in self._conditions(schema):
+            if ways != [True, True]:
+                yield _call("when", test, *map(self.of, ways))
+        if schema.get("dependentRequired"):
+            yield _call("dependents", dumps([*map(list, schema["dependentRequired"].items())]))
+
+    def _conditions(self, schema: Schema) -> Iterator[tuple[str, Any, Any]]:
+        """Yield a checker, the schema for values that pass it, and the schema for values that do not."""
+        if "if" in schema:
+            yield self.of(schema["if"]), schema.get("then", True), schema.get("else", True)
+        for name, need in schema.get("dependentSchemas", {}).items():
+            yield _call("record", "{}", "0", "0", dumps([name])), need, True
 
     def _reference(self, reference: str) -> str:
         parts = pointer_parts(unquote(reference))
@@ -125,26 +154,30 @@ class Checkers:
         return resolve({"$defs": self._all}, unquote(reference))
 
     def _itself(self, schema: Schema) -> Iterator[str]:
-        """The checkers of what a schema says itself, in its order."""
-        record, array = [*self._record(schema)], [*self._array(schema)]
+        """Yield the checkers of a schema's own assertions, in the order of its keywords."""
+        record, array = [*self._record(schema)], [*self._items(schema)]
         type_ = schema.get("type")
         branches = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
-        is_object_told = record or (branches and all(map(self._declares_object, branches)))
-        is_told = (is_object_told and type_ == "object") or (array and type_ == "array")
-        found = [*self._scalars(schema, None if is_told else type_), *(("items", one) for one in array)]
-        found += [*(("required", one) for one in record), *self._object(schema)]
+        is_told = type_ == "object" and bool(branches) and all(map(self._declares_object, branches))
+        is_told |= bool(record) and self._others(schema, "object") != "any"
+        is_told |= bool(array) and self._others(schema, "array") != "any"
+        keyed_checkers = [*(("items", one) for one in array), *self._scalars(schema, None if is_told else type_)]
+        keyed_checkers += [*(("required", one) for one in record), *self._object(schema)]
+        if "contains" in schema:
+            limits = schema.get("minContains", 1), schema.get("maxContains", "Infinity")
+            keyed_checkers.append(("items", _call("contains", self.of(schema["contains"]), *map(str, limits))))
         if "not" in schema:
-            excluded = schema["not"]
-            is_list = is_object(excluded) and excluded.keys() == {"anyOf"}
-            found.append(("not", _call("not", *map(self.of, excluded["anyOf"] if is_list else [excluded]))))
+            negated = schema["not"]
+            is_list = is_object(negated) and negated.keys() == {"anyOf"}
+            keyed_checkers.append(("not", _call("not", *map(self.of, negated["anyOf"] if is_list else [negated]))))
         places = {keyword: place for place, keyword in enumerate(schema)}
-        yield from (checker for _, checker in sorted(found, key=lambda one: places.get(one[0], -1)))
+        yield from (checker for _, checker in sorted(keyed_checkers, key=lambda one: places.get(one[0], -1)))
 
     def _declares_object(self, schema: Any) -> bool:
         return is_object(schema) and {**self._at(schema.get("$ref", "")), **schema}.get("type") == "object"
 
     def _scalars(self, schema: Schema, types: Any) -> Iterator[tuple[str, str]]:
-        type_ = "any" if types is None else _type(types)
+        type_ = "any" if types is None else self._type(types)
         if not all(is_of_type(one, schema) for one in discriminators.constants(schema) or ()):
             yield "type", type_
             type_ = "any"
@@ -153,15 +186,26 @@ class Checkers:
         yield "type", _call("literal", type_, *map(_value, schema["enum"])) if "enum" in schema else type_
         for keyword in _LIMITS:
             if keyword in schema and schema[keyword] is not False:
-                yield keyword, _call(keyword, _limit(schema[keyword]))
+                is_last = "Items" in keyword and "items" in schema  # some may be left out
+                yield "items" if is_last else keyword, _call(keyword, _limit(schema[keyword]))
         if isinstance(schema.get("pattern"), str):
             text = "" if schema.get("format") == "absolute-path" else schema["pattern"]
             yield "pattern", _call("pattern", _expression(schema["pattern"]), dumps(text))
 
+    def _type(self, types: str | Sequence[str]) -> str:
+        names = [types] if isinstance(types, str) else sorted(types, key=lambda name: (name == "null", name))
+        if len(names) == 1:
+            return "nil" if names == ["null"] else names[0]
+        name, source = "_or_".join(names), _call("type", *map(dumps, names))
+        if source not in self._sources:
+            self._sources[source] = name
+            self.lines.append(f"const {name} = {source};")
+        return name
+
     # --- arrays and objects ---
 
     def _record(self, schema: Schema) -> Iterator[str]:
-        """The checker of declared fields: first those that are required, if JavaScript keeps the order."""
+        """Yield the checker of declared fields: the required ones first, if JavaScript preserves the order."""
         properties: Schema = schema.get("properties", {})
         required = [*dict.fromkeys(schema.get("required", ()))]
         if not properties and not required:
@@ -174,16 +218,12 @@ class Checkers:
         for name in [*first, *(one for one in properties if one not in first)]:
             (checker, how), key = fields[name], '["__proto__"]' if name == "__proto__" else javascript_key(name)
             rows.append(f"{key}: {checker if how == (0 if name in first else usual) else f'[{checker}, {how}]'}")
-        others = dumps([name for name in required if name not in first])
-        is_part = "true" if schema.get("type") != "object" else "false"
-        yield _call(
-            "record",
-            f"{{ {', '.join(rows)} }}" if rows else "{}",
-            *_shortened(str(len(first)), str(usual), others, is_part),
-        )
+        fields_source = f"{{ {', '.join(rows)} }}" if rows else "{}"
+        others = dumps([name for name in required if name not in first]), self._others(schema, "object")
+        yield _call("record", fields_source, *_shortened(str(len(first)), str(usual), *others))
 
     def _field(self, schema: Any, *, is_required: bool) -> tuple[str, int]:
-        """The checker of a field, and what receivers do where it is wrong, as `record` has it."""
+        """The checker of a field, and how receivers treat an invalid value, encoded as for `record`."""
         if not is_object(schema):
             return self.of(schema), 0
         says = ("default-on-error", "default-on-null", "skip-invalid-items")
@@ -193,22 +233,45 @@ class Checkers:
         )
         return self.of(schema), on_error | on_null << 1 | is_array << 2 | skips << 3
 
-    def _array(self, schema: Schema) -> Iterator[str]:
+    def _items(self, schema: Schema) -> Iterator[str]:
         first = [self.of(one) for one in schema.get("prefixItems", ())]
         rest = self._rest(schema, "items")
-        if schema.get("type") == "array":
-            yield _call("list", rest) if rest != "undefined" and not first else "array"
-        if first or (rest != "undefined" and schema.get("type") != "array"):
-            yield _call("items", rest, *([f"[{', '.join(first)}]"] if first else []))
-        if "contains" in schema:
-            limits = schema.get("minContains", 1), schema.get("maxContains", "Infinity")
-            yield _call("contains", self.of(schema["contains"]), *map(str, limits))
+        if first or rest != "undefined":
+            yield _call("items", rest, *_shortened(f"[{', '.join(first)}]", self._others(schema, "array")))
+
+    def _others(self, schema: Schema, type_: str) -> str:
+        """The checker of values that do not have this type."""
+        types = schema.get("type", ())
+        if type_ not in ([types] if isinstance(types, str) else types):
+            return "any"
+        return "undefined" if types in (type_, [type_]) else self._type(types)
 
     def _rest(self, schema: Schema, keyword: str) -> str:
-        """The checker of what a schema says of others; that it takes them all counts only where it is asked of what schemas speak."""
-        found = self.of(schema.get(keyword, True))
-        is_said = found != "any" or (keyword in schema and self._is_evaluated)
-        return found if is_said else "undefined"
+        """The checker of a keyword for other members or items; `undefined` if it admits any."""
+        checker = self.of(schema.get(keyword, True))
+        return "undefined" if checker == "any" else checker
+
+    def _evaluation(self, schema: Schema, word: str) -> str:
+        """The members of objects, or the items, that a schema evaluates, as an argument of `unevaluated`."""
+        names: list[str] = [*schema.get("properties", {})]
+        rows = [("patterns", f"[{', '.join(map(_expression, schema.get('patternProperties', {})))}]")]
+        is_all = word in schema or "additionalProperties" in schema
+        if word == "unevaluatedItems":
+            names = [str(index) for index in range(len(schema.get("prefixItems", ())))]
+            rows = [("contains", self.of(schema["contains"]))] if "contains" in schema else []
+            is_all = word in schema or "items" in schema
+        inner = [(self.of(one), one) for key in ("allOf", "anyOf", "oneOf") for one in schema.get(key, ())]
+        inner += [(self.of(schema["if"]), schema["if"])] if "if" in schema else []
+        for test, then, other in self._conditions(schema):
+            inner += [(_all([test, self.of(then)]), then), (_all([_call("not", test), self.of(other)]), other)]
+        parts = [f"[{checker}, {self._evaluation(one, word)}]" for checker, one in inner if is_object(one)]
+        reference = schema.get("$ref")
+        if isinstance(reference, str) and is_object(self._at(reference)):
+            says = self._constant(f"\0{word} {reference}", lambda: self._evaluation(self._at(reference), word))
+            later = re.fullmatch(r"/\* @__PURE__ \*/ lazy\((.*)\)", says)
+            parts.append(f"[{self._reference(reference)}, {later[1] if later else says}]")
+        rows += [("isAll", "true" if is_all else "false"), ("names", dumps(names)), ("parts", f"[{', '.join(parts)}]")]
+        return f"{{ {', '.join(f'{key}: {one}' for key, one in rows if _shortened(one))} }}"
 
     def _object(self, schema: Schema) -> Iterator[tuple[str, str]]:
         rest = self._rest(schema, "additionalProperties")
@@ -228,72 +291,78 @@ class Checkers:
         if len(real) < len(branches) and keyword == "anyOf":
             others = [branches[index] for index in real]
             return _call("nullable", self._union(others, keyword, meaning, fallback)) if real else "nil"
-        simple = _simple(branches, is_exclusive=keyword == "oneOf") if len(real) == len(branches) else None
+        simple = self._simple(branches, is_exclusive=keyword == "oneOf") if len(real) == len(branches) else None
         if simple:
             return simple
         checkers = [self.of(one) if index in real else "nil" for index, one in enumerate(branches)]
-        rows = ["isExclusive: true"] if keyword == "oneOf" else []
+        ways = ["isExclusive: true"] if keyword == "oneOf" else []
         types = [sorted(self._unions.types(branches[index]) if index in real else ()) for index in range(len(branches))]
-        rows += [f"types: {dumps(types)}"] if any(one != ["object"] for one in types) else []
+        type_names = dumps([one[0] if len(one) == 1 else one for one in types])
+        ways += [f"types: {type_names}"] if any(one != ["object"] for one in types) else []
         tag = self._unions.discriminator(branches, real)
-        assert tag is not None or fallback is None
-        if tag is None:
-            keys = ", ".join(f"{index}: {dumps(key)}" for index, key in self._unions.keys(branches, real).items())
-            rows += [f"byKey: {_call('keyed', f'{{ {keys} }}')}"] if keys else []
-        else:
-            rows += self._tag_rows(tag, branches, meaning, fallback)
-        return _call("union", f"[{', '.join(checkers)}]", *([f"{{ {', '.join(rows)} }}"] if rows else []))
+        if tag is not None:
+            ways += self._tags(tag, branches)
+        elif keys := self._unions.keys(branches, real):
+            rows = ", ".join(f"{index}: {dumps(key)}" for index, key in keys.items())
+            ways.append(f"byKey: {_call('keyed', f'{{ {rows} }}')}")
+        arguments = [f"[{', '.join(checkers)}]", f"{{ {', '.join(ways)} }}" if ways else "{}"]
+        if not isinstance(meaning, ir.TaggedUnion) or meaning.fallback is None:
+            return _call("union", *_shortened(*arguments))
+        whole = self._at(fallback["$ref"]) if is_object(fallback) and "$ref" in fallback else fallback
+        if whole is not None and meaning.default_tag is None and "isLoose: true" not in ways:
+            whole = {key: one for key, one in whole.items() if key != "not"}  # a known tag leads elsewhere
+        known_tags = dumps([] if meaning.default_tag is None else [meaning.default_tag])
+        return _call("tolerant", *arguments, *_shortened("undefined" if whole is None else self.of(whole), known_tags))
 
-    def _tag_rows(
-        self, tag: discriminators.Discriminator, branches: Sequence[Any], meaning: ir.Definition | None, fallback: Any
-    ) -> Iterator[str]:
-        """How the branches of a union are told apart, as members of an object."""
+    def _simple(self, branches: Sequence[Any], *, is_exclusive: bool) -> str | None:
+        """The checker of a union of constants, of types, or of a type and subschemas of only that type; `None` for other unions."""
+        branch_constants = [*map(constants, branches)]
+        values = [value for branch_values in branch_constants for value in branch_values or ()]
+        if None not in branch_constants:
+            literal_checker = _call("literal", "any", *map(_value, values))
+            if not is_exclusive or len({*map(dumps, values)}) == len(values):
+                return literal_checker
+            return _call(
+                "when",
+                literal_checker,
+                _call("union", f"[{', '.join(map(self.of, branches))}]", "{ isExclusive: true }"),
+                literal_checker,
+            )
+        type_branches = [one for one in branches if is_object(one) and {*filter(asserts, one)} == {"type"}]
+        plain = [one for one in type_branches if isinstance(one["type"], str)]
+        types = {one["type"] for one in plain}
+        if len(types) == len(branches) and not {"number", "integer"} <= types:
+            return self._type(sorted(types))
+        is_one = len(plain) == 1 and not is_exclusive
+        return self._type(plain[0]["type"]) if is_one and all(_is_within(one, plain[0]) for one in branches) else None
+
+    def _tags(self, tag: discriminators.Discriminator, branches: Sequence[Any]) -> Iterator[str]:
+        """Yield how tags discriminate the branches of a union, as members of an object."""
         tags = [[value for (_, value), own in tag.known.items() if index in own] for index in range(len(branches))]
         while not tags[-1]:
             tags.pop()
         rows = [dumps(one[0] if len(one) == 1 and one != [None] else one) for one in tags]
         yield from (f"field: {dumps(tag.field)}", f"tags: [{', '.join(rows)}]")
         yield from [f"untagged: {[*tag.untagged]}"] if tag.untagged else []
-        is_apart = all(len(own) == 1 for own in tag.known.values())
-        is_apart = is_apart and all(self._excludes(branches[one], tag) for one in tag.others)
-        if not is_apart:
+        if any(len(own) > 1 for own in tag.known.values()) or not all(
+            self._excludes(branches[i], tag) for i in tag.others
+        ):
             yield "isLoose: true"
-        if not isinstance(meaning, ir.TaggedUnion) or meaning.fallback is None:
-            yield "unknown: null"
-            return
-        own = meaning.default_tag
-        if fallback is not None:
-            whole = self._at(fallback["$ref"]) if "$ref" in fallback else fallback
-            is_by_tag = is_apart and own is None
-            yield f"fallback: {self.of({key: one for key, one in whole.items() if key != 'not' or not is_by_tag})}"
-        if own is not None:
-            yield f"unknown: {dumps([own])}"
 
     def _excludes(self, branch: Schema, tag: discriminators.Discriminator) -> bool:
-        """Whether a branch takes no object with a known tag."""
+        """Whether a branch rejects all objects with a known tag."""
         return by_key(tag.tags()).keys() <= Schemas(self._all).node(branch).shape.excluded.get(tag.field, {}).keys()
 
 
-def _simple(branches: Sequence[Any], *, is_exclusive: bool) -> str | None:
-    """The checker of a union of constants, of types, or of a type and what is of that type alone."""
-    listed = [*map(constants, branches)]
-    values = [value for found in listed for value in found or ()]
-    if None not in listed and not (is_exclusive and len({*map(dumps, values)}) < len(values)):
-        return _call("literal", "any", *map(_value, values))
-    typed = [one for one in branches if is_object(one) and {*filter(asserts, one)} == {"type"}]
-    plain = [one for one in typed if isinstance(one["type"], str)]
-    types = {one["type"] for one in plain}
-    if len(types) == len(branches) and not {"number", "integer"} <= types:
-        return _type(sorted(types))
-    is_one = len(plain) == 1 and not is_exclusive
-    return _type(plain[0]["type"]) if is_one and all(_is_within(one, plain[0]) for one in branches) else None
-
-
 def _is_within(schema: Any, plain: Schema) -> bool:
-    """Whether all values of a schema are of one type, as it says."""
+    """Whether a schema declares that all its values are of this type."""
     values = constants(schema) or ()
     is_typed = is_object(schema) and schema.get("type") == plain["type"]
     return is_typed or (bool(values) and all(is_of_type(one, plain) for one in values))
+
+
+def _hash(text: str) -> str:
+    return sha256(text.encode()).hexdigest()[:6]
 
 
 def _call(function: str, *arguments: str) -> str:
@@ -302,37 +371,33 @@ def _call(function: str, *arguments: str) -> str:
 
 def _all(checkers: Sequence[str]) -> str:
     """The conjunction of checkers."""
-    found = [*dict.fromkeys(one for one in checkers if one != "any")]
-    return _call("all", *found) if len(found) > 1 else next(iter(found), "any")
+    distinct_checkers = [*dict.fromkeys(one for one in checkers if one != "any")]
+    return _call("all", *distinct_checkers) if len(distinct_checkers) > 1 else next(iter(distinct_checkers), "any")
 
 
 def _shortened(*arguments: str) -> list[str]:
-    """Arguments without the last ones that say the usual."""
-    found = [*arguments]
-    while found and found[-1] in ("0", "[]", "false"):
-        found.pop()
-    return found
-
-
-def _type(types: str | Sequence[str]) -> str:
-    names = [types] if isinstance(types, str) else sorted(types, key=lambda name: (name == "null", name))
-    own = "nil" if names == ["null"] else names[0]
-    return own if len(names) == 1 else _call("type", *map(dumps, names))
+    """Arguments without trailing default values."""
+    remaining = [*arguments]
+    while remaining and remaining[-1] in ("0", "[]", "{}", "false", "undefined"):
+        remaining.pop()
+    return remaining
 
 
 def _value(value: ir.JSON) -> str:
-    """A value as an expression. A key `__proto__` that is not computed sets the prototype; an escaped quote begins no key."""
+    """A value as an expression. `__proto__` becomes a computed key, as otherwise it would set the prototype; an escaped quote begins no
+    key.
+    """
     is_long = isinstance(value, int) and abs(value) > 2**53
     return f"{value}n" if is_long else re.sub(r'(?<!\\)"__proto__":', '["__proto__"]:', dumps(value))
 
 
 def _expression(pattern: str) -> str:
-    """A pattern as an expression of JavaScript; one that ECMA-262 does not define is read in no way."""
+    """A pattern as a JavaScript expression; a pattern that is invalid in ECMA-262 is not compiled."""
     return f"/* @__PURE__ */ expression({dumps(pattern)}{', []' if fault_of(pattern) else ''})"
 
 
-def _limit(given: ir.JSON) -> str:
-    """A limit as an expression: its text, where JavaScript writes the number otherwise."""
-    is_same = isinstance(given, bool) or (isinstance(given, int) and abs(given) <= 2**53)
-    is_same |= isinstance(given, float) and not given.is_integer() and "e" not in str(given)
-    return dumps(given if is_same else str(given))
+def _limit(limit: ir.JSON) -> str:
+    """A limit as an expression: as a string if JavaScript would write the number differently."""
+    is_same = isinstance(limit, bool) or (isinstance(limit, int) and abs(limit) <= 2**53)
+    is_same |= isinstance(limit, float) and not limit.is_integer() and "e" not in str(limit)
+    return dumps(limit if is_same else str(limit))

@@ -1,4 +1,4 @@
-"""The types of a protocol as declarations of TypeScript."""
+"""The types of a protocol as TypeScript declarations."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ class Declarations:
         return f"export interface {name}{extends} {body}"
 
     def _members(self, union: ir.TaggedUnion) -> list[str]:
-        found = [self._names[one.type] for one in union.variants]
+        members = [self._names[one.type] for one in union.variants]
         if union.default is not None:
-            found.append(self._names[union.default])
+            members.append(self._names[union.default])
         if union.fallback is not None:
             record = self._protocol.definitions[union.fallback]
             own = {union.tag, "raw", "tag"}
@@ -79,12 +79,12 @@ class Declarations:
                 if isinstance(record, ir.Record)
                 else []
             )
-            more = f" & Readonly<Pick<{self._names[record.name]}, {_either(fields)}>>" if fields else ""
-            found.append(f"rt.Unknown<{dumps(union.tag)}>{more}")
-        return [*dict.fromkeys(found)]
+            more = f" & rt.Readonly<rt.Pick<{self._names[record.name]}, {_either(fields)}>>" if fields else ""
+            members.append(f"rt.Unknown<{dumps(union.tag)}>{more}")
+        return [*dict.fromkeys(members)]
 
     def of(self, type_: ir.Type) -> str:
-        """A type as TypeScript writes it."""
+        """A type in TypeScript syntax."""
         match type_:
             case ir.Anything():
                 return "unknown"
@@ -114,14 +114,14 @@ class Declarations:
             case ir.Ref():
                 return self._names[type_.name]
             case ir.AnyOf():
-                found = [*dict.fromkeys(map(self.of, type_.types))]
-                return "unknown" if "unknown" in found else _either(found)
+                member_types = [*dict.fromkeys(map(self.of, type_.types))]
+                return "unknown" if "unknown" in member_types else _either(member_types)
             case _:
                 assert_never(type_)
 
 
 def comment(text: str, indent: int) -> str:
-    """A comment of documentation; empty for no text."""
+    """A documentation comment; empty for no text."""
     if not text:
         return ""
     pad = " " * indent
@@ -132,12 +132,12 @@ def comment(text: str, indent: int) -> str:
 
 
 def visible(line: str) -> str:
-    """A line of a comment in which characters that no reader sees, or that turn the text around, are escapes."""
+    """A line of a comment with escapes for characters that are invisible or change the text direction."""
     return "".join(one if one.isprintable() or one == "\t" else dumps(one)[1:-1] for one in line)
 
 
 def _one(type_: str) -> str:
-    """A type that stands in front of brackets."""
+    """A type in parentheses if it could not stand before brackets otherwise."""
     return f"({type_})" if "|" in type_ or "&" in type_ else type_
 
 
@@ -150,6 +150,6 @@ def _either(types: Iterable[str]) -> str:
 
 
 def _laid_out(members: Sequence[str]) -> str:
-    """A union behind an equals sign, one member a line where it is long."""
+    """A union after an equals sign, with one member per line if it is long."""
     whole = _either(members)
     return f" {whole}" if len(whole) <= _WIDEST else "".join(f"\n  | {one}" for one in members)

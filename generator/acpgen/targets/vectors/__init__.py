@@ -1,7 +1,7 @@
-"""The target `vectors`: for every method and every type, messages that say what any implementation must make of them.
+"""The target `vectors`: test messages for every method and type, with the verdict that any implementation must reach.
 
-Made from the meaning, judged by JSON Schema when they are made. What the judge does not confirm is not written; a type that is left without
-any row is named in `index.json`.
+They are generated from the IR and validated by JSON Schema at generation. Rows that the validator does not confirm are omitted; types
+without rows are listed in `index.json`.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _LONGEST: Final = 60
 
 
 def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping[str, str]:
-    """`methods/*.jsonl`, `types/*.jsonl` and `index.json` below the prefix; `README.md` and `row.schema.json` beside the prefixes.
+    """Write `methods/*.jsonl`, `types/*.jsonl` and `index.json` below the prefix; `README.md` and `row.schema.json` without prefix.
 
-    Raises `Faults` where the schema is one that no judge can read, or messages are none of JSON-RPC.
+    Raises `Faults` if the validator cannot compile the schema, or if the messages are not JSON-RPC.
     """
     require_json_rpc(protocol, "vectors", "a row of the vectors is a message")
     try:
@@ -63,33 +63,35 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
         add(f"types/{_area(definition)}.jsonl", RowSubject(protocol.name, name, unstable=definition.unstable), rows)
         missing += [] if rows else [name]
     texts = {
-        f"{folder}{path}": "".join(f"{line}\n" for line in found.values()) for path, found in files.items() if found
+        f"{folder}{path}": "".join(f"{line}\n" for line in rows_by_id.values())
+        for path, rows_by_id in files.items()
+        if rows_by_id
     }
     index: dict[str, Any] = {
         "protocol": protocol.name,
         "version": protocol.version,
         "batches": protocol.batch,
         "methods": [_method(method, messages.senders(method)) for method in protocol.methods],
-        "files": sorted(path for path, found in files.items() if found),
+        "files": sorted(path for path, rows_by_id in files.items() if rows_by_id),
         "types_without_rows": missing,
     }
     return {**texts, f"{folder}index.json": json.dumps(index, indent=2) + "\n", **_about()}
 
 
 def _method(method: ir.Method, senders: Sequence[str]) -> dict[str, Any]:
-    """What a runner must know of a method: who may send it, and the definitions of its params and result, null where any will do."""
+    """The index entry of a method: its possible senders, and the definitions of its params and result, null if any value is allowed."""
     row: dict[str, Any] = {"name": method.name, "kind": method.kind, "senders": list(senders), "params": method.params}
     return row | ({"result": method.result} if method.kind == "request" else {})
 
 
 def file_name(text: str) -> str:
-    """A file's name for a method or an area; two that come out alike share a file."""
+    """The file name for a method or an area; two with equal names share a file."""
     name = re.sub(r"[^a-z0-9_]+", "-", text.lower()).strip("-")[:_LONGEST]
     return name or "unnamed"
 
 
 def _area(definition: ir.Definition) -> str:
-    """The file of the schema that declares a definition, without its ending."""
+    """The file of the schema that declares a definition, without extension."""
     path = definition.at.partition("#")[0]
     return file_name(path.removesuffix(".json"))
 

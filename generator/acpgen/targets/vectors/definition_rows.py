@@ -1,4 +1,4 @@
-"""The rows of one definition: what is valid, what a receiver keeps without knowing it, what it forgives, what it refuses."""
+"""The rows of one definition: valid values, unknown ones that a receiver retains, leniently decoded ones, and invalid ones."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from acpgen.targets.vectors.verdicts import Break, Judge
 
 @dataclass(frozen=True, slots=True)
 class Maker:
-    """Makes the rows of the definitions of one protocol. Each is judged; what the judge does not confirm is no row."""
+    """Generates the rows of the definitions of one protocol. Rows that the validator does not confirm are omitted."""
 
     values: Values
     judge: Judge
     _made: dict[str, tuple[Row, ...]] = dataclasses.field(default_factory=dict[str, "tuple[Row, ...]"], repr=False)
 
     def rows(self, name: str) -> tuple[Row, ...]:
-        """The rows of a definition, valid ones first; none where no value of it can be made."""
+        """The rows of a definition, valid ones first; empty if no value of it can be generated."""
         if name not in self._made:
             self._made[name] = self._rows(name)
             for row in self._made[name]:
@@ -57,12 +57,12 @@ class Maker:
         if not self.judge.is_tolerated(name, small):
             return ()
         definition = self.values.definitions[name]
-        found = [
+        rows = [
             *self._valid(name, small),
             *self._of(definition, small),
             *self._refused(name, ((path, value) for path, value in self._whole(definition))),
         ]
-        return tuple(dict.fromkeys(found))
+        return tuple(dict.fromkeys(rows))
 
     def _of(self, definition: ir.Definition, small: Any) -> Iterator[Row]:
         match definition:
@@ -78,7 +78,7 @@ class Maker:
                 assert_never(definition)
 
     def _whole(self, definition: ir.Definition) -> Iterator[tuple[Path, Any]]:
-        """Values that the definition may refuse as a whole."""
+        """Yield values that the definition may reject as a whole."""
         if isinstance(definition, ir.Alias):
             yield from self.values.damaged(definition.type)
         else:
@@ -98,7 +98,7 @@ class Maker:
             yield Row("valid-full", "valid-full", full)
 
     def _keep_row(self, name: str, label: str, row: str, value: Any, *, unstable: bool = False) -> Iterator[Row]:
-        """The row of a value that is valid, or that a receiver takes all the same."""
+        """Yield a row for a value that is valid, or that a receiver accepts anyway."""
         if self.judge.is_valid(name, value):
             yield Row(label, row, value, unstable=unstable)
         elif self.judge.is_tolerated(name, value):
@@ -111,20 +111,22 @@ class Maker:
     # --- refused ---
 
     def _refused(self, name: str, damages: Iterator[tuple[Path, Any]], *, by: str = "") -> Iterator[Row]:
-        """One row for each rule at each place that the damaged values break, if they break no other and nothing forgives it."""
-        seen: set[tuple[Path, str]] = set()
+        """Yield one row for each rule and path that a damaged value violates, if it violates only that rule and nothing decodes it
+        leniently.
+        """
+        reported_rules: set[tuple[Path, str]] = set()
         for path, value in damages:
             for row in self._refusal(name, path, value, by=by):
                 assert row.refusal is not None
                 key = (row.refusal.path, row.refusal.rule)
-                if key not in seen:
-                    seen.add(key)
+                if key not in reported_rules:
+                    reported_rules.add(key)
                     yield row
 
     def _refusal(
         self, name: str, path: Path, value: Any, *, by: str = "", mark: str = "", one: Break | None = None
     ) -> Iterator[Row]:
-        """The row of a value that is refused for one thing alone, `one` where that is known, at or below a path."""
+        """Yield the row of a value that is rejected for one violation only, at or below a path; `one` is the violation, if known."""
         one = one or self.judge.only_break(name, value)
         if one is None or one.path[: len(path)] != path or self.judge.is_tolerated(name, value):
             return
@@ -142,8 +144,8 @@ class Maker:
             yield from self._refusal(record.name, (), {**small, key: tags[0]})
         for field in record.fields:
             if field.required:
-                left = {key: value for key, value in small.items() if key != field.name}
-                yield from self._made_up(record, field, left) or self._refusal(record.name, (), left)
+                without_field = {key: value for key, value in small.items() if key != field.name}
+                yield from self._made_up(record, field, without_field) or self._refusal(record.name, (), without_field)
             yield from self._damaged_field(record, field, small)
 
     def _other_fields(self, record: ir.Record, small: Any) -> Iterator[Row]:
@@ -167,7 +169,7 @@ class Maker:
             yield from (((UNKNOWN_FIELD, *path), value) for path, value in self.values.damaged(extra))
 
     def _nulls(self, record: ir.Record, small: Any) -> Iterator[Row]:
-        """Null in each field that may hold it, and a value that leaves those fields out."""
+        """Yield null for each field that may have it, and a value without these fields."""
         nullable: list[str] = []
         for field in record.fields:
             value = {**small, field.name: None}
@@ -190,16 +192,16 @@ class Maker:
                 yield Row("omitted", "omitted", value)
 
     def _damaged_field(self, record: ir.Record, field: ir.Field, small: Any) -> Iterator[Row]:
-        """A row for each rule of a field's own type: refused, or forgiven where the field says so."""
-        seen: set[tuple[Path, str]] = set()
+        """Yield a row for each rule of a field's own type: rejected, or decoded leniently if the field declares that."""
+        reported_rules: set[tuple[Path, str]] = set()
         for path, bad in self.values.damaged(field.type):
             value = {**small, field.name: bad}
             here = (field.name, *path)
             one = self.judge.only_break(record.name, value)
-            if one is None or one.path[: len(here)] != here or (one.path, one.rule) in seen:
+            if one is None or one.path[: len(here)] != here or (one.path, one.rule) in reported_rules:
                 continue
             if not self.judge.is_tolerated(record.name, value):
-                seen.add((one.path, one.rule))
+                reported_rules.add((one.path, one.rule))
                 yield from self._forgiven(record, field, here, value, small, one) or self._refusal(
                     record.name, here, value, one=one
                 )
@@ -207,51 +209,53 @@ class Maker:
     def _forgiven(
         self, record: ir.Record, field: ir.Field, path: Path, value: Any, small: Any, one: Break | None
     ) -> list[Row]:
-        """The row of a value with one bad field, if the field forgives it: bad items are dropped, else the field. `one` is what it breaks,
-        if that is one thing.
+        """The row of a value with one invalid field that is decoded leniently: invalid items are dropped, or else the field; otherwise
+        empty.
+
+        `one` is the violation, if it is only one.
         """
         leniency, bad = field.leniency, value[field.name]
         array = array_of(field.type, self.values.definitions)
-        dropped: tuple[Path, ...] = ((field.name,),)
-        decoded: Any = ABSENT
+        dropped_paths: tuple[Path, ...] = ((field.name,),)
+        decoded_value: Any = ABSENT
         if leniency.skip_invalid_items and array is not None and len(path) > 1 and isinstance(path[1], int):
             good = self.values.of(array.items)
-            dropped = (*dropped[0], 0), (*dropped[0], 2)
+            dropped_paths = (*dropped_paths[0], 0), (*dropped_paths[0], 2)
             value = {**value, field.name: [bad[path[1]], good, bad[path[1]]]}
-            decoded = {**value, field.name: [good]}
+            decoded_value = {**value, field.name: [good]}
         elif leniency.default_on_error or (leniency.default_on_null and bad is None):
             if field.required and array is not None:
-                decoded = {**value, field.name: []}
+                decoded_value = {**value, field.name: []}
             elif not field.required:
-                decoded = {key: item for key, item in small.items() if key != field.name}
-        if decoded is ABSENT or not self.judge.is_tolerated(record.name, decoded):
+                decoded_value = {key: item for key, item in small.items() if key != field.name}
+        if decoded_value is ABSENT or not self.judge.is_tolerated(record.name, decoded_value):
             return []
         name = f"lenient {'null' if bad is None or one is None else one.rule} {plain_pointer(*path[:2])}"
-        return [Row("lenient", name, value, valid=False, decoded=decoded, dropped=dropped)]
+        return [Row("lenient", name, value, valid=False, decoded=decoded_value, dropped=dropped_paths)]
 
-    def _made_up(self, record: ir.Record, field: ir.Field, left: Any) -> list[Row]:
-        """The row of a value without a required array that forgives bad values: an empty one stands for it."""
-        decoded: Any = {**left, field.name: []}
+    def _made_up(self, record: ir.Record, field: ir.Field, value: Any) -> list[Row]:
+        """The row of a value without a required array that is leniently decoded as an empty one; otherwise empty."""
+        decoded_value: Any = {**value, field.name: []}
         if not field.leniency.default_on_error or array_of(field.type, self.values.definitions) is None:
             return []
-        if not self.judge.is_tolerated(record.name, decoded):
+        if not self.judge.is_tolerated(record.name, decoded_value):
             return []
         name = f"lenient required {plain_pointer(field.name)}"
-        return [Row("lenient", name, left, valid=False, decoded=decoded, dropped=((field.name,),))]
+        return [Row("lenient", name, value, valid=False, decoded=decoded_value, dropped=((field.name,),))]
 
     # --- unions ---
 
     def _tagged(self, union: ir.TaggedUnion) -> Iterator[Row]:
         for variant in union.variants:
             label = f"variant:{_text(variant.tag)}"
-            held = type_with_tag(variant.type, union.tag, variant.tag, self.values.definitions)
+            variant_type = type_with_tag(variant.type, union.tag, variant.tag, self.values.definitions)
             own = {union.tag: variant.tag}
             try:
-                value = {**self.values.small(held), **own}
+                value = {**self.values.small(variant_type), **own}
             except Unmakeable:
                 continue
             yield from self._keep_row(union.name, label, label, value, unstable=variant.unstable)
-            bad = next((row for row in self.rows(held) if _is_body(row, union.tag)), None)
+            bad = next((row for row in self.rows(variant_type) if _is_body(row, union.tag)), None)
             if bad is not None and bad.refusal is not None:
                 for row in self._refusal(union.name, bad.refusal.path, {**bad.message, **own}):
                     yield replace(row, name=f"invalid body of {label}")
@@ -262,7 +266,7 @@ class Maker:
         yield from self._unknown(union)
 
     def _unknown(self, union: ir.TaggedUnion) -> Iterator[Row]:
-        """Tags that nobody knows, a tag of a wrong type, and no tag."""
+        """Yield values with unknown tags, with a tag of a wrong type, and without a tag."""
         shapes = union.fallback_shapes or ((union.fallback,) if union.fallback is not None else ())
         for shape in shapes:
             mark = f" {shape}" if len(shapes) > 1 else ""
@@ -271,8 +275,10 @@ class Maker:
             except Unmakeable:
                 continue
             for unknown in (EXTENSION, FUTURE):
-                kept = {**value, union.tag: unknown, UNKNOWN_FIELD: UNKNOWN_VALUE}
-                yield from self._keep_row(union.name, "unknown-variant", f"unknown-variant {unknown}{mark}", kept)
+                unknown_value = {**value, union.tag: unknown, UNKNOWN_FIELD: UNKNOWN_VALUE}
+                yield from self._keep_row(
+                    union.name, "unknown-variant", f"unknown-variant {unknown}{mark}", unknown_value
+                )
         try:
             first = self.values.small(union.variants[0].type)
         except Unmakeable:
@@ -288,7 +294,7 @@ class Maker:
         yield from self._refusal(union.name, (), untagged)
 
     def _forgives_tag(self, union: ir.TaggedUnion) -> bool:
-        """Whether a tag of a wrong type is read as if there were none."""
+        """Whether a tag of a wrong type is decoded as if it were missing."""
         names = [*(variant.type for variant in union.variants), *([] if union.default is None else [union.default])]
         branches = [self.values.definitions[name] for name in names]
         fields = [field for branch in branches if isinstance(branch, ir.Record) for field in branch.fields]
@@ -317,7 +323,7 @@ class Maker:
 
 
 def _is_body(row: Row, tag: str) -> bool:
-    """Whether a refused row of a variant has its tag, so that a union knows which variant is meant."""
+    """Whether an invalid row of a variant has a valid tag, so that a union can select the variant."""
     if row.decodes or row.refusal is None or row.refusal.path == (tag,):
         return False
     return is_object(row.message) and tag in row.message

@@ -1,4 +1,4 @@
-"""The rows of one method: whole messages, made from the rows of its params and of its result, and what only an envelope can get wrong."""
+"""The rows of one method: whole messages, made from the rows of its params and result, and errors that only an envelope can have."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from acpgen.targets.vectors.rows import (
 )
 
 _EITHER: Final = ("both", "protocol")
-"""What a method's side is if either side may handle it."""
+"""The values of a method's side that mean either side."""
 
 _EMPTY: Final[dict[str, Any]] = {"object": {}, "array": [], "null": None}
-"""What params that are left out are read as."""
+"""The values that stand for omitted params."""
 
 _NOT_JSON: Final = {
     "empty": "",
@@ -36,7 +36,7 @@ _NOT_JSON: Final = {
     "a number beyond all bounds": '{"jsonrpc":"2.0","id":1e999,"method":"initialize"}',
     "half of a surrogate pair": '{"jsonrpc":"2.0","id":"\\ud800","method":"initialize"}',
 }
-"""Lines that no JSON parser may read."""
+"""Lines that any JSON parser must reject."""
 
 _IDS: Final[dict[str, Any]] = {
     "a whole number": 7,
@@ -50,7 +50,7 @@ _NO_IDS: Final[tuple[Any, ...]] = (1.5, True, {}, [])
 
 @dataclass(frozen=True, slots=True)
 class Messages:
-    """Makes the rows of whole messages of one protocol."""
+    """Generates the rows of whole messages of one protocol."""
 
     protocol: ir.Protocol
     maker: Maker
@@ -58,7 +58,7 @@ class Messages:
     # --- methods ---
 
     def of_method(self, method: ir.Method) -> Iterator[tuple[RowSubject, tuple[Row, ...]]]:
-        """The rows of a method's messages, each kind by each peer that sends it."""
+        """Yield the rows of a method's messages, by kind and by the peer that sends them."""
         for sender in self.senders(method):
             subject = RowSubject(self.protocol.name, None, method.name, method.kind, sender, method.unstable)
             yield subject, tuple(self._calls(method))
@@ -70,14 +70,14 @@ class Messages:
 
     def _calls(self, method: ir.Method) -> Iterator[Row]:
         head: dict[str, Any] = {**envelopes.call(self.protocol.envelope, method, id_="request-1")}
-        typed = () if method.params is None else self.maker.rows(method.params)
-        for row in typed:
+        params_rows = () if method.params is None else self.maker.rows(method.params)
+        for row in params_rows:
             yield row.inside(head, "params")
-        small = next((row for row in typed if row.label == "valid-minimal"), None)
+        small = next((row for row in params_rows if row.label == "valid-minimal"), None)
         if small is None and method.params is None:
             yield Row("valid-minimal", "valid-minimal", head)
         elif small is not None:
-            yield _stranger({**head, "params": small.message})
+            yield _find_unknown_method({**head, "params": small.message})
         empty = _EMPTY.get(method.omitted, {})
         is_left_out = method.params is None or method.omitted == "nothing"
         if is_left_out or self.maker.judge.is_valid(method.params or "", empty):
@@ -95,12 +95,12 @@ class Messages:
         if method.result is None:
             yield Row("valid-minimal", "valid-minimal", {**head, "result": {}})
             return
-        typed = self.maker.rows(method.result)
-        for row in typed:
+        result_rows = self.maker.rows(method.result)
+        for row in result_rows:
             yield row.inside(head, "result")
-        small = next((row for row in typed if row.label == "valid-minimal"), None)
+        small = next((row for row in result_rows if row.label == "valid-minimal"), None)
         if small is not None:
-            yield _stranger({**head, "result": small.message})
+            yield _find_unknown_method({**head, "result": small.message})
         one = self.maker.judge.only_break(method.result, None)
         if one is not None:
             refusal = Refusal(one.rule, ("result", *one.path), one.schema)
@@ -117,14 +117,14 @@ class Messages:
     # --- envelopes ---
 
     def envelopes(self) -> Iterator[tuple[RowSubject, tuple[Row, ...]]]:
-        """What is the same for all methods, shown with the first request that takes nothing or little."""
+        """Yield the rows that are the same for all methods, with the first request that is stable and handled by one side."""
         requests = (one for one in self.protocol.methods if one.kind == "request" and one.side not in _EITHER)
         method = next((one for one in requests if not one.unstable), None)
         if method is None:
             return
         sender = self.senders(method)[0]
         subject = RowSubject(self.protocol.name, None, method.name, "request", sender)
-        yield replace(subject, kind="text"), (*self._texts(), *_duplicates())
+        yield replace(subject, kind="text"), (*self._texts(), *_make_duplicates())
         call = next((row.message for row in self._calls(method) if row.label in ("valid-minimal", "omitted")), None)
         if call is not None:
             yield replace(subject, kind="envelope"), tuple(self._broken_calls(call, method))
@@ -145,9 +145,9 @@ class Messages:
     def _broken_calls(self, call: dict[str, Any], method: ir.Method) -> Iterator[Row]:
         if self.protocol.envelope == "json-rpc":
             without = {key: value for key, value in call.items() if key != "jsonrpc"}
-            yield _broken("without jsonrpc", (), without)
-            yield _broken("jsonrpc of another version", ("jsonrpc",), {**call, "jsonrpc": "1.0"})
-            yield _broken("jsonrpc that is a number", ("jsonrpc",), {**call, "jsonrpc": 2.0})
+            yield _break_text("without jsonrpc", (), without)
+            yield _break_text("jsonrpc of another version", ("jsonrpc",), {**call, "jsonrpc": "1.0"})
+            yield _break_text("jsonrpc that is a number", ("jsonrpc",), {**call, "jsonrpc": 2.0})
         for id_ in _NO_IDS:
             yield self._broken_id(f"id {json.dumps(id_)}", {**call, "id": id_})
         for name, id_ in _IDS.items():
@@ -156,19 +156,19 @@ class Messages:
             yield Row("null", "null /id", {**call, "id": None})
         else:
             yield self._broken_id("id null", {**call, "id": None})
-        yield _broken("method that is not a string", ("method",), {**call, "method": 1})
-        yield _broken(
+        yield _break_text("method that is not a string", ("method",), {**call, "method": 1})
+        yield _break_text(
             "neither method nor answer",
             (),
             {key: value for key, value in call.items() if key not in ("method", "params")},
         )
-        yield _broken("call with a result", (), {**call, "result": {}})
-        yield _broken("call with an error", (), {**call, "error": {"code": -32603, "message": "text"}})
+        yield _break_text("call with a result", (), {**call, "result": {}})
+        yield _break_text("call with an error", (), {**call, "error": {"code": -32603, "message": "text"}})
         for value in (7, "text", None, True):
-            yield _broken(f"the message {json.dumps(value)}", (), value)
+            yield _break_text(f"the message {json.dumps(value)}", (), value)
         unknown = {**call, "method": "future/method"}
-        yield _broken("unknown method", ("method",), unknown, METHOD_NOT_FOUND)
-        yield _broken(
+        yield _break_text("unknown method", ("method",), unknown, METHOD_NOT_FOUND)
+        yield _break_text(
             "request sent as a notification",
             ("method",),
             {key: v for key, v in call.items() if key != "id"},
@@ -176,7 +176,7 @@ class Messages:
         )
         other = self._wrong_way(method)
         if other is not None:
-            yield _broken(
+            yield _break_text(
                 "method that the sender itself handles", ("method",), {**call, "method": other}, METHOD_NOT_FOUND
             )
         extension = {**call, "method": f"{EXTENSION}/ask", "params": UNKNOWN_VALUE}
@@ -186,29 +186,29 @@ class Messages:
         )
 
     def _broken_answers(self, answer: dict[str, Any]) -> Iterator[Row]:
-        yield _broken("answer with result and error", (), {**answer, "error": {"code": -32603, "message": "text"}})
-        yield _broken("answer without id", (), {key: value for key, value in answer.items() if key != "id"})
+        yield _break_text("answer with result and error", (), {**answer, "error": {"code": -32603, "message": "text"}})
+        yield _break_text("answer without id", (), {key: value for key, value in answer.items() if key != "id"})
         for id_ in _NO_IDS:
             yield self._broken_id(f"answer with id {json.dumps(id_)}", {**answer, "id": id_})
 
     def _batches(self, call: dict[str, Any]) -> Iterator[Row]:
         if not self.protocol.batch:
-            yield _broken("an array of messages", (), [call])
+            yield _break_text("an array of messages", (), [call])
             return
-        yield _broken("an empty batch", (), [])
+        yield _break_text("an empty batch", (), [])
         if all(method.batch is None for method in self.protocol.methods if method.name == call["method"]):
             yield Row("valid-full", "valid batch", [call, {**call, "id": "request-2"}])
-            yield _broken("an invalid entry of a batch", (1,), [call, 7])
+            yield _break_text("an invalid entry of a batch", (1,), [call, 7])
 
     def _errors(self) -> Iterator[Row]:
         head = self._answer_head()
         if isinstance(self.protocol.definitions.get("Error"), ir.Record):
             for row in self.maker.rows("Error"):
-                found = row.inside(head, "error")
-                refusal = None if found.refusal is None else replace(found.refusal, code=INVALID_REQUEST)
-                yield replace(found, refusal=refusal)
+                error_row = row.inside(head, "error")
+                refusal = None if error_row.refusal is None else replace(error_row.refusal, code=INVALID_REQUEST)
+                yield replace(error_row, refusal=refusal)
         else:
-            yield _broken("error that is not an object", ("error",), {**head, "error": "text"})
+            yield _break_text("error that is not an object", ("error",), {**head, "error": "text"})
         yield Row("null", "null /id", {**head, "id": None, "error": {"code": -32603, "message": "text"}})
 
     # --- peers ---
@@ -233,8 +233,8 @@ class Messages:
         return {**envelopes.answer(self.protocol.envelope, None, envelopes.ABSENT, id_="request-1")}
 
     def _broken_id(self, name: str, message: dict[str, Any]) -> Row:
-        """A message whose id is none; the schema's definition of ids is named where it has one."""
-        row = _broken(name, ("id",), message)
+        """A message with an invalid id; it refers to the schema's definition of ids if there is one."""
+        row = _break_text(name, ("id",), message)
         breaks = self.maker.judge.breaks("RequestId", message["id"]) if "RequestId" in self.protocol.definitions else ()
         if row.refusal is None or not breaks:
             return row
@@ -244,21 +244,21 @@ class Messages:
         return "RequestId" in self.protocol.definitions and self.maker.judge.is_valid("RequestId", None)
 
     def _wrong_way(self, method: ir.Method) -> str | None:
-        """A request that the sender of `method` handles itself, and does not send."""
+        """A request that the sender of `method` handles itself and does not send, if any."""
         names = {one.name for one in self.protocol.methods if one.side in (method.side, "both")}
-        found = [
+        candidates = [
             one.name
             for one in self.protocol.methods
             if one.kind == "request" and one.side not in _EITHER and one.side != method.side and one.name not in names
         ]
-        return found[0] if found else None
+        return candidates[0] if candidates else None
 
 
-def _stranger(message: dict[str, Any]) -> Row:
+def _find_unknown_method(message: dict[str, Any]) -> Row:
     return Row("unknown-field", "unknown-field of the envelope", {**message, UNKNOWN_FIELD: UNKNOWN_VALUE})
 
 
-def _duplicates() -> Iterator[Row]:
+def _make_duplicates() -> Iterator[Row]:
     head, ask = '"jsonrpc":"2.0","id":"request-1"', json.dumps(f"{EXTENSION}/ask")
     texts: dict[str, tuple[tuple[str | int, ...], str]] = {
         "a key of the message": (("method",), f'{{{head},"method":{ask},"method":{ask}}}'),
@@ -275,7 +275,7 @@ def _duplicates() -> Iterator[Row]:
         yield Row(label, f"{label} {name}", None, valid=False, decodes=False, refusal=refusal, text=text)
 
 
-def _broken(name: str, path: tuple[str | int, ...], message: Any, code: int = INVALID_REQUEST) -> Row:
+def _break_text(name: str, path: tuple[str | int, ...], message: Any, code: int = INVALID_REQUEST) -> Row:
     rule = "method" if code == METHOD_NOT_FOUND else "envelope"
     label = f"invalid:{rule}"
     return Row(label, f"{label} {name}", message, valid=False, decodes=False, refusal=Refusal(rule, path, "", code))

@@ -1,4 +1,4 @@
-"""A row of the vectors: one message, what it shows, and what every implementation must make of it."""
+"""A row of the vectors: one message, what it demonstrates, and the verdict that every implementation must reach."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ INVALID_PARAMS: Final = -32602
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a row is refused: the rule it breaks, where it does, where the schema has the rule, and the code of JSON-RPC."""
+    """Why a row is rejected: the violated rule, the path in the message, the location of the rule in the schema, and the JSON-RPC error
+    code.
+    """
 
     rule: str
     path: Path
@@ -30,10 +32,10 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One labelled message. `name` tells it from the others of its subject.
+    """One labelled message. `name` is unique among the rows of its subject.
 
-    `decoded` is what leniency leaves of it, `dropped` the paths of what leniency takes. `text` stands for the message where
-    no JSON value says the same.
+    `decoded` is the message after lenient decoding, `dropped` the paths of the values dropped by it. `text` replaces the message if no
+    JSON value can express it.
     """
 
     label: str
@@ -48,7 +50,7 @@ class Row:
     unstable: bool = False
 
     def inside(self, envelope: Mapping[str, Any], key: str) -> Row:
-        """The row of a message that has this one's under `key`."""
+        """The row of a message that contains this row's message under `key`."""
         return replace(
             self,
             message={**envelope, key: self.message},
@@ -60,7 +62,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class RowSubject:
-    """What rows are about: a type, or a method with the kind and the sender of the message. `unstable` marks all of its rows."""
+    """The subject of rows: a type, or a method with the kind and the sender of the message. `unstable` marks all of its rows."""
 
     protocol: str
     type: str | None = None
@@ -71,7 +73,7 @@ class RowSubject:
 
     @property
     def id(self) -> str:
-        """What the ids of its rows begin with. The frame is the same for all methods, so that its rows go by no method's name."""
+        """The prefix of its rows' ids. Rows on the envelope are the same for all methods, so their ids contain no method name."""
         if self.type is not None:
             return f"{self.protocol}:{self.type}"
         if self.kind in ("text", "envelope", "batch", "error"):
@@ -80,13 +82,13 @@ class RowSubject:
 
 
 def lines(subject: RowSubject, rows: Iterable[Row]) -> dict[str, str]:
-    """The rows of a subject as lines of JSON, by id. A row that repeats the id of an earlier one is left out."""
-    found: dict[str, str] = {}
+    """The rows of a subject as lines of JSON, by id. A row with the id of an earlier one is left out."""
+    lines_by_id: dict[str, str] = {}
     for row in rows:
         id_ = f"{subject.id} {row.name}"
-        if id_ not in found:
-            found[id_] = dumps(_object(id_, subject, row), separators=(",", ":"))
-    return found
+        if id_ not in lines_by_id:
+            lines_by_id[id_] = dumps(_object(id_, subject, row), separators=(",", ":"))
+    return lines_by_id
 
 
 def _object(id_: str, subject: RowSubject, row: Row) -> dict[str, Any]:

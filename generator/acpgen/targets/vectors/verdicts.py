@@ -1,6 +1,7 @@
-"""What JSON Schema says of a value: whether it is valid, and if not, which rules it breaks and where.
+"""Whether JSON Schema admits a value, and if not, which rules the value violates and where.
 
-Inside a union only the branch that is meant speaks. Where nothing tells which one that is, the union itself is the rule that is broken.
+For a union, only the errors of the intended branch are reported. If the intended branch is not clear, the union itself is the violated
+rule.
 """
 
 from __future__ import annotations
@@ -23,18 +24,18 @@ from acpgen.meaning.samples import Path
 from acpgen.pointers import pointer, reference_to
 
 _WAYS: Final = 50
-"""Ways along which the judge goes while others look at one schema."""
+"""The number of evaluation paths that the validator walks in one step of the budget."""
 
 _ERROR: Final = 4
-"""Looks at a schema for each error that the judge tells."""
+"""The cost of each error of the validator, in steps of the budget."""
 
 
 @dataclass(frozen=True, slots=True)
 class Break:
-    """A rule that a value breaks: the path in the value, the keyword (`tag` for the tag of a union), and its place in the schema.
+    """A violation: the path in the value, the keyword (`tag` for the tag of a union), and its location in the schema.
 
-    `missing` is the field that `required` asks for. `vague`: no branch of a union was meant more than the others, so that each says
-    something else.
+    `missing` is the field that `required` demands. `vague`: a union without a clearly intended branch, so that its branches report
+    different errors.
     """
 
     path: Path
@@ -45,12 +46,12 @@ class Break:
 
     @property
     def schema(self) -> str:
-        """The place in the schema as a pointer."""
+        """The location in the schema as a pointer."""
         return pointer(*self.place)
 
 
 class Judge:
-    """Judges values of the definitions of one schema. All definitions are compiled together, once. Raises `Faults`."""
+    """Validates values against the definitions of one schema, which are compiled together, once. Raises `Faults`."""
 
     def __init__(self, bundle: Bundle, protocol: ir.Protocol) -> None:
         require_few_ways(bundle.definitions, bundle.origins)
@@ -64,11 +65,11 @@ class Judge:
         }
         self._references: Final = {name: reference_to(name) for name in {**bundle.definitions, **protocol.definitions}}
         self._strict = definitions_validator(bundle.definitions)
-        kept = of_receivers(bundle.definitions, bundle.unions, protocol.tolerated)
-        self._tolerant = definitions_validator({**bundle.definitions, **kept})
+        receiver_definitions = of_receivers(bundle.definitions, bundle.unions, protocol.tolerated)
+        self._tolerant = definitions_validator({**bundle.definitions, **receiver_definitions})
 
     def is_valid(self, name: str, value: Any) -> bool:
-        """Whether a value is surely one of the definition `name`, also for those who read numbers as doubles."""
+        """Whether a value is certainly valid for the definition `name`, also for implementations that parse numbers as doubles."""
         self._count(name)
         return (
             name not in self._strict.uncertain
@@ -77,7 +78,7 @@ class Judge:
         )
 
     def is_tolerated(self, name: str, value: Any) -> bool:
-        """Whether a receiver that keeps what it does not know takes the value, leniency aside."""
+        """Whether a receiver that retains unknown variants accepts the value, without lenient decoding."""
         self._count(name)
         return (
             name not in self._tolerant.uncertain
@@ -86,73 +87,73 @@ class Judge:
         )
 
     def breaks(self, name: str, value: Any) -> tuple[Break, ...]:
-        """What the value breaks, each rule at each place once; nothing, if it is valid."""
+        """The violations in a value, without duplicates; empty if it is valid."""
         self._count(name)
         errors = self._strict.errors({self._references[name]: value})
-        return _breaks(errors, self._strict, self._tags)
+        return _find_breaks(errors, self._strict, self._tags)
 
     def _count(self, name: str) -> None:
-        """Count what it takes to judge a value."""
+        """Spend the budget for validating a value."""
         spend(1 + self._ways.get(name, 1) // _WAYS)
 
     def only_break(self, name: str, value: Any) -> Break | None:
-        """The one thing that the value breaks; `None` if it is valid, or breaks more, or is not read as it is written."""
-        found = self.breaks(name, value) if _is_read_alike(value) else ()
-        return found[0] if len(found) == 1 and not found[0].vague else None
+        """The only violation in a value; `None` if it is valid, has several or a vague one, or is not read as written."""
+        breaks = self.breaks(name, value) if _is_read_alike(value) else ()
+        return breaks[0] if len(breaks) == 1 and not breaks[0].vague else None
 
 
 def _is_read_alike(value: Any) -> bool:
-    """Whether there is a double, or an integer, for each number of a value."""
+    """Whether each number in a value is exactly a double or an integer."""
     return with_decimals(value) is value
 
 
-def _breaks(
+def _find_breaks(
     errors: Iterable[jsonschema_rs.ValidationError], judge: Validator, tags: Mapping[Path, str]
 ) -> tuple[Break, ...]:
-    """What errors say. `tags` has the tag of each tagged union by its place in the schema."""
-    found: dict[tuple[Path, str, str | None], Break] = {}
+    """The violations that errors report. `tags` holds the tag of each tagged union by its location in the schema."""
+    breaks: dict[tuple[Path, str, str | None], Break] = {}
     for error in errors:
         spend(_ERROR)
         is_union = error.kind.name in ("anyOf", "oneOf")
-        for one in _of_union(error, judge, tags) if is_union else (_single(error, judge),):
-            found.setdefault((one.path, one.rule, one.missing), one)
-    return tuple(found.values())
+        for one in _judge_union(error, judge, tags) if is_union else (_find_single(error, judge),):
+            breaks.setdefault((one.path, one.rule, one.missing), one)
+    return tuple(breaks.values())
 
 
-def _single(error: jsonschema_rs.ValidationError, judge: Validator) -> Break:
+def _find_single(error: jsonschema_rs.ValidationError, judge: Validator) -> Break:
     rule = "false" if error.kind.name == "falseSchema" else error.kind.name
     missing: Any = error.kind.value if rule == "required" else None
-    return Break(_path(error), rule, judge.place(error), missing)
+    return Break(_find_path(error), rule, judge.place(error), missing)
 
 
-def _path(error: jsonschema_rs.ValidationError) -> Path:
+def _find_path(error: jsonschema_rs.ValidationError) -> Path:
     """The path in a value that is validated under the reference to its definition."""
     return tuple(error.instance_path[1:])
 
 
-def _of_union(
+def _judge_union(
     error: jsonschema_rs.ValidationError, judge: Validator, by_place: Mapping[Path, str]
 ) -> tuple[Break, ...]:
-    """What the branch that is meant says: the one whose tag fits, or the only one whose type does."""
-    path, place = _path(error), judge.place(error)
+    """The violations of the intended branch: the one whose tag matches, or the only one whose type matches."""
+    path, place = _find_path(error), judge.place(error)
     keyword = error.kind.name
     if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.OneOfMultipleValid):
         return (Break(path, keyword, place),)
     assert isinstance(
         error.kind, jsonschema_rs.ValidationErrorKind.AnyOf | jsonschema_rs.ValidationErrorKind.OneOfNotValid
     )
-    branches = [_breaks(branch, judge, by_place) for branch in error.kind.context if not _asks_for_null(branch)]
+    branches = [_find_breaks(branch, judge, by_place) for branch in error.kind.context if not _requires_null(branch)]
     meant = [branch for branch in branches if not any(_is_elsewhere(one, path, by_place.get(place)) for one in branch)]
     if len(branches) == 1 or len(meant) == 1:
         return (meant or branches)[0]
     if meant:
-        missing = _shared([{one.missing for one in branch if one.path == path} for branch in meant])
+        missing = _find_shared([{one.missing for one in branch if one.path == path} for branch in meant])
         if missing is not None and any(len(branch) == 1 for branch in meant):
             return (Break(path, "required", place, missing),)
         return (Break(path, keyword, place, vague=True),)
-    for rule, told in (("const", "enum"), ("type", "type")):
+    for rule, reported_rule in (("const", "enum"), ("type", "type")):
         if all((path, rule) in {(one.path, one.rule) for one in branch} for branch in branches):
-            return (Break(path, told, place),)
+            return (Break(path, reported_rule, place),)
     tags: list[set[str | None]] = [
         {
             str(one.path[-1])
@@ -162,26 +163,26 @@ def _of_union(
         for branch in branches
         if not any(one.rule == "not" for one in branch)
     ]
-    tag = _shared(tags)
+    tag = _find_shared(tags)
     return (Break((*path, tag), "tag", place) if tag else Break(path, keyword, place, vague=True),)
 
 
 def _is_elsewhere(one: Break, path: Path, tag: str | None) -> bool:
-    """Whether a break says that the branch it is of was not the one that was meant."""
+    """Whether a violation shows that its branch was not the intended one."""
     if one.path == path:
         return one.rule in ("type", "not", "const", "enum")
     return one.path[:-1] == path and (one.rule in ("const", "tag") or (one.rule == "enum" and one.path[-1] == tag))
 
 
-def _asks_for_null(branch: Sequence[jsonschema_rs.ValidationError]) -> bool:
+def _requires_null(branch: Sequence[jsonschema_rs.ValidationError]) -> bool:
     if len(branch) != 1 or branch[0].kind.name not in ("type", "const"):
         return False
-    given: Any = branch[0].kind.value
-    return given is None or given == "null" or (is_array(given) and given == ["null"])
+    expected: Any = branch[0].kind.value
+    return expected is None or expected == "null" or (is_array(expected) and expected == ["null"])
 
 
-def _shared(sets: Sequence[set[str | None]]) -> str | None:
-    """The one text that all sets hold; `None` where there is none or there are several."""
+def _find_shared(sets: Sequence[set[str | None]]) -> str | None:
+    """The only text that all sets have in common; `None` if there is none or several."""
     if not sets:
         return None
     shared = sets[0].intersection(*sets[1:]) - {None}

@@ -20,16 +20,19 @@ from acpgen.compat.protocol.revision import SchemaRevision
 
 
 def check(old: SchemaRevision, new: SchemaRevision, budget: int = BUDGET, formats: bool = False) -> CheckResult:
-    """Compare two revisions within a budget, in steps: what is left when it is spent is undecided. `formats` are asserted, or annotate."""
+    """Compare two revisions within a budget of prover steps; questions that are open when it is spent are undecided.
+
+    `formats` is whether `format` is an assertion or only an annotation.
+    """
     context = Context(old, new, budget, formats)
-    found = [*_changes(context)]
-    differing = [*outside_messages.rewritten_definitions(context, found)]
+    findings = [*_changes(context)]
+    differing = [*outside_messages.rewritten_definitions(context, findings)]
     reaches = (
-        *found,
+        *findings,
         *differing,
         *outside_messages.unread_statements(context),
-        *message_frames.of_frames(context, [*found, *differing]),
-        *outside_messages.unstable_differences(context, found),
+        *message_frames.of_frames(context, [*findings, *differing]),
+        *outside_messages.unstable_differences(context, findings),
     )
     return CheckResult(
         reaches, outside_messages.language(context, reaches), outside_messages.coverage(context, reaches)
@@ -37,9 +40,9 @@ def check(old: SchemaRevision, new: SchemaRevision, budget: int = BUDGET, format
 
 
 def _changes(context: Context) -> Iterator[Reach]:
-    """The findings of all changes."""
+    """Yield the findings of all changes."""
     pairs, walk = context.pairs, context.walk
-    elsewhere = frozenset(pair for pair in walk.nodes if pair.is_named) | {each.pair for each in pairs}
+    elsewhere = frozenset(pair for pair in context.held if walk.is_declared(pair)) | {each.pair for each in pairs}
     for each in pairs:
         walk.visit(each.pair)
     yield from of_methods(context)
@@ -47,14 +50,14 @@ def _changes(context: Context) -> Iterator[Reach]:
     yield from outside_messages.without_counterpart(context)
     yield from message_frames.of_whole_messages(context)
     yield from message_frames.of_roots(context)
-    known = frozenset(
+    root_kinds = frozenset(
         Pair(ir.Ref(name), ir.Ref(name))
         for root in context.roots
         for name in kinds_of_both(context.old, context.new, root)
     )
     content = Content(context)
     for each in pairs:
-        yield from content.compare(each, elsewhere if each.alone else known)
+        yield from content.compare(each, elsewhere if each.alone else root_kinds)
     yield from content.unexplained_refusals()
     files = of_files(context.old, context.new)
     for change in walk.documentation_changes():
@@ -65,8 +68,8 @@ def _changes(context: Context) -> Iterator[Reach]:
 def restructuring(
     old: SchemaRevision, new: SchemaRevision, old_at: str, new_at: str, *, is_code: bool = False
 ) -> Reach:
-    """The finding that says that the files differ in nothing that matters, or but in the classes of generated code, where nothing else
-    says why.
+    """The finding that the files differ in nothing that matters, or only in the classes of generated code, where no other finding
+    explains it.
     """
     change = Change("structure", new=broken_classes(old, new) if is_code else None, old_at=old_at, new_at=new_at)
     return replace(Context(old, new).editorial(change), flow="both")

@@ -1,4 +1,4 @@
-"""What changed inside messages, and inside definitions that stand on their own."""
+"""Changes inside messages, and inside definitions that are compared on their own."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from schema_inclusion import FORMATS
 
 
 class Content:
-    """Makes the findings of what changed inside messages and definitions. What the prover answers with "no" has one."""
+    """Makes the findings of changes inside messages and definitions. Each pair that the prover answers with "no" gets a finding."""
 
     def __init__(self, context: Context) -> None:
         self.context = context
@@ -47,66 +47,76 @@ class Content:
         self._whole: list[MessagePair] = []
 
     def compare(self, messages: MessagePair, elsewhere: frozenset[Pair]) -> Iterator[Reach]:
-        """The findings of the changes in one kind of message or document; what changed in the pairs `elsewhere` is reported there."""
+        """Yield the findings of the changes in one kind of message or document. Changes in the pairs `elsewhere` are reported there."""
         if not self.context.is_changed(messages):
             return
         self._whole.append(messages)
         explained: list[tuple[PlacedChange, Reach]] = []
         doubts: list[PlacedChange] = []
-        for found in self.context.walk.wire_changes(messages.pair, elsewhere):
-            if found.change.kind == "undecided":
-                doubts.append(found)  # both ways of one comparison may leave the same doubt
+        for placed in self.context.walk.wire_changes(messages.pair, elsewhere):
+            if placed.change.kind == "undecided":
+                doubts.append(placed)  # both ways of one comparison may leave the same doubt
                 continue
-            for each in self._each_way(found, messages):
+            for each in self._each_way(placed, messages):
                 yield each
-                self._answer(found, (*self._tolerant_revisions(found.change, messages), *each.refuses, *each.doubtful))
+                self._answer(
+                    placed, (*self._tolerant_revisions(placed.change, messages), *each.refuses, *each.doubtful)
+                )
                 if each.witness is not None and each.witness.refused_by is not None:
-                    explained.append((found, each))
-                    self._answer(found, (each.witness.refused_by,))
-        for found in dict.fromkeys(doubts):
-            depth = len(found.steps)
-            below = [(change, each) for change, each in explained if change.steps[:depth] == found.steps]
-            known: set[Revision] = {
+                    explained.append((placed, each))
+                    self._answer(placed, (each.witness.refused_by,))
+        for placed in dict.fromkeys(doubts):
+            depth = len(placed.steps)
+            below = [(change, each) for change, each in explained if change.steps[:depth] == placed.steps]
+            answered: set[Revision] = {
                 each.witness.refused_by for _, each in below if each.witness and each.witness.refused_by
             }
-            for each in (*self._settle(found, messages, known), *self._hidden(found, messages, below)):
+            referred = [Pair(ir.Ref(name), ir.Ref(name)) for name in placed.change.within[0] or ()]
+            if all(pair in self.context.walk.nodes for pair in referred):
+                answered = answered.union(*map(self._answers, referred))
+            for each in (*self._settle(placed, messages, answered), *self._hidden(placed, messages, below)):
                 yield each
-                self._answer(found, (*each.refuses, *each.doubtful))
+                self._answer(placed, (*each.refuses, *each.doubtful))
 
     def _hidden(
-        self, found: PlacedChange, messages: MessagePair, below: Sequence[tuple[PlacedChange, Reach]]
+        self, placed: PlacedChange, messages: MessagePair, below: Sequence[tuple[PlacedChange, Reach]]
     ) -> Iterator[Reach]:
-        """What a difference that could not be taken apart refuses beside a milder change of the same thing."""
+        """Yield what an undecided difference refuses in addition to a milder change at the same place."""
         for sender, receiver in DIRECTIONS:
             others = [(change, each) for change, each in below if each.witness and each.witness.refused_by == receiver]
-            if not others or any(each.severity != "risky" or change.steps != found.steps for change, each in others):
+            if not others or any(each.severity != "risky" or change.steps != placed.steps for change, each in others):
                 continue
-            apart = [remainder(change.change, found.pair, sender) for change, _ in others]
+            apart = [remainder(change.change, placed.pair, sender) for change, _ in others]
             if all(each is not None for each in apart):
-                limit = unexplained_limit(sender, {"old_at": found.change.old_at, "new_at": found.change.new_at})
+                limit = unexplained_limit(sender, {"old_at": placed.change.old_at, "new_at": placed.change.new_at})
                 change = replace(limit, demand={"not": {"allOf": apart}})
-                shown = self._reach(replace(found, change=change), messages)
-                yield from () if shown is None or shown.witness is None else (shown,)
+                reach = self._reach(replace(placed, change=change), messages)
+                yield from () if reach is None or reach.witness is None else (reach,)
 
     def unexplained_refusals(self) -> Iterator[Reach]:
-        """What one revision refuses of the other's messages, and no change inside explains."""
+        """Yield what one revision refuses of the other's messages where no change inside explains the refusal."""
         old, new = self.context.old, self.context.new
         for messages in self._whole:
             pair = messages.pair
-            answered: set[Revision] = set()
-            answered.update(*(self._answered.get(inner, ()) for inner in reachable([pair], self._changed)))
             names = (old, messages.old[1]), (new, messages.new[1])
             at = [side.definitions[name].at if name else "" for side, name in names]
             doubt = Change("undecided", detail="no rule explains the difference", old_at=at[0], new_at=at[1])
-            yield from self._settle(PlacedChange(doubt, (), pair), messages, answered)
+            yield from self._settle(PlacedChange(doubt, (), pair), messages, self._answers(pair))
 
-    def _answer(self, found: PlacedChange, revisions: Iterable[Revision]) -> None:
-        """Note that a finding answers for what revisions refuse of a pair."""
-        self._answered.setdefault(found.pair, set()).update(revisions)
+    def _answers(self, pair: Pair) -> set[Revision]:
+        """The revisions whose refusals of a pair are explained by the findings of the pair and of the pairs inside it."""
+        revisions: set[Revision] = set()
+        return revisions.union(*(self._answered.get(inner, ()) for inner in reachable([pair], self._changed)))
+
+    def _answer(self, placed: PlacedChange, revisions: Iterable[Revision]) -> None:
+        """Record that a finding explains what these revisions refuse of a pair."""
+        self._answered.setdefault(placed.pair, set()).update(revisions)
 
     def _tolerant_revisions(self, change: Change, messages: MessagePair) -> tuple[Revision, ...]:
-        """The revision that refuses what a change tells, where that is no break: receivers keep what they do not know, and senders of an
-        object that declares nothing, and is no map, send nothing in it.
+        """The revision that refuses the values of a change although this breaks nothing; empty if there is none.
+
+        Either its receivers tolerate unknown values, or the sender's object declares no members and is no map, so that nothing is sent
+        in it.
         """
         old, new = self.context.old.stable_schemas, self.context.new.stable_schemas
         if change.what in ("value-added", "variant-added"):
@@ -118,80 +128,87 @@ class Content:
         return ()
 
     def _changed(self, pair: Pair) -> Iterator[Pair]:
-        """The pairs right below a pair in which something has changed."""
+        """The changed pairs directly below a pair."""
         node, walk = self.context.walk.nodes.get(pair), self.context.walk
         return (child for _, child in (() if node is None else node.children) if walk.is_changed(child))
 
-    def _settle(self, found: PlacedChange, messages: MessagePair, answered: Collection[Revision]) -> Iterator[Reach]:
-        """What the prover makes of a doubt: nothing where both directions are proven or answered for, else a message, else the doubt."""
+    def _settle(self, placed: PlacedChange, messages: MessagePair, answered: Collection[Revision]) -> Iterator[Reach]:
+        """Settle a doubt with the prover.
+
+        Nothing is yielded if both directions are proven or explained, otherwise a finding with a message, otherwise the doubt itself.
+        """
         doubtful: list[Revision] = []
         limits: list[LimitChange] = []
         for sender, receiver in DIRECTIONS:
             if receiver in answered or self.context.acceptance.included(messages.pair, sender) == "yes":
                 continue
-            limit = unexplained_limit(sender, {"old_at": found.change.old_at, "new_at": found.change.new_at})
-            shown = self._reach(replace(found, change=limit), messages)
-            if shown is not None and shown.witness is not None:
+            limit = unexplained_limit(sender, {"old_at": placed.change.old_at, "new_at": placed.change.new_at})
+            reach = self._reach(replace(placed, change=limit), messages)
+            if reach is not None and reach.witness is not None:
                 limits.append(limit)
-            elif shown is not None:
+            elif reach is not None:
                 doubtful.append(receiver)
         if limits:
-            yield from self._each_way(replace(found, change=join_limits(limits)), messages)
-        if doubtful and (doubt := self._reach(found, messages)) is not None:
+            yield from self._each_way(replace(placed, change=join_limits(limits)), messages)
+        if doubtful and (doubt := self._reach(placed, messages)) is not None:
             yield replace(doubt, doubtful=tuple(doubtful))
 
-    def _each_way(self, found: PlacedChange, messages: MessagePair) -> Iterator[Reach]:
-        """The findings of a change: one, but where a change goes both ways and only one direction is refused, one for each direction."""
-        whole = self._reach(found, messages)
-        parts = found.change.parts
-        if len(parts) < 2 or found.free or (whole is not None and len(whole.refuses) == len(parts)):
+    def _each_way(self, placed: PlacedChange, messages: MessagePair) -> Iterator[Reach]:
+        """Yield the findings of a change: one, or one for each direction if the change has two and only one of them is refused."""
+        whole = self._reach(placed, messages)
+        parts = placed.change.parts
+        if len(parts) < 2 or placed.free or (whole is not None and len(whole.refuses) == len(parts)):
             yield from () if whole is None else (whole,)
             return
-        reaches = (self._reach(replace(found, change=part), messages) for part in parts)
+        reaches = (self._reach(replace(placed, change=part), messages) for part in parts)
         yield from (each for each in reaches if each is not None)
 
-    def _reach(self, given: PlacedChange, messages: MessagePair) -> Reach | None:
-        """The finding of a change; `None` where it is proven that nothing is refused after all."""
+    def _reach(self, original: PlacedChange, messages: MessagePair) -> Reach | None:
+        """The finding of a change; `None` if it is proven that nothing is refused."""
         context = self.context
-        found = (
-            replace(given, change=self._with_refused_texts(given.change))
-            if context.formats and not given.free
-            else given
+        placed = (
+            replace(original, change=self._with_refused_texts(original.change))
+            if context.formats and not original.free
+            else original
         )
-        if isinstance(found.change, FieldChange) and found.change.by:
-            example = self._example(found.change)
+        if isinstance(placed.change, FieldChange) and placed.change.by:
+            example = self._example(placed.change)
             if example is None:
                 return None
-            found = replace(found, change=example)
-        if _is_alone(found.change) and (found.free or _is_mark(found.change, messages)):
-            found = replace(found, change=replace(found.change, harmless=True))
-        rule, judgement = judge(found.change)
-        said = judgement.message
-        receiver = Receiver(context, found, messages)
+            placed = replace(placed, change=example)
+        if _is_alone(placed.change) and (placed.free or _is_mark(placed.change, messages)):
+            placed = replace(placed, change=replace(placed.change, harmless=True))
+        rule, judgement = judge(placed.change)
+        text = judgement.message
+        receiver = Receiver(context, placed, messages)
         reception = receiver.reception(judgement)
-        if found.free and (reception.witness is None or reception.witness.refused_by is None):
-            judgement = of_anything(judgement, found.change)
+        if placed.free and (reception.witness is None or reception.witness.refused_by is None):
+            judgement = of_anything(judgement, placed.change)
             reception = receiver.reception(judgement)
         if judgement.effect == "taken" and reception.witness is None:
-            assert isinstance(found.change, FieldChange)
-            return self._reach(replace(given, change=replace(found.change, harmless=True)), messages)
+            assert isinstance(placed.change, FieldChange)
+            return self._reach(replace(original, change=replace(placed.change, harmless=True)), messages)
         if reception.kind == "kept":
             return None
-        judgement = adapt_judgement(judgement, found.change, reception.kind)
-        location = location_of(messages.new[0], found.steps)
+        witness = reception.witness
+        if isinstance(placed.change, LimitChange) and witness is not None and witness.refused_by is not None:
+            place = context.validator.refused_at(messages.sides, witness.refused_by, witness.value)
+            judgement = judge(replace(placed.change, detail=place))[1]
+        judgement = adapt_judgement(judgement, placed.change, reception.kind)
+        location = location_of(messages.new[0], placed.steps, context.new)
         reach = context.reach(
             rule,
             judgement,
             messages,
-            replace(found.change, **places_of(context, found)),
+            replace(placed.change, **places_of(context, placed)),
             location,
             reception.witness,
             method=messages.method,
-            cause=cause_of(context, found, messages, location, judgement.within, said),
+            cause=cause_of(context, placed, messages, location, judgement.within, text),
         )
-        if isinstance(found.change, FormatChange) and found.change.doubtful:
-            reach = replace(reach, doubtful=tuple(dict.fromkeys((*reach.doubtful, *found.change.doubtful))))
-        if reach.sender is None or found.free:
+        if isinstance(placed.change, FormatChange) and placed.change.doubtful:
+            reach = replace(reach, doubtful=tuple(dict.fromkeys((*reach.doubtful, *placed.change.doubtful))))
+        if reach.sender is None or placed.free:
             return reach
         sender = opposite(reach.sender)  # the change may be refused the other way round, too
         culprit = receiver.culprit(sender)
@@ -202,7 +219,9 @@ class Content:
         return replace(reach, refuses=(*reach.refuses, reach.sender), breaks=breaks)
 
     def _example(self, change: FieldChange) -> FieldChange | None:
-        """The change with a name that its pattern matches and the other revision does not declare; `None` where there is none."""
+        """The change with an example of a name that matches its pattern and that the other revision does not declare; `None` if there is
+        none.
+        """
         names, patterns = change.others
         one: Schema = {"pattern": change.pattern} if change.pattern else {"const": change.one.name}
         ours: Schema = {"type": "string", **one}
@@ -215,66 +234,77 @@ class Content:
         return replace(change, old=example) if change.new is None else replace(change, new=example)
 
     def _with_refused_texts(self, change: Change) -> Change:
-        """A changed format with what it refuses, as far as that is known."""
+        """A changed format with the texts that it refuses, as far as they are known."""
         if not isinstance(change, FormatChange) or change.keyword != "format":
             return change
         unknown = sorted({each.format for strings in change.within for each in strings if each.format} - FORMATS.keys())
         if unknown or not all(change.within):
             name = unknown[0] if unknown else change.new or change.old
             return replace(change, doubtful=("new", "old"), detail=f"what the format {name!r} refuses is not known")
-        refused: list[tuple[Revision, str]] = []
+        refused_texts: list[tuple[Revision, str]] = []
         doubtful: dict[Revision, str] = {}
         for (sender, receiver), (strings, others) in zip(DIRECTIONS, (change.within, change.within[::-1]), strict=True):
             likely = [text for each in strings for text in sample_texts.of_format(each.format)]
             # A receiver that has a single one is asked about its format alone: its limits are reported elsewhere.
             formats = [replace(ir.String(), format=each.format) for each in others] if len(others) == 1 else others
-            taken: Schema = {"anyOf": [schema_of(each) for each in formats]}
-            sent: Schema = {"anyOf": [schema_of(each) for each in strings]}
-            relation = self.context.acceptance.include({"allOf": [sent, {"enum": likely}]}, taken, sender)
+            accepted_schema: Schema = {"anyOf": [schema_of(each) for each in formats]}
+            sent_schema: Schema = {"anyOf": [schema_of(each) for each in strings]}
+            relation = self.context.acceptance.include(
+                {"allOf": [sent_schema, {"enum": likely}]}, accepted_schema, sender
+            )
             if not likely or relation.witness is None:
-                relation = self.context.acceptance.include(sent, taken, sender)
+                relation = self.context.acceptance.include(sent_schema, accepted_schema, sender)
             if relation.witness is not None and isinstance(relation.witness.value, str):
-                refused.append((sender, relation.witness.value))
+                refused_texts.append((sender, relation.witness.value))
             elif relation.verdict.value != "yes":
                 doubtful[receiver] = relation.reason
         doubt = next(iter(doubtful.values()), "")
-        return replace(change, refused=tuple(refused), doubtful=tuple(doubtful), detail=doubt)
+        return replace(change, refused=tuple(refused_texts), doubtful=tuple(doubtful), detail=doubt)
 
 
 def _is_alone(change: Change) -> TypeGuard[FieldChange]:
-    """Whether it is a field that one revision alone has."""
+    """Whether a change is a field that only one revision has."""
     return change.what in ("field-added", "field-removed")
 
 
 def _is_mark(change: FieldChange, messages: MessagePair) -> bool:
-    """Whether the field is one of what peers advertise."""
+    """Whether the field is a capability that peers advertise."""
     return messages.advertises and not change.one.name.startswith("_")
 
 
-def _is_empty(objects: Objects, written: Mapping[str, Schema], messages: MessagePair) -> bool:
-    return (messages.advertises or not objects.is_map) and declares_nothing(objects, written)
+def _is_empty(objects: Objects, schemas: Mapping[str, Schema], messages: MessagePair) -> bool:
+    return (messages.advertises or not objects.is_map) and declares_nothing(objects, schemas)
 
 
 # --- where it is declared --------------------------------------------------------------------------------------------
 
 
-def places_of(context: Context, found: PlacedChange) -> ChangePlaces:
-    """Where a change stands on both sides: where nothing nearer has a place, in the declaration around it."""
-    old, new = (found.declaration or Declaration(found.pair)).names
-    one, other = _declaring(context, found)
-    return {
-        "old_at": one or context.old.bundle.origins.get(old or "", ""),
-        "new_at": other or context.new.bundle.origins.get(new or "", ""),
-    }
+def places_of(context: Context, placed: PlacedChange) -> ChangePlaces:
+    """The places of a change on both sides; without a place of its own, that of the declaration around it."""
+    names = (placed.declaration or Declaration(placed.pair)).names
+    around = [
+        side.bundle.origins.get(name or "", "") for side, name in zip((context.old, context.new), names, strict=True)
+    ]
+    at = _declaring(context, placed)
+    first, second = (around, at) if _is_at_declaration(placed) else (at, around)
+    return {"old_at": first[0] or second[0], "new_at": first[1] or second[1]}
 
 
-def _declaring(context: Context, found: PlacedChange) -> tuple[str, str]:
-    """The places of a change. Where one side has it in a base that the record refers to, and the other side has nothing nearer than the
-    record, the place of the other side is its base.
+def _is_at_declaration(placed: PlacedChange) -> bool:
+    """Whether a change has no place of its own, and no step to it from the declaration around it has one."""
+    steps = placed.steps[placed.declaration.depth if placed.declaration else 0 :]
+    return not any([placed.change.old_at, placed.change.new_at, *(each.old_at or each.new_at for each in steps)])
+
+
+def _declaring(context: Context, placed: PlacedChange) -> tuple[str, str]:
+    """The places of a change in both revisions.
+
+    If one side declares it in a base that the record refers to, and the other side only has the place of the whole record, the base is
+    the place on the other side too.
     """
-    at = [found.old_at, found.new_at]
+    at = [placed.old_at, placed.new_at]
     sides = context.old, context.new
-    for number, holder in enumerate((found.declaration or Declaration(found.pair)).names):
+    for number, holder in enumerate((placed.declaration or Declaration(placed.pair)).names):
         base, _ = sides[1 - number].owner(at[1 - number], declared=True)
         side = sides[number]
         is_whole = holder is not None and at[number] == side.bundle.origins.get(holder)
@@ -284,27 +314,32 @@ def _declaring(context: Context, found: PlacedChange) -> tuple[str, str]:
 
 
 def cause_of(
-    context: Context, found: PlacedChange, messages: MessagePair, location: str, within: str, said: str
+    context: Context, placed: PlacedChange, messages: MessagePair, location: str, within: str, text: str
 ) -> Cause:
-    """What a change is about, known by the nearest declarations around it: those are the same in whatever message they stand."""
-    declaration, named = found.declaration or Declaration(found.pair), found.named or Declaration(found.pair)
-    one, other = _declaring(context, found)
+    """The cause of a change, identified by the nearest declarations around it, which are the same in every message that contains them."""
+    declaration, named_declaration = (
+        placed.declaration or Declaration(placed.pair),
+        placed.named or Declaration(placed.pair),
+    )
+    one, other = _declaring(context, placed)
     places = (context.old, one), (context.new, other)
-    is_placed = bool(found.change.old_at or found.change.new_at)
-    nearest = next((n for n, step in reversed(list(enumerate(found.steps, 1))) if step.old_at or step.new_at), 0)
-    is_at_declaration = nearest <= declaration.depth and not is_placed
-    if nearest and found.steps[nearest - 1].kind == "value":
+    is_placed = bool(placed.change.old_at or placed.change.new_at)
+    nearest = next((n for n, step in reversed(list(enumerate(placed.steps, 1))) if step.old_at or step.new_at), 0)
+    is_at_declaration = _is_at_declaration(placed)
+    if nearest and placed.steps[nearest - 1].kind == "value":
         nearest -= 1  # what stands there is the record, not its member
-    below = path_of(found.steps[len(found.steps) if is_placed else max(nearest, declaration.depth) :])
+    below = path_of(placed.steps[len(placed.steps) if is_placed else max(nearest, declaration.depth) :])
     owners = declaration.names if is_at_declaration else tuple("".join(side.owner(at)) for side, at in places)
     key = (*owners, within_of(below, within))
     declared = [side.owner(at, declared=True) for side, at in reversed(places) if at]
-    is_own = is_at_declaration or not declared or bool({name for name, _ in declared} & {*named.names, ""})
-    if messages.new[0].part == "document" and named.depth == 0 and is_own:
-        return Cause(within_of(location, within), key, said)
-    if is_own and (None not in named.names or not any(rest for _, rest in declared)):
-        label = (named.names[1] or named.names[0] or "") + path_of(found.steps[named.depth :])
+    is_own = is_at_declaration or not declared or bool({name for name, _ in declared} & {*named_declaration.names, ""})
+    if messages.new[0].part == "document" and named_declaration.depth == 0 and is_own:
+        return Cause(within_of(location, within), key, text)
+    if is_own and (None not in named_declaration.names or not any(rest for _, rest in declared)):
+        label = (named_declaration.names[1] or named_declaration.names[0] or "") + path_of(
+            placed.steps[named_declaration.depth :]
+        )
     else:
         name, rest = max(declared, key=lambda each: len(each[1]))
         label = name + fields_on(rest) + below
-    return Cause(label if within and label.endswith(f".{within}") else within_of(label, within), key, said)
+    return Cause(label if within and label.endswith(f".{within}") else within_of(label, within), key, text)

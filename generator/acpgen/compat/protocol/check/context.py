@@ -1,4 +1,6 @@
-"""Two revisions, everything that is asked about them within one budget, and how a judgement of a change becomes a finding."""
+"""The context of a check: two revisions, everything asked about them within one budget, and how a judgement of a change becomes a
+finding.
+"""
 
 from __future__ import annotations
 
@@ -37,13 +39,15 @@ _UNHEARD: Final[Mapping[str, tuple[Revision, ...]]] = {
     "method-renamed": ("old", "new"),
     "method-kind-changed": ("old", "new"),
 }
-"""Rules about methods that one revision or the other does not know, and so does not accept."""
+"""Rules about methods that one revision does not have and therefore does not accept, with the revisions that refuse them."""
 
 UNPROVEN: Final = "No message that proves it was found, so the finding is undecided."
 
 
 class Cause(NamedTuple):
-    """What a finding is about, however many messages hold it: its name for people, what tells it from others, and what its rule says."""
+    """What a finding is about, in however many messages it occurs: a label for readers, a key that identifies it, and the text of its
+    rule.
+    """
 
     declaration: str
     key: tuple[str | None, ...]
@@ -51,7 +55,7 @@ class Cause(NamedTuple):
 
 
 class Context:
-    """Two revisions with the walk that finds changes, the validator of witnesses, and the prover, all within one budget."""
+    """Two revisions with the walk that collects changes, the validator of witnesses and the prover, all within one budget."""
 
     def __init__(self, old: SchemaRevision, new: SchemaRevision, budget: int = BUDGET, formats: bool = False) -> None:
         self.budget = budget
@@ -67,17 +71,17 @@ class Context:
 
     @cached_property
     def methods(self) -> Sequence[tuple[ir.Method, ir.Method]]:
-        """The methods of both revisions."""
+        """The methods that both revisions have."""
         return [*same_methods(self.old, self.new)]
 
     @cached_property
     def roots(self) -> Mapping[str, str]:
-        """The definitions that stand for roots, with what people call these."""
+        """The definitions that represent root schemas, with their labels."""
         return roots_of_both(self.old, self.new)
 
     @cached_property
     def rewritten(self) -> frozenset[str]:
-        """The definitions that are written differently."""
+        """The definitions whose text differs between the revisions."""
         return rewritten_names(self.old, self.new, self.groups)
 
     @cached_property
@@ -87,33 +91,48 @@ class Context:
 
     @cached_property
     def envelopes(self) -> list[tuple[str, Schema, Schema]]:
-        """The envelopes that both revisions have under the same name and that differ: name, old, new."""
+        """The envelopes that both revisions have under the same name and that differ: name, old schema, new schema."""
         ours, theirs = find_envelopes(self.old), find_envelopes(self.new)
-        shared = (name for name in ours if name in theirs and carries(ours[name]) == carries(theirs[name]))
-        return [(name, ours[name], theirs[name]) for name in shared if ours[name] != theirs[name]]
+        shared_names = (name for name in ours if name in theirs and carries(ours[name]) == carries(theirs[name]))
+        return [(name, ours[name], theirs[name]) for name in shared_names if ours[name] != theirs[name]]
 
     @cached_property
     def frames(self) -> list[FrameDifference]:
-        """The kinds of messages that the revisions frame differently."""
+        """The kinds of messages whose frames differ between the revisions."""
         return [*frame_differences(self.old, self.new, self.methods, self.rewritten)]
 
     @cached_property
-    def cover(self) -> UnreachedDefinitions:
-        """The definitions that no message holds."""
+    def held(self) -> tuple[Pair, ...]:
+        """The pairs that messages contain."""
         for each in self.routes:
             self.walk.visit(each.pair)
-        return unreached_definitions(
-            self.old, self.new, [names for pair in self.walk.nodes if (names := names_of(pair)) is not None]
-        )
+        return tuple(self.walk.nodes)
+
+    @cached_property
+    def cover(self) -> UnreachedDefinitions:
+        """The definitions that no message contains."""
+        paired = [names for pair in self.held if (names := names_of(pair)) is not None]
+        return unreached_definitions(self.old, self.new, paired)
 
     @cached_property
     def pairs(self) -> list[MessagePair]:
-        """All that is compared: what messages hold, and the definitions that stand on their own."""
-        alone = (document_pair(one, other, other) for one, other in self.cover.alone)
-        return [*self.routes, *(replace(each, alone=True) for each in alone)]
+        """Everything that is compared: what messages contain, and the definitions outside of messages.
+
+        A definition that the sources do not declare and that is already compared inside another is left out.
+        """
+        alone = [replace(document_pair(one, other, other), alone=True) for one, other in self.cover.alone]
+        declared = [each for each in alone if self.walk.is_declared(each.pair)]
+        for each in declared:
+            self.walk.visit(each.pair)
+        visited_names = self.walk.names(0), self.walk.names(1)
+        inside = (each for each in alone if not self.walk.is_declared(each.pair))
+        remaining = (
+            each for each in inside if each.old[1] not in visited_names[0] and each.new[1] not in visited_names[1]
+        )
+        return [*self.routes, *declared, *remaining]
 
     def is_changed(self, messages: MessagePair) -> bool:
-        """Whether messages have changed, or are written differently though no change tells why."""
+        """Whether a kind of message has changed, or is written differently although no change explains it."""
         (_, old), (_, new) = messages.old, messages.new
         is_rewritten = old is not None and new is not None and (old != new or old in self.rewritten)
         return self.walk.is_changed(messages.pair) or is_rewritten
@@ -121,15 +140,15 @@ class Context:
     # --- the prover ---
 
     def is_included(self, pair: Pair, *, declared: bool) -> bool:
-        """Whether both sides of a pair accept what the other has, or what it declares."""
+        """Whether each side of a pair accepts everything that the other side accepts or, with `declared`, declares."""
         return all(self.acceptance.included(pair, sender, declared=declared) == "yes" for sender, _ in DIRECTIONS)
 
     def is_alike(self, old: Schema, new: Schema) -> bool:
-        """Whether two schemas admit the same."""
+        """Whether two schemas accept the same instances."""
         return old == new or all(self.acceptance.between(old, new, by).verdict.value == "yes" for by, _ in DIRECTIONS)
 
     def refusals(self, pair: Pair) -> Iterator[tuple[Revision, Revision]]:
-        """The directions in which a value of the sender's definition may be refused, undeclared members and all."""
+        """Yield the directions in which a value of the sender's definition may be refused, undeclared members included."""
         for sender, receiver in DIRECTIONS:
             if self.acceptance.included(pair, sender, declared=False) != "yes":
                 yield sender, receiver
@@ -149,7 +168,7 @@ class Context:
         proven: bool = False,
         cause: Cause | None = None,
     ) -> Reach:
-        """What a judgement says of one kind of message: undecided where no witness shows it, and it is not `proven` otherwise."""
+        """The finding that a judgement makes for one kind of message; undecided if no witness shows it and it is not `proven` otherwise."""
         gate = self._gate(judgement.gate, messages)
         severity = severity_of(judgement.effect, messages.flow, gate)
         text = f"{judgement.message}{self._ungated(judgement)}"
@@ -161,8 +180,8 @@ class Context:
         if severity in ("breaking", "risky") and wants and witness is None and not proven:
             doubtful = (opposite(judgement.accepted_by),) if judgement.accepted_by is not None else ()
             if self.allowance.is_spent:  # with more steps, a message might show it
-                lost: tuple[Revision, ...] = (opposite(judgement.carried_by),) if judgement.carried_by else ()
-                doubtful = tuple(dict.fromkeys((*doubtful, *_UNHEARD.get(rule, ()), *lost)))
+                losing_sides: tuple[Revision, ...] = (opposite(judgement.carried_by),) if judgement.carried_by else ()
+                doubtful = tuple(dict.fromkeys((*doubtful, *_UNHEARD.get(rule, ()), *losing_sides)))
             severity, text = "undecided", f"{text} {UNPROVEN}"
         elif witness is not None and witness.refused_by is not None and severity in ("breaking", "risky"):
             refuses = (witness.refused_by,)
@@ -173,7 +192,7 @@ class Context:
             steps = "1 step" if self.budget == 1 else f"{self.budget} steps"
             text = f"{text} Undecided: budget. The budget of {steps} is spent; raise it with '--budget'."
         place = within_of(location, judgement.within)
-        known = cause or Cause(method if method is not None else place, (method, place), judgement.message)
+        finding_cause = cause or Cause(method if method is not None else place, (method, place), judgement.message)
         return Reach(
             rule=rule,
             severity=severity,
@@ -188,9 +207,9 @@ class Context:
             breaks=breaks_of(judgement, messages) if severity in ("breaking", "risky") else "",
             subject=judgement.subject,
             witness=witness if severity in ("breaking", "risky", "additive") else None,
-            declaration=known.declaration,
-            cause=known.key,
-            said=known.said,
+            declaration=finding_cause.declaration,
+            cause=finding_cause.key,
+            said=finding_cause.said,
             refuses=refuses,
             doubtful=doubtful,
             sender=judgement.accepted_by or judgement.carried_by,
@@ -198,7 +217,7 @@ class Context:
         )
 
     def editorial(self, change: Change) -> Reach:
-        """The finding of a change about files alone."""
+        """The finding of a change that concerns only the files."""
         rule, judgement = judge(change)
         route = Route("document", None), None
         (old, below), (new, rest) = (
@@ -210,13 +229,13 @@ class Context:
         return self.reach(rule, judgement, nobody, change, "", proven=True, cause=cause)
 
     def of_definition(self, change: Change, name: str, doubtful: Sequence[Revision] | None = None) -> Reach:
-        """The finding of a change about a definition that no message holds; `doubtful` are the revisions that may refuse something."""
+        """The finding of a change of a definition that no message contains; `doubtful` are the revisions that may refuse something."""
         rule, judgement = judge(change)
-        found = self.reach(rule, judgement, document_pair(name, name, name), change, name, proven=True)
-        return found if doubtful is None else replace(found, doubtful=tuple(doubtful))
+        reach = self.reach(rule, judgement, document_pair(name, name, name), change, name, proven=True)
+        return reach if doubtful is None else replace(reach, doubtful=tuple(doubtful))
 
     def _ungated(self, judgement: Judgement) -> str:
-        """The sentence on what is new and that no capability gates, as far as its schema says so; empty where one does."""
+        """The sentence that no capability in the schema gates an addition; empty if one does."""
         if judgement.gate is not None or judgement.ungated is None:
             return ""
         rest = f": {judgement.ungated}" if judgement.ungated else ""
@@ -225,21 +244,21 @@ class Context:
         return f" No capability gates it{rest}."
 
     def _gate(self, capability: str | None, messages: MessagePair) -> Gate:
-        """Whether a capability holds back what is new: it must be asked of the side that is sent it, and old peers must not have it."""
+        """Whether a capability gates an addition: the receiver must advertise it, and old peers must not."""
         if capability is None or capability.partition(":")[0] != messages.receiver:
             return "none"
         return "known" if self.old.advertises(capability) else "fresh"
 
 
 def _effect(judgement: Judgement, witness: Witness | None) -> Effect:
-    """What a finding does to messages, as far as its witness shows it."""
+    """The effect of a finding on messages, as far as its witness shows it."""
     if witness is None:
         return EFFECTS[judgement.effect][0]
     return "refused" if witness.refused_by is not None else "lost"
 
 
 def breaks_of(judgement: Judgement, messages: MessagePair) -> str:
-    """Which exchange fails, in words."""
+    """The exchange that fails, in words."""
     sender, receiver = messages.sender, messages.receiver
     if judgement.between:
         return "; ".join(each.format(sender=sender, receiver=receiver) for each in judgement.between)

@@ -1,10 +1,11 @@
-"""What changed around the params and results of messages: envelopes, definitions of whole messages, roots."""
+"""Changes around the params and results of messages: envelopes, definitions of whole messages, roots."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from acpgen.compat.changes import Change, ChangePlaces, unexplained_limit
+from acpgen.compat.changes import Change, ChangePlaces, LimitChange, unexplained_limit
 from acpgen.compat.findings import Reach, Revision, Witness, opposite
 from acpgen.compat.protocol.check.context import Cause, Context
 from acpgen.compat.protocol.check.message_pairs import DIRECTIONS, MessagePair, document_pair, root_of, sides_of
@@ -27,7 +28,7 @@ from schema_inclusion import Relation
 
 
 def of_envelopes(context: Context) -> Iterator[Reach]:
-    """What changed in the envelopes that both revisions have under the same name."""
+    """Yield the changes in the envelopes that both revisions have under the same name."""
     for name, one, other in context.envelopes:
         pair = document_pair(name, name, name)
         at: ChangePlaces = {"old_at": context.old.bundle.origins[name], "new_at": context.new.bundle.origins[name]}
@@ -41,12 +42,12 @@ def of_envelopes(context: Context) -> Iterator[Reach]:
                 doubt = Change("undecided", detail="the envelope cannot be compared", **at)
                 yield context.of_definition(doubt, name, [receiver])
             else:
-                change = unexplained_limit(sender, at)
+                change = _refusal(context, pair, sender, witness, at)
                 yield context.reach(*judge(change), pair, change, name, witness)
 
 
 def of_whole_messages(context: Context) -> Iterator[Reach]:
-    """What definitions of whole messages demand beside params and result."""
+    """Yield the changes in what definitions of whole messages require besides params and result."""
     for each in context.frames:
         if each.of_root:
             continue
@@ -64,7 +65,7 @@ def of_whole_messages(context: Context) -> Iterator[Reach]:
             if witness is None:
                 doubtful.append(receiver)
                 continue
-            change = unexplained_limit(sender, at)
+            change = _refusal(context, pair, sender, witness, at)
             rule, judgement = judge(change)
             cause = Cause(each.base or other, (each.base or other, sender), judgement.message)
             yield context.reach(rule, judgement, pair, change, other, witness, cause=cause)
@@ -74,7 +75,7 @@ def of_whole_messages(context: Context) -> Iterator[Reach]:
 
 
 def of_roots(context: Context) -> Iterator[Reach]:
-    """What roots say beside definitions: what frames the messages, where there are any, and what is no keyword."""
+    """Yield the changes of root schemas besides their definitions: the frame of messages, if there are any, and unknown keywords."""
     if context.old.roots is None or context.new.roots is None:
         return
     at: ChangePlaces = {"old_at": root_of(context.old), "new_at": root_of(context.new)}
@@ -100,24 +101,35 @@ def _proof(context: Context, relation: Relation, pair: MessagePair, sender: Revi
     return context.validator.proof(pair.sides, relation.witness.value, sender)
 
 
+def _refusal(context: Context, pair: MessagePair, sender: Revision, witness: Witness, at: ChangePlaces) -> LimitChange:
+    """The change that a message is refused, with the place in it."""
+    place = context.validator.refused_at(pair.sides, opposite(sender), witness.value)
+    return replace(unexplained_limit(sender, at), detail=place)
+
+
 def _fits(context: Context, each: FrameDifference, sender: Revision) -> Relation:
-    """Whether what one revision sends of a kind of message fits into the frame of the other; if not, by a whole message."""
+    """Whether what one revision sends of a kind of message fits into the frame of the other; if not, asked again with whole messages."""
     relation = context.acceptance.between(*each.question(sender, declared=True), sender)
     if relation.verdict.value == "yes" or each.of_root:
         return relation
     return context.acceptance.between(*each.question(sender, declared=True, whole=True), sender)
 
 
-def of_frames(context: Context, found: Sequence[Reach]) -> Iterator[Reach]:
-    """What frames messages, or is a union of them, is written differently or in one revision alone, and is named by no finding."""
+def of_frames(context: Context, findings: Sequence[Reach]) -> Iterator[Reach]:
+    """Yield the differences of definitions that frame messages, or are a union of these, that no finding names.
+
+    They are written differently or exist in one revision only.
+    """
     renamed = context.walk.renames()
     alone = context.old.bundle.definitions.keys() ^ context.new.bundle.definitions.keys()
-    known = {place for each in found if each.rule != "text-reworded" for place in (each.old_at, each.new_at)}
+    reported_places = {
+        place for each in findings if each.rule != "text-reworded" for place in (each.old_at, each.new_at)
+    }
     names = [framing(side) for side in (context.old, context.new)]
     for name in dict.fromkeys((*names[0], *names[1])):
         sides = [side.bundle.origins.get(name, "") for side in (context.old, context.new)]
         at: ChangePlaces = {"old_at": sides[0], "new_at": sides[1]}
-        is_named = any(place in known for place in sides if place) or name in {*renamed, *renamed.values()}
+        is_named = any(place in reported_places for place in sides if place) or name in {*renamed, *renamed.values()}
         if not all(sides):
             if not is_named and name not in {*context.cover.gone, *context.cover.added}:
                 yield _of_one(context, name, "old" if sides[0] else "new", at)
@@ -135,21 +147,21 @@ def of_frames(context: Context, found: Sequence[Reach]) -> Iterator[Reach]:
 
 
 def _identified(context: Context, name: str, old: Schema, new: Schema) -> tuple[Schema, Schema]:
-    """What the envelopes of a name carry, with the definitions of identifiers where these are not the same."""
+    """The parts that the envelopes of a name carry, with the definitions of identifiers if these differ."""
     ours, theirs = (side.bundle.definitions[name] for side in (context.old, context.new))
     return with_identifiers(old, new, ours), with_identifiers(new, old, theirs)
 
 
 def _of_one(context: Context, name: str, revision: Revision, at: ChangePlaces) -> Reach:
-    """What frames messages of one revision alone, and whether that refuses any message which is well formed."""
+    """The finding of a definition that frames messages in one revision only: whether it refuses any well-formed message."""
     side = context.old if revision == "old" else context.new
     schema = find_envelopes(side).get(name)
     if schema is not None and not carries(schema):
         names = (name, None) if revision == "old" else (None, name)
         return context.of_definition(Change("definition", *names, **at), name)
     if schema is not None:
-        sent = plain_messages(schema, [each.name for each in side.methods])
-        one, other = (schema, sent) if revision == "old" else (sent, schema)
+        sent_schema = plain_messages(schema, [each.name for each in side.methods])
+        one, other = (schema, sent_schema) if revision == "old" else (sent_schema, schema)
         if context.acceptance.between(one, other, opposite(revision)).verdict.value != "yes":
             detail = "the message envelope is only in one revision"
             return context.of_definition(Change("not-compared", name=name, detail=detail, **at), name, [revision])

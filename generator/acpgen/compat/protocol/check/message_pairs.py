@@ -1,4 +1,4 @@
-"""Which messages of two revisions are compared with which, and places in them as people read them."""
+"""Which messages of two revisions are compared with each other, and the locations in them as shown to readers."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from acpgen.input.tagged_unions import lone_reference
 from acpgen.input.walk import Schema
 
 DIRECTIONS: Final[tuple[tuple[Revision, Revision], ...]] = (("old", "new"), ("new", "old"))
-"""Who sends and who receives."""
+"""Sender and receiver of each direction."""
 
 
 @dataclass(frozen=True, slots=True)
 class MessagePair:
-    """One kind of message in both revisions: the definition on each side, and who is sent it."""
+    """One kind of message in both revisions: the definition on each side, and who receives it."""
 
     old: tuple[Route, str | None]
     new: tuple[Route, str | None]
@@ -39,13 +39,15 @@ class MessagePair:
 
     @property
     def pair(self) -> Pair:
-        """The types that judge it."""
+        """The types that validate it."""
         types: list[ir.Type] = [ir.Anything() if name is None else ir.Ref(name) for _, name in (self.old, self.new)]
         return Pair(types[0], types[1])
 
     @property
     def advertises(self) -> bool:
-        """Whether peers say here what they can do: a bare object marks a capability, and is no map for members of any name."""
+        """Whether peers advertise capabilities here: an object without members then marks a capability, and is no map for arbitrary
+        names.
+        """
         return self.method == "initialize"
 
     @property
@@ -66,7 +68,7 @@ class MessagePair:
 
 
 def routes_of(old: SchemaRevision, new: SchemaRevision) -> Iterator[MessagePair]:
-    """All kinds of messages and documents of two revisions."""
+    """Yield all kinds of messages and documents of two revisions."""
     for before, after in same_methods(old, new):
         handler, callers = sides_of(after, new.protocol.sides)
         both = handler == callers == "peer"
@@ -78,40 +80,35 @@ def routes_of(old: SchemaRevision, new: SchemaRevision) -> Iterator[MessagePair]
             flow: Flow = "both" if both else "to-handler" if part == "params" else "to-caller"
             yield MessagePair((_route(part, before), one), (_route(part, after), other), flow, handler, callers)
     for name, label in roots_of_both(old, new).items():
-        yield from (document_pair(each, each, _called(new, each, label)) for each in kinds_of_both(old, new, name))
+        yield from (document_pair(each, each, each) for each in kinds_of_both(old, new, name))
         yield document_pair(name, name, label)
     for part in ("error", "id"):
         ours, theirs = (envelope_parts(side, part) for side in (old, new))
-        shared = [name for name in ours if name in theirs]
-        pairs = [(name, name) for name in shared] or list(zip(ours, theirs, strict=False))[:1]
+        shared_names = [name for name in ours if name in theirs]
+        pairs = [(name, name) for name in shared_names] or list(zip(ours, theirs, strict=False))[:1]
         for pair in pairs:
             route = Route("error" if part == "error" else "id", None)
             yield MessagePair((route, pair[0]), (route, pair[1]), "both", "peer", "peer")
 
 
-def _called(side: SchemaRevision, name: str, label: str) -> str:
-    """What people call a kind of document of a root that they call `label`: its name, or its place where the file names none."""
-    at = side.bundle.origins[name]
-    place = side.in_file(at)
-    return name if place == at else f"{label}#{place.partition('#')[2]}"
-
-
 def roots_of_both(old: SchemaRevision, new: SchemaRevision) -> Mapping[str, str]:
-    """The definitions that stand for roots, with what people call these."""
-    named: Mapping[str, str] = {} if old.roots is None else old.roots.named
-    return {name: label for name, label in named.items() if name in new.definitions}
+    """The definitions that represent root schemas in both revisions, with their labels."""
+    labels: Mapping[str, str] = {} if old.roots is None else old.roots.named
+    return {name: label for name, label in labels.items() if name in new.definitions}
 
 
 def kinds_of_both(old: SchemaRevision, new: SchemaRevision, root: str) -> list[str]:
-    """The kinds of documents that a root is a union of in both revisions. Each is reported by itself: where they overlap, what one
-    refuses another may accept, and that would hide the change. A tag that moves between kinds is a matter of the root.
+    """The kinds of documents whose union a root is in both revisions.
+
+    Each is reported separately: where kinds overlap, one may accept what another refuses, which would hide the change. If a tag moves
+    between kinds, the root reports it.
     """
     others = set(kinds(new, root))
     return [name for name in kinds(old, root) if name in others and _tags(old, root, name) == _tags(new, root, name)]
 
 
 def _tags(revised: SchemaRevision, root: str, name: str) -> set[object]:
-    """The tags by which a root is one of its kinds."""
+    """The tags that select a kind in the tagged union of a root."""
     union = revised.definitions.get(root)
     variants = union.variants if isinstance(union, ir.TaggedUnion) else ()
     return {each.tag for each in variants if each.type == name}
@@ -124,20 +121,20 @@ def root_of(revised: SchemaRevision) -> str:
 
 
 def document_pair(old: str, new: str, label: str) -> MessagePair:
-    """A definition that is compared on its own."""
+    """The pair of a definition that is compared on its own."""
     route = Route("document", None, label)
     return MessagePair((route, old), (route, new), "both", "peer", "peer")
 
 
 def method_pair(old: ir.Method, new: ir.Method, part: Part, sides: Sequence[str]) -> MessagePair:
-    """What is reported of a method beside the content of its messages."""
+    """The pair for findings about a method other than the content of its messages."""
     handler, callers = sides_of(new, sides)
     flow: Flow = "both" if handler == callers else "to-caller" if part == "result" else "to-handler"
     return MessagePair((Route("params", old), old.params), (Route("params", new), new.params), flow, handler, callers)
 
 
 def names_of(pair: Pair) -> tuple[str, str] | None:
-    """The definitions of a pair of definitions."""
+    """The names of a pair of definitions; `None` for other pairs."""
     return (pair.old.name, pair.new.name) if isinstance(pair.old, ir.Ref) and isinstance(pair.new, ir.Ref) else None
 
 
@@ -146,7 +143,7 @@ def _route(part: str, method: ir.Method) -> Route:
 
 
 def sides_of(method: ir.Method, sides: Sequence[str]) -> tuple[str, str]:
-    """Who handles a method, and who calls it; `peer` for either."""
+    """The side that handles a method, and the side that calls it; `peer` if it can be either."""
     others = [side for side in sides if side != method.side]
     if method.side not in sides or len(others) != 1:
         return "peer", "peer"
@@ -155,14 +152,14 @@ def sides_of(method: ir.Method, sides: Sequence[str]) -> tuple[str, str]:
 
 def envelope_parts(revised: SchemaRevision, part: str) -> tuple[str, ...]:
     """The definitions of `error` or `id` in the envelopes of a schema, in alphabetical order."""
-    found: set[str] = set()
+    names: set[str] = set()
     for schema in revised.bundle.definitions.values():
         if schema.get("x-docs-ignore") is True or "jsonrpc" in schema.get("properties", {}):
             for each in _with_alternatives(schema):
                 name = lone_reference(each.get("properties", {}).get(part))
                 if name is not None and name in revised.definitions:
-                    found.add(name)
-    return tuple(sorted(found))
+                    names.add(name)
+    return tuple(sorted(names))
 
 
 def _with_alternatives(schema: Schema) -> Iterator[Schema]:
@@ -176,14 +173,22 @@ def _with_alternatives(schema: Schema) -> Iterator[Schema]:
 # --- places ----------------------------------------------------------------------------------------------------------
 
 
-def location_of(route: Route, steps: Sequence[Step]) -> str:
-    """A place in a message for people: `params.update(tool_call).content[].path`."""
-    text = route.definition if route.part == "document" else route.part
-    return (text + path_of(steps)).lstrip(".")
+def location_of(route: Route, steps: Sequence[Step], side: SchemaRevision) -> str:
+    """The location in a message as shown to readers: `params.update(tool_call).content[].path`.
+
+    An alternative of a root without a name in the file is shown by its place: `#/anyOf/0.path`.
+    """
+    if route.part != "document":
+        return route.part + path_of(steps)
+    name = name_of(steps[0].new) if steps and steps[0].kind == "alternative" else None
+    place = side.bundle.origins.get(name or "", "")
+    if place and not {name, route.definition}.intersection(side.declared):
+        return f"{route.definition}#{side.in_file(place).partition('#')[2]}{path_of(steps[1:])}"
+    return (route.definition + path_of(steps)).lstrip(".")
 
 
 def path_of(steps: Sequence[Step]) -> str:
-    """Steps for people: `.update(tool_call).content[]`."""
+    """Steps as shown to readers: `.update(tool_call).content[]`."""
     text = ""
     for step in steps:
         match step.kind:
@@ -204,14 +209,14 @@ def path_of(steps: Sequence[Step]) -> str:
 
 
 def name_of(alternative: Alternative | None) -> str | None:
-    """What people call an alternative; a list is called after its items."""
+    """The name of an alternative as shown to readers; that of a list is derived from its items."""
     if isinstance(alternative, ir.Array):
         return f"{alternative.items.name}[]" if isinstance(alternative.items, ir.Ref) else None
     return getattr(alternative, "name", None)
 
 
 def within_of(location: str, within: str) -> str:
-    """A place with a name inside it."""
+    """A location with a name inside it."""
     if not within or within.startswith("("):
         return location + within
     return f"{location}.{within}".lstrip(".")

@@ -1,4 +1,4 @@
-"""What changed about methods beside the content of their messages: which there are, their kinds, positions of params, batches."""
+"""Changes of methods other than the content of their messages: additions, removals, kinds, positions of params, batches."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from acpgen.input.walk import Schema, is_array
 
 
 def of_methods(context: Context) -> Iterator[Reach]:
-    """The findings of all that changed about methods."""
+    """Yield the findings of all changes of methods."""
     for change in compare(context.old, context.new):
         yield _of_method(context, change)
     for one, other in context.methods:
@@ -35,8 +35,8 @@ def _of_method(context: Context, change: Change) -> Reach:
     rule, judgement = judge(change)
     witness = None
     if judgement.carried_by == "old":
-        value = context.acceptance.carried(pair.pair, "old")
-        witness = None if value is None else context.validator.loss(pair.sides, "old", *value)
+        sent_witness = context.acceptance.carried(pair.pair, "old").witness
+        witness = None if sent_witness is None else context.validator.loss(pair.sides, "old", sent_witness.value)
     return context.reach(rule, judgement, pair, change, part, witness, method=new.name)
 
 
@@ -49,10 +49,10 @@ def _of_batches(context: Context) -> Reach:
     validator = context.validator
     for one, other in context.methods:
         pair = MessagePair((Route("params", one), one.params), (Route("params", other), other.params), "both", "", "")
-        value = context.acceptance.carried(pair.pair, accepted_by)
-        shown = None if value is None else validator.loss(pair.sides, accepted_by, *value)
-        if shown is not None and validator.accepts(pair.sides, refused_by, shown.value):
-            witness = validator.proof(pair.sides, [shown.value], accepted_by)
+        sent_witness = context.acceptance.carried(pair.pair, accepted_by).witness
+        loss = None if sent_witness is None else validator.loss(pair.sides, accepted_by, sent_witness.value)
+        if loss is not None and validator.accepts(pair.sides, refused_by, loss.value):
+            witness = validator.proof(pair.sides, [loss.value], accepted_by)
             if witness is not None:
                 return context.reach(rule, judgement, pair, change, "message", witness)
     route = Route("document", None), None
@@ -63,9 +63,9 @@ def _of_batches(context: Context) -> Reach:
 
 
 def _of_positions(context: Context, old: ir.Method, new: ir.Method) -> Iterator[Reach]:
-    """Params that are read as other params; where all of them are refused, the finding is about what refuses them.
+    """Yield a finding if positional params are read as other params. If all of them are refused, the refusal is reported instead.
 
-    Where they may be sent by name too, a param that is gone is reported there.
+    If params may also be sent by name, a removed param is reported there.
     """
     others = [(one, other) for one, other in zip(old.positions, new.positions, strict=False) if one != other]
     if old.params is None or new.params is None or not others:
@@ -74,14 +74,14 @@ def _of_positions(context: Context, old: ir.Method, new: ir.Method) -> Iterator[
     is_named = all(shape.of("object") for shape in shapes)
     if is_named and not any(one in new.positions or other in old.positions for one, other in others):
         return
-    found = _misread(context, old, new)
-    if found is None:
+    misread_values = _misread(context, old, new)
+    if misread_values is None:
         return
     change = Change("positions", old.positions, new.positions, old_at=old.at, new_at=new.at)
     pair = method_pair(old, new, "params", context.new.protocol.sides)
     rule, judgement = judge(change)
     witness = None
-    for value in found:
+    for value in misread_values:
         whole = message(context.new.protocol.envelope, pair.new[0], value)
         if all(context.validator.accepts(pair.sides, revision, whole) for revision, _ in DIRECTIONS):
             witness = context.validator.carried(pair.sides, whole, "old")
@@ -91,31 +91,34 @@ def _of_positions(context: Context, old: ir.Method, new: ir.Method) -> Iterator[
 
 
 def _misread(context: Context, old: ir.Method, new: ir.Method) -> list[ir.JSON] | None:
-    """Params that one revision takes for other params than the other, if some were found; `None` where all such params are refused."""
+    """Params that one revision assigns to other names than the other does; `None` if all such params are refused.
+
+    Empty if none were found but it is not proven that there are none.
+    """
     ours, refuses = schema_of(ir.Ref(old.params or "")), {"not": schema_of(ir.Ref(new.params or ""))}
 
-    def common(wanted: Schema) -> tuple[ir.JSON, bool]:
-        """Params of both revisions, if any were found, and whether that there are none is not known."""
-        relation = context.acceptance.between({"allOf": [ours, wanted]}, refuses, "old")
-        found = None if relation.witness is None else relation.witness.value
-        return found, found is None and relation.verdict.value != "yes"
+    def common(demand: Schema) -> tuple[ir.JSON, bool]:
+        """An example of params that both revisions accept, if one was found; and whether it is undecided that there is none."""
+        relation = context.acceptance.between({"allOf": [ours, demand]}, refuses, "old")
+        example = None if relation.witness is None else relation.witness.value
+        return example, example is None and relation.verdict.value != "yes"
 
     is_open = False
     for index, name in enumerate(old.positions[: len(new.positions)]):
         if new.positions[index] == name:
             continue
-        found, doubtful = common({"type": "array", "minItems": index + 1})
+        example, doubtful = common({"type": "array", "minItems": index + 1})
         becomes = new.positions.index(name) if name in new.positions else None
-        if is_array(found) and becomes is not None and becomes < len(found) and found[index] == found[becomes]:
-            found, doubtful = common(_apart(index, becomes, found[index]))
-        if found is not None:
-            return [found]
+        if is_array(example) and becomes is not None and becomes < len(example) and example[index] == example[becomes]:
+            example, doubtful = common(_apart(index, becomes, example[index]))
+        if example is not None:
+            return [example]
         is_open |= doubtful
     return [] if is_open else None
 
 
 def _apart(index: int, other: int, value: ir.JSON) -> Schema:
-    """Lists that have a value at one position and another value at the other."""
+    """The schema of lists with a value at one position and a different value at the other."""
     entries: list[Any] = [{}] * (max(index, other) + 1)
     entries[index], entries[other] = {"const": value}, {"not": {"const": value}}
     return {"type": "array", "minItems": len(entries), "prefixItems": entries}

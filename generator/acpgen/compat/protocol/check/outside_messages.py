@@ -1,9 +1,10 @@
-"""What no message holds, definitions that differ and that no finding names, what was compared, and the relation of both as plain sets."""
+"""What no message contains: definitions that differ without a finding, coverage, and the inclusion of both revisions as plain sets."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final, Literal
+from itertools import chain
+from typing import Final
 
 from acpgen import ir
 from acpgen.compat.changes import Change, ChangePlaces
@@ -23,7 +24,7 @@ _OPEN: Final = ("definition-removed", "not-compared")
 
 
 def without_counterpart(context: Context) -> Iterator[Reach]:
-    """What has no counterpart, and what is not read."""
+    """Yield the findings of definitions without a counterpart, and of what is not read."""
     old, new = context.old, context.new
     for name in context.cover.gone:
         yield context.of_definition(Change("definition", name, None, old_at=old.definitions[name].at), name)
@@ -40,36 +41,37 @@ def without_counterpart(context: Context) -> Iterator[Reach]:
         yield context.of_definition(Change("not-compared", name=name, detail=reason, **at), name)
 
 
-def rewritten_definitions(context: Context, found: Sequence[Reach]) -> Iterator[Reach]:
-    """The definitions that are written differently and that no finding names: they accept the same, or what differs in them is reported
-    where it stands. If neither is so, they were not compared.
+def rewritten_definitions(context: Context, findings: Sequence[Reach]) -> Iterator[Reach]:
+    """Yield the findings of definitions that are written differently and that no other finding names.
+
+    Either they accept the same instances, or the difference is reported where it occurs; otherwise they were not compared.
     """
-    changes = [each for each in found if each.rule != "text-reworded"]
+    changes = [each for each in findings if each.rule != "text-reworded"]
     sides = ((context.old, {each.old_at for each in changes}), (context.new, {each.new_at for each in changes}))
     owners = [{side.outermost(at) for at in places} for side, places in sides]
     names = context.walk.renames()
     roots = context.roots
-    named = {
+    named_definitions = {
         name
         for (side, _), places in zip(sides, owners, strict=True)
         for name in (*side.declared, *roots)
         if not places.isdisjoint({side.definitions[name].at, side.outermost(_body(context, side, name)[1])})
     }
-    known = {*context.new.declared, *roots}
+    new_names = {*context.new.declared, *roots}
     alone = context.old.bundle.definitions.keys() ^ context.new.bundle.definitions.keys()
-    gone = {*context.cover.gone, *names}
-    held = {Pair(each.old, each.new) for each in context.walk.nodes}
+    removed_names = {*context.cover.gone, *names}
+    visited_pairs = {Pair(each.old, each.new) for each in context.walk.nodes}
     quiet = {each.names[0] for each in context.frames}
     for name in (*context.old.declared, *roots):
         other = names.get(name, name)
-        if other not in known or name in gone - names.keys() or {name, other} & named:
+        if other not in new_names or name in removed_names - names.keys() or {name, other} & named_definitions:
             continue
         (before, old_at), (after, new_at) = _body(context, context.old, name), _body(context, context.new, other)
         texts = context.old.whole_text(before, names, alone), context.new.whole_text(after, {}, alone)
         if texts[0] == texts[1]:
             continue
         at: ChangePlaces = {"old_at": old_at, "new_at": new_at}
-        called = roots.get(other, other)
+        label = roots.get(other, other)
         pair = Pair(ir.Ref(name), ir.Ref(other))
         detail = None
         if context.is_included(pair, declared=False):
@@ -80,36 +82,48 @@ def rewritten_definitions(context: Context, found: Sequence[Reach]) -> Iterator[
             if _is_claimed(context, pair):
                 detail = "elsewhere"
             elif name in roots:
-                yield _doubt(context, pair, called, _KEPT, at)
+                yield _doubt(context, pair, label, _KEPT, at)
             else:
-                yield from _of_undeclared(context, pair, called, at)
+                yield from _of_undeclared(context, pair, label, at)
             if detail is None:
                 continue
-        elif name in quiet and not closure(context.new, [other]) & named:
+        elif name in quiet and not closure(context.new, [other]) & named_definitions:
             detail = "framed"
-        elif pair not in held or (closure(context.old, [name]) | closure(context.new, [other])) & named:
+        elif (
+            pair not in visited_pairs
+            or _is_settled(context, pair)
+            or (closure(context.old, [name]) | closure(context.new, [other])) & named_definitions
+        ):
             detail = "elsewhere"
         if detail is None:
-            yield _doubt(context, pair, called, _UNKNOWN, at)
+            yield _doubt(context, pair, label, _UNKNOWN, at)
         else:
-            yield context.editorial(Change("structure", name=called, detail=detail, **at))
+            yield context.editorial(Change("structure", name=label, detail=detail, **at))
+
+
+def _is_settled(context: Context, pair: Pair) -> bool:
+    """Whether a pair occurs only as variants selected by tags, and all messages and documents that contain it accept the same instances."""
+    if any((each.old, each.new, each.tag) == (pair.old, pair.new, None) for each in context.walk.nodes):
+        return False
+    holders = (each.pair for each in context.pairs if context.walk.holds(each.pair, pair))
+    return all(context.is_included(each, declared=False) for each in holders)
 
 
 def _doubt(context: Context, pair: Pair, name: str, reason: str, at: ChangePlaces) -> Reach:
-    """A doubt about a pair of definitions, in the directions that are not proven."""
+    """The finding of a doubt about a pair of definitions, in the directions that are not proven."""
     doubtful: list[Revision] = [receiver for _, receiver in context.refusals(pair)]
     return context.of_definition(Change("not-compared", name=name, detail=reason, **at), name, doubtful)
 
 
 def _is_claimed(context: Context, pair: Pair) -> bool:
-    """Whether a member is declared on one side of a pair alone: that is reported wherever messages hold the pair."""
+    """Whether a member is declared on only one side of a pair: this is reported in each message that contains the pair."""
     walk = Walk(context.old, context.new, context.groups)  # what is reported is of the other one
     walk.visit(pair)
-    return any(found.change.kind == "field" for found in walk.wire_changes(pair))
+    return any(placed.change.kind == "field" for placed in walk.wire_changes(pair))
 
 
 def _of_undeclared(context: Context, pair: Pair, name: str, at: ChangePlaces) -> Iterator[Reach]:
-    """What a definition says of members that nobody declares, where one revision refuses what the other accepts."""
+    """Yield the changes in what a definition says about undeclared members, where one revision refuses what the other accepts."""
     for sender, receiver in context.refusals(pair):
         witness = context.acceptance.relation(pair, sender, declared=False).witness
         value = () if witness is None else (witness.value,)
@@ -118,52 +132,45 @@ def _of_undeclared(context: Context, pair: Pair, name: str, at: ChangePlaces) ->
 
 
 def unread_statements(context: Context) -> Iterator[Reach]:
-    """The definitions that differ in what they say by keywords that no validator asserts, at places where the comparison reads none of
-    them.
-    """
-    compared = [_compared_names(context, number) for number in (0, 1)]
+    """Yield the definitions that differ in keywords that no validator asserts, at places where the comparison reads none of them."""
+    compared_names = [context.walk.names(number) for number in (0, 1)]
     for name, other in _definition_pairs(context):
         (before, old_at), (after, new_at) = _body(context, context.old, name), _body(context, context.new, other)
-        one, two = context.old.statements(before, compared[0]), context.new.statements(after, compared[1])
+        one, two = context.old.statements(before, compared_names[0]), context.new.statements(after, compared_names[1])
         by_name = before == after  # else what stands inside of them has other names, too
         sides = [{(key if by_name else key[1]): each for key, each in side.items()} for side in (one, two)]
-        said = [each for key in sides[0].keys() & sides[1].keys() for each in sides[0][key] ^ sides[1][key]]
-        if said:
-            keywords = " and ".join(sorted({f"'{keyword}'" for _, keyword, _ in said}))
+        differences = [each for key in sides[0].keys() & sides[1].keys() for each in sides[0][key] ^ sides[1][key]]
+        if differences:
+            keywords = " and ".join(sorted({f"'{keyword}'" for _, keyword, _ in differences}))
             reason = f"what it says by {keywords} has changed in a place where no field or union is read"
-            called = context.roots.get(other, other)
-            change = Change("not-compared", name=called, detail=reason, old_at=old_at, new_at=new_at)
-            yield context.of_definition(change, called)
+            label = context.roots.get(other, other)
+            change = Change("not-compared", name=label, detail=reason, old_at=old_at, new_at=new_at)
+            yield context.of_definition(change, label)
 
 
 def _definition_pairs(context: Context) -> Iterator[tuple[str, str]]:
-    """The definitions of both revisions that belong together, and those of roots beside methods."""
+    """Yield the corresponding definitions of both revisions, and those of roots besides methods."""
     names = context.walk.renames()
-    known = {*context.new.declared, *context.roots}
+    new_names = {*context.new.declared, *context.roots}
     for name in (*context.old.declared, *context.roots):
-        if (other := names.get(name, name)) in known:
+        if (other := names.get(name, name)) in new_names:
             yield name, other
     if not context.roots:
         yield from of_both_files(context.old.root_definitions, context.new.root_definitions)
 
 
-def _compared_names(context: Context, number: Literal[0, 1]) -> set[str]:
-    """The definitions of one revision that were compared part by part."""
-    found: set[str] = set()
-    for pair in context.walk.nodes:
-        type_, _ = pair.sides[number]
-        found.update(context.walk.shape(type_, number).names, [type_.name] if isinstance(type_, ir.Ref) else [])
-    return found
-
-
 def _body(context: Context, side: SchemaRevision, name: str) -> tuple[str, str]:
-    """The definition that holds what another one says, if that stands for a root, else itself; with its place."""
+    """The name and place of the definition with the content: for a root that is only a reference, its target, otherwise the definition
+    itself.
+    """
     body = lone_reference(side.bundle.definitions[name]) if name in context.roots else None
     return body or name, side.definitions[body or name].at
 
 
-def unstable_differences(context: Context, found: Sequence[Reach]) -> Iterator[Reach]:
-    """What is unstable on either side and differs, if that does not take part, and is not reported: it may be stable on the other side."""
+def unstable_differences(context: Context, findings: Sequence[Reach]) -> Iterator[Reach]:
+    """Yield a finding for unstable differences that are not part of the comparison and not reported: they may be stable on the other
+    side.
+    """
     old, new = context.old, context.new
     if not old.unstable_texts and not new.unstable_texts:
         return
@@ -171,9 +178,13 @@ def unstable_differences(context: Context, found: Sequence[Reach]) -> Iterator[R
     for side, by_name in zip((old, new), texts, strict=True):
         for at, text in sorted(side.unstable_texts.items(), key=lambda each: each[1]):
             by_name.setdefault(side.called(at), []).append(text)
-    known = {side.called(at) for each in found for side, at in ((old, each.old_at), (new, each.new_at)) if at}
+    reported_names = {
+        side.called(at) for each in findings for side, at in ((old, each.old_at), (new, each.new_at)) if at
+    }
     names = [
-        each for each in {**texts[0], **texts[1]} if each not in known and texts[0].get(each) != texts[1].get(each)
+        each
+        for each in {**texts[0], **texts[1]}
+        if each not in reported_names and texts[0].get(each) != texts[1].get(each)
     ]
     if names:
         places: ChangePlaces = {"old_at": root_of(old), "new_at": root_of(new)}
@@ -183,34 +194,37 @@ def unstable_differences(context: Context, found: Sequence[Reach]) -> Iterator[R
 # --- the whole -------------------------------------------------------------------------------------------------------
 
 
-def coverage(context: Context, found: Sequence[Reach]) -> Coverage:
+def coverage(context: Context, findings: Sequence[Reach]) -> Coverage:
     """What was compared, and what was not."""
     names = {name for side in (context.old, context.new) for name in side.declared}
-    left = {each.location or "root": each.message for each in found if _is_open(each)}
-    not_compared = tuple(NotCompared(name, left[name]) for name in sorted(left))
-    return Coverage(len(context.methods), len(names), len(names - left.keys()), not_compared)
+    open_reasons = {each.location or "root": each.message for each in findings if _is_open(each)}
+    not_compared = tuple(NotCompared(name, open_reasons[name]) for name in sorted(open_reasons))
+    return Coverage(len(context.methods), len(names), len(names - open_reasons.keys()), not_compared)
 
 
-def language(context: Context, found: Sequence[Reach]) -> Inclusion:
-    """Whether messages are included in one another as plain sets, both ways: what is merely claimed counts here."""
-    return Inclusion(_included(context, "old", found), _included(context, "new", found))
+def language(context: Context, findings: Sequence[Reach]) -> Inclusion:
+    """Whether the messages of each revision are a subset of the other's, including values that no sender declares."""
+    return Inclusion(_included(context, "old", findings), _included(context, "new", findings))
 
 
-def _included(context: Context, sender: Revision, found: Sequence[Reach]) -> Answer:
+def _included(context: Context, sender: Revision, findings: Sequence[Reach]) -> Answer:
     receiver, acceptance = opposite(sender), context.acceptance
-    if any(receiver in each.refuses or (each.witness and each.witness.refused_by == receiver) for each in found):
+    if any(receiver in each.refuses or (each.witness and each.witness.refused_by == receiver) for each in findings):
         return "no"
-    changed = [each.pair for each in context.pairs if context.is_changed(each)]
-    answers: set[Answer] = {acceptance.included(pair, sender, declared=False) for pair in changed}
-    if "no" not in answers:
-        around = [(one, other) for _, one, other in context.envelopes]
-        around += [each.question(sender, declared=False) for each in context.frames]
-        answers |= {acceptance.between(*each, sender).verdict.value for each in around}
-    if any(_is_open(each) and receiver in each.doubtful for each in found):
-        answers.add("undecided")
-    return "no" if "no" in answers else "undecided" if "undecided" in answers else "yes"
+    changed_pairs = (each.pair for each in context.pairs if context.is_changed(each))
+    relations = chain(
+        (acceptance.relation(pair, sender, declared=False) for pair in changed_pairs),
+        (acceptance.between(one, other, sender) for _, one, other in context.envelopes),
+        (acceptance.between(*each.question(sender, declared=False), sender) for each in context.frames),
+    )
+    is_open = any(_is_open(each) and receiver in each.doubtful for each in findings)
+    for relation in relations:
+        if relation.verdict.value == "no":
+            return "no"
+        is_open |= relation.verdict.value == "undecided"
+    return "undecided" if is_open else "yes"
 
 
 def _is_open(each: Reach) -> bool:
-    """Whether what a finding is about was not compared, or not to the end."""
+    """Whether the subject of a finding was not compared, or not completely."""
     return each.rule in _OPEN or each.is_cut_off

@@ -1,6 +1,6 @@
-"""What a receiver makes of what a sender has at the place of a change: the one question whose answer a finding is.
+"""How a receiver treats what a sender has at the place of a change: the question that each finding answers.
 
-It refuses it, it accepts it and reads it as something else, a name in it has lost its meaning, or all of it is understood.
+The receiver refuses it, it accepts it and reads it as something else, a name in it has lost its meaning, or it understands all of it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from acpgen.compat.protocol.check.message_pairs import MessagePair, name_of
 from acpgen.compat.protocol.culprits import lost_culprit, refused_culprit, type_of, way
 from acpgen.compat.protocol.sender_schemas import schema_of
 from acpgen.compat.rules import Judgement
-from acpgen.input.walk import Schema
 
 if TYPE_CHECKING:
     from schema_inclusion import Culprit, Relation
@@ -27,10 +26,10 @@ Kind: TypeAlias = Literal["ruled", "misread", "ignored", "kept"]
 
 @dataclass(frozen=True, slots=True)
 class Reception:
-    """What becomes of what a sender has at a place, with the message that shows it, `None` where none was found.
+    """How a receiver treats what a sender has at a place, with the message that shows it; `None` if none was found.
 
-    ruled: what the rule says · misread: the receiver takes it for something else · ignored: for the same with fewer members ·
-    kept: it understands all of it, or there is no such message.
+    `ruled`: as the rule says; `misread`: the receiver takes it for something else; `ignored`: for the same with fewer members; `kept`:
+    it understands all of it, or there is no such message.
     """
 
     kind: Kind
@@ -43,14 +42,14 @@ UNPROVEN: Final = Reception("ruled")
 
 @dataclass(frozen=True, slots=True)
 class Receiver:
-    """Asks what becomes of a change at its place in one kind of message."""
+    """Determines how a change is received at its place in one kind of message."""
 
     context: Context
     found: PlacedChange
     messages: MessagePair
 
     def reception(self, judgement: Judgement) -> Reception:
-        """What becomes of what a rule speaks of, sent by the revision that it names."""
+        """The reception of what a rule is about, sent by the revision that the rule names."""
         sender = judgement.accepted_by or judgement.carried_by
         if sender is None:
             return UNPROVEN
@@ -75,25 +74,27 @@ class Receiver:
             if witness is not None:
                 return Reception("misread", witness)
         if judgement.carried_by is not None:
-            gone = self.culprit(sender, is_lost=True)
-            return UNPROVEN if gone is None else Reception("ruled", self._loss(gone, sender))
+            without_meaning = self.culprit(sender, is_lost=True)
+            return UNPROVEN if without_meaning is None else Reception("ruled", self._loss(without_meaning, sender))
         return KEPT if answer == "yes" else UNPROVEN
 
     def culprit(self, sender: Revision, *, is_lost: bool = False) -> Culprit | None:
-        """What is refused of the change in what a sender sends, at its place, or with `is_lost` has no meaning; `None` for nothing."""
-        found, acceptance, whole = self.found, self.context.acceptance, self.messages.pair
-        there = (lost_culprit if is_lost else refused_culprit)(found.change, found.pair, sender)
-        if there is None and found.change.what == f"field-{'removed' if sender == 'old' else 'added'}":
+        """What the receiver refuses of the change in the sender's values, at its place, or with `is_lost`, what has no meaning; `None`
+        for nothing.
+        """
+        placed, acceptance, whole = self.found, self.context.acceptance, self.messages.pair
+        there = (lost_culprit if is_lost else refused_culprit)(placed.change, placed.pair, sender)
+        if there is None and placed.change.what == f"field-{'removed' if sender == 'old' else 'added'}":
             is_open = acceptance.included(whole, sender) == "yes"
-            never = not is_open and acceptance.never(found.pair, opposite(sender), found.change.one.name)
-            there = lost_culprit(found.change, found.pair, sender) if never else None
+            never = not is_open and acceptance.never(placed.pair, opposite(sender), placed.change.one.name)
+            there = lost_culprit(placed.change, placed.pair, sender) if never else None
         if there is None:
             return None
-        leading = way(found.steps, sender, whole.on(sender), self.context.walk.shape)
+        leading = way(placed.steps, sender, whole.on(sender), self.context.walk.shape)
         return replace(there, at=(*leading, *there.at))
 
     def refusal(self, culprit: Culprit, sender: Revision) -> tuple[Answer, Witness | None]:
-        """Whether all that has the culprit is accepted, and a message that is refused for it."""
+        """Whether all values with the culprit are accepted, and a message that is refused because of it."""
         whole, acceptance, validator = self.messages.pair, self.context.acceptance, self.context.validator
         relation = acceptance.relation(whole, sender)
         if relation.verdict.value == "yes":
@@ -108,8 +109,9 @@ class Receiver:
         return "no", validator.refusal(self.messages.sides, sender, relation.witness.value, shows)
 
     def _is_taken(self, culprit: Culprit, sender: Revision, relation: Relation) -> bool:
-        """Whether the outermost union around a place takes all that has the culprit, by another branch: the message of a witness is refused
-        for something else then.
+        """Whether another branch of the outermost union around a place accepts all values with the culprit.
+
+        The message of a witness is then refused for a different reason.
         """
         steps, walk, whole = self.found.steps, self.context.walk, self.messages.pair
         depth = next((depth for depth, step in enumerate(steps) if step.kind in _BRANCHES), 0)
@@ -125,31 +127,36 @@ class Receiver:
         return self.context.acceptance.with_culprit(union, sender, inside).verdict.value == "yes"
 
     def _loss(self, culprit: Culprit, sender: Revision) -> Witness | None:
-        """A message that has the culprit, whoever accepts it."""
-        value = self.context.acceptance.carried(self.messages.pair, sender, culprit)
+        """A message with the culprit, whatever the receiver accepts."""
+        sent_witness = self.context.acceptance.carried(self.messages.pair, sender, culprit).witness
         shows = self.context.validator.standing(sender, culprit)
-        return None if value is None else self.context.validator.loss(self.messages.sides, sender, *value, shows)
+        return (
+            None
+            if sent_witness is None
+            else self.context.validator.loss(self.messages.sides, sender, sent_witness.value, shows)
+        )
 
     def _is_understood(self, sender: Revision) -> bool:
-        """Whether no name has lost its meaning: the receiver accepts and declares all that the sender declares, at the place or of what is
-        around it, or the sender can never send the field.
+        """Whether no name has lost its meaning.
+
+        Either the receiver accepts and declares everything that the sender declares, at the place or around it, or the sender can never
+        send the field.
         """
-        found, acceptance = self.found, self.context.acceptance
-        if found.free or found.change.what not in _OF_NAMES:
+        placed, acceptance = self.found, self.context.acceptance
+        if placed.free or placed.change.what not in _OF_NAMES:
             return False
         if any(
             acceptance.included(pair, sender) == "yes"
             and acceptance.understood(pair, pair.on(sender), sender).verdict.value == "yes"
-            for pair in _around(found, self.messages)
+            for pair in _around(placed, self.messages)
         ):
             return True
-        if not isinstance(found.change, FieldChange) or found.change.what != "field-removed" or found.change.pattern:
+        if not isinstance(placed.change, FieldChange) or placed.change.what != "field-removed" or placed.change.pattern:
             return False
-        never: Schema = {"not": {"required": [found.change.one.name]}}
-        return acceptance.within(found.pair, sender, never, "object").verdict.value == "yes"
+        return acceptance.never(placed.pair, sender, placed.change.one.name, declared=True)
 
     def _misread(self, culprit: Culprit, sender: Revision) -> Witness | None:
-        """A message that a variant refuses and another branch of its union takes, and does not declare all of."""
+        """A message that a variant refuses, and that another branch of its union accepts without declaring all of it."""
         relation = self.context.acceptance.misread(self.messages.pair, sender, culprit)
         if relation.witness is None:
             return None
@@ -158,18 +165,18 @@ class Receiver:
         return witness if witness and validator.accepts(sides, opposite(sender), witness.value) else None
 
     def _alternative(self, sender: Revision) -> Reception:
-        """What becomes of an alternative all of whose values others accept: some may be no member that these declare."""
-        found, acceptance = self.found, self.context.acceptance
-        one = found.change.one
+        """The reception of an alternative all of whose values other alternatives accept, perhaps without declaring all of them."""
+        placed, acceptance = self.found, self.context.acceptance
+        one = placed.change.one
         if self.messages.alone and name_of(one) in self.context.messages[sender]:
             return KEPT  # the union lists messages, which their methods tell apart
-        alternative = type_of(one, found.pair.on(sender))
-        relation = acceptance.understood(found.pair, alternative, sender)
+        alternative = type_of(one, placed.pair.on(sender))
+        relation = acceptance.understood(placed.pair, alternative, sender)
         if relation.verdict.value == "yes":
             return KEPT
         if sender == "new" and isinstance(one, Objects):
-            needed = [field.name for field in one.fields if field.required]
-            if acceptance.understood(found.pair, alternative, sender, needed).verdict.value == "yes":
+            required_names = [field.name for field in one.fields if field.required]
+            if acceptance.understood(placed.pair, alternative, sender, required_names).verdict.value == "yes":
                 return Reception("ignored")
         culprit = self.culprit(sender, is_lost=True)
         if relation.witness is None or culprit is None:
@@ -178,7 +185,7 @@ class Receiver:
 
 
 def adapt_judgement(judgement: Judgement, change: Change, kind: Kind) -> Judgement:
-    """The judgement of a rule with what becomes of the change."""
+    """The judgement of a rule, adapted to how the receiver treats the change."""
     sender = judgement.accepted_by
     if sender is None or kind == "ruled":
         return judgement
@@ -195,7 +202,7 @@ def adapt_judgement(judgement: Judgement, change: Change, kind: Kind) -> Judgeme
 
 
 def as_misread(judgement: Judgement, sender: Revision, words: str) -> Judgement:
-    """The judgement where all is accepted and taken for something else."""
+    """The judgement if everything is accepted and read as something else."""
     return replace(
         judgement,
         effect="lost" if sender == "old" else "otherwise",
@@ -206,7 +213,7 @@ def as_misread(judgement: Judgement, sender: Revision, words: str) -> Judgement:
 
 
 def of_anything(judgement: Judgement, change: Change) -> Judgement:
-    """The judgement where any value is accepted: what would be refused is read as something of no known form."""
+    """The judgement if any value is accepted: what would be refused is read as a value of unknown form."""
     sender = judgement.accepted_by
     if sender is None:
         return judgement
@@ -234,7 +241,7 @@ _OF_NAMES: Final = frozenset(
 """Changes of a name or shape that one revision declares."""
 
 
-def _around(found: PlacedChange, messages: MessagePair) -> tuple[Pair, ...]:
-    """The pair of a change, that of the definition around it, and that of the whole message."""
-    around = () if found.declaration is None else (found.declaration.pair,)
-    return tuple(dict.fromkeys((found.pair, *around, messages.pair)))
+def _around(placed: PlacedChange, messages: MessagePair) -> tuple[Pair, ...]:
+    """The pair of a change, the pair of the definition around it, and the pair of the whole message."""
+    around = () if placed.declaration is None else (placed.declaration.pair,)
+    return tuple(dict.fromkeys((placed.pair, *around, messages.pair)))

@@ -1,4 +1,4 @@
-"""The site on the loopback interface. A page in the browser loads again when it differs, and only then."""
+"""A server for the site on the loopback interface. A page in the browser reloads only when it changes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ from acpgen.errors import Faults
 from acpgen.publish.faults import SITE_NOT_BUILT
 
 STATE: Final = "/.acpgen/state"
-"""Where a page asks what it is now: the hash of the page whose path follows, and of what it loads. No file of a site has such a path."""
+"""The path prefix under which a page requests its current state: the hash of the page at the path that follows, and of what it loads.
+
+No file of a site has such a path.
+"""
 
 NOT_FOUND: Final = "404.html"
 
@@ -31,10 +34,10 @@ setInterval(async () => {{
 }}, 200);
 </script>
 """
-"""What a page that follows its changes does: it asks five times a second."""
+"""The script that reloads a page when it changes: it asks five times a second."""
 
 _HOST: Final = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]+)?", re.IGNORECASE)
-"""The hosts by which the site is asked for. A page elsewhere whose name was made to lead here asks by its own name."""
+"""The accepted values of `Host`. A foreign page whose name resolves to this machine (DNS rebinding) sends its own name."""
 
 _LOADED: Final = re.compile(rb'(?:src|href)="([^":?#]+\.(?:css|js))"')
 """The style sheets and scripts of a page."""
@@ -47,14 +50,14 @@ _KINDS: Final = {
 }
 
 Beside: TypeAlias = Callable[[str], "str | None"]
-"""The text at a path of a site, as it stands in place of a file; `None` where the file is right."""
+"""The text to serve at a path of a site instead of a file; `None` if the file is to be served."""
 
 
 @contextlib.contextmanager
-def served(folder: Path, port: int = 0, beside: Beside | None = None) -> Generator[str]:
-    """Serve a folder on the loopback interface alone, on any free port or a given one. What is missing is answered with its `404.html`.
+def serve_folder(folder: Path, port: int = 0, beside: Beside | None = None) -> Generator[str]:
+    """Serve a folder on the loopback interface only, on the given port or any free one. Missing files are answered with its `404.html`.
 
-    With `beside`, the folder is one that changes: pages load again when they differ. Raises `Faults`.
+    With `beside`, the folder may change: pages reload when they differ. Raises `Faults`.
     """
     handler = functools.partial(_Handler, directory=str(folder), beside=beside)
     try:
@@ -73,24 +76,24 @@ def served(folder: Path, port: int = 0, beside: Beside | None = None) -> Generat
 
 
 class _Handler(SimpleHTTPRequestHandler):
-    """Serves files without a word on standard error."""
+    """A handler that serves files without logging to standard error."""
 
-    def __init__(self, *args: Any, beside: Beside | None, **named: Any) -> None:
+    def __init__(self, *args: Any, beside: Beside | None, **options: Any) -> None:
         self._beside = beside
-        super().__init__(*args, **named)
+        super().__init__(*args, **options)
 
     def parse_request(self) -> bool:
-        """Read the head of a request; whether it is to be answered. One by another name than that of this machine is refused."""
+        """Read the head of a request; whether it is to be answered. A request whose `Host` is not this machine is refused."""
         if not super().parse_request():
             return False
-        named = self.headers.get_all("Host", [])
-        if len(named) == 1 and _HOST.fullmatch(named[0].strip()):
+        hosts = self.headers.get_all("Host", [])
+        if len(hosts) == 1 and _HOST.fullmatch(hosts[0].strip()):
             return True
         self.send_error(HTTPStatus.MISDIRECTED_REQUEST, explain="Ask for localhost or 127.0.0.1.")
         return False
 
     def do_GET(self) -> None:
-        """Answer with the number of builds, a page, or another file."""
+        """Answer with the state of a page, a page, or another file."""
         self._answer(with_body=True)
 
     def do_HEAD(self) -> None:
@@ -101,7 +104,7 @@ class _Handler(SimpleHTTPRequestHandler):
         pass
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """Answer with the site's own page where a file is missing, otherwise as the base class does."""
+        """Answer with the site's own page if a file is missing, otherwise as the base class does."""
         missing = Path(self.directory, NOT_FOUND)
         if code == HTTPStatus.NOT_FOUND and missing.is_file():
             self._send_page(missing, code, with_body=self.command != "HEAD")
@@ -116,7 +119,7 @@ class _Handler(SimpleHTTPRequestHandler):
         page = self._page(path)
         text = self._beside(unquote(path).lstrip("/")) if self._beside is not None else None
         if text is not None:
-            self._send(text.encode(), _kind(path), HTTPStatus.OK, with_body=with_body)
+            self._send(text.encode(), _find_content_type(path), HTTPStatus.OK, with_body=with_body)
         elif page is not None:
             self._send_page(page, HTTPStatus.OK, with_body=with_body)
         elif with_body:
@@ -125,14 +128,14 @@ class _Handler(SimpleHTTPRequestHandler):
             super().do_HEAD()
 
     def _page(self, path: str) -> Path | None:
-        """The file of the page at a path."""
+        """The file of the page at a path; `None` if there is none."""
         page = Path(self.translate_path(path))
         if path.endswith("/"):
             page /= "index.html"
         return page if page.suffix == ".html" and page.is_file() else None
 
     def _send_state(self, path: str, *, with_body: bool) -> None:
-        """The state of the page at a path, or of what is answered where there is none."""
+        """Send the state of the page at a path; without a page, the state of the page for missing files."""
         page = self._page(path) or Path(self.directory, NOT_FOUND)
         try:
             text = page.read_bytes()
@@ -146,16 +149,16 @@ class _Handler(SimpleHTTPRequestHandler):
     def _state(self, page: Path, text: bytes) -> str:
         """The hash of a page and of the style sheets and scripts that it loads."""
         digest = hashlib.sha256(text)
-        for found in _LOADED.findall(text):
-            named = unquote(found.decode())
+        for match in _LOADED.findall(text):
+            path = unquote(match.decode())
             with contextlib.suppress(OSError):
                 digest.update(
-                    Path(self.directory if named.startswith("/") else page.parent, named.lstrip("/")).read_bytes()
+                    Path(self.directory if path.startswith("/") else page.parent, path.lstrip("/")).read_bytes()
                 )
         return digest.hexdigest()
 
     def _send_page(self, page: Path, code: int, *, with_body: bool) -> None:
-        """A page, which follows its changes where it may change."""
+        """Send a page, with the reload script if the folder may change."""
         try:
             text = page.read_bytes()
         except OSError as error:
@@ -176,7 +179,7 @@ class _Handler(SimpleHTTPRequestHandler):
             self.wfile.write(content)
 
 
-def _kind(path: str) -> str:
-    """The media type of a text at a path."""
+def _find_content_type(path: str) -> str:
+    """The content type of a text file by the suffix of its path."""
     suffix = path.rpartition(".")[2]
     return f"{_KINDS.get(suffix, 'text/plain')}; charset=utf-8"

@@ -1,8 +1,7 @@
-"""The search of the site: an index of what the site generator found on its pages, made once, so that a browser only looks words up.
+"""The search of the site: an index computed from the site generator's, so that a browser only has to look words up.
 
-Pages are ranked by words in titles, paths and texts. The index knows the parts of names, synonyms, words that say nothing, and that some
-pages are asked for more than others: `search.json` of the templates holds those. Each page has a tag by which readers filter: its
-protocol version, or its folder.
+Pages are ranked by words in titles, paths and texts. The index handles parts of names, synonyms, ignored words, and pages with more
+weight than others, which `search.json` of the templates defines. Each page has a tag for filtering: its protocol version, or its folder.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ from acpgen.publish.faults import SITE_NOT_BUILT
 from acpgen.publish.site.generator import ZENSICAL
 
 FOUND: Final = "search.json"
-"""What the site generator found on the pages."""
+"""The search index of the site generator."""
 
 INDEX: Final = "assets/search-index.js"
 TEXTS: Final = "assets/search-texts.js"
-"""The files of the search: what ranks pages, and the texts of which results show a part."""
+"""The files of the search: the index for ranking, and the texts from which results show excerpts."""
 
 _VERSION: Final = "types.html"
-"""The page that the folder of each protocol version has."""
+"""The page that identifies the folder of a protocol version."""
 
 _FIELDS: Final = (("title", 9.0), ("path", 3.0), ("keywords", 7.0), ("text", 1.0))
 _WORD: Final = re.compile(r"-?\d{4,}|[\w$]+")
@@ -36,28 +35,28 @@ _HUMP: Final = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|_+")
 _END: Final = re.compile(r"(ss|us|is)$|ies$|(?:ing|ed|es|s)$")
 
 _DIGITS: Final = "".join(chr(code) for code in range(35, 127) if chr(code) != "\\")
-"""What a posting is written with: characters that JSON takes as they are."""
+"""The digits of postings: characters that need no escape in JSON."""
 
 _LEAST, _STEP = 0.05, 1.08
-"""The weights of words are kept as powers of the step, times the least."""
+"""The weights of words are stored as exponents of the step, relative to the least weight."""
 
 _OTHER: Final = SITE_NOT_BUILT(
     at="zensical", reason="its search has another form", remedy=f"Install zensical {ZENSICAL}, which was tested"
 )
 
 
-def files(found: str) -> Mapping[str, str]:
-    """The files of the search. Raises `Faults` where what the site generator found has another form."""
+def make_files(source: str) -> Mapping[str, str]:
+    """Make the files of the search from the site generator's index. Raises `Faults` if the index has an unexpected form."""
     settings = json.loads((resources.templates() / "docs" / "search.json").read_text("utf-8"))
     try:
-        items: list[Mapping[str, Any]] = json.loads(found)["items"]
+        items: list[Mapping[str, Any]] = json.loads(source)["items"]
         locations = [str(item["location"]) for item in items]
         fields = [
             {
-                "title": _plain(item["title"]),
-                "path": " / ".join(map(_plain, item["path"])),
-                "keywords": " ".join(_matching(settings["keywords"], location)),
-                "text": _plain(item["text"]),
+                "title": _remove_markup(item["title"]),
+                "path": " / ".join(map(_remove_markup, item["path"])),
+                "keywords": " ".join(_match(settings["keywords"], location)),
+                "text": _remove_markup(item["text"]),
             }
             for item, location in zip(items, locations, strict=True)
         ]
@@ -74,8 +73,8 @@ def files(found: str) -> Mapping[str, str]:
         "locations": locations,
         "titles": [values["title"] for values in fields],
         "paths": [values["path"] for values in fields],
-        "tags": [_tag(posixpath.dirname(each.partition("#")[0]), versions) for each in locations],
-        "weights": [next(_matching(settings["weights"], each), 1) * (1 if "#" in each else 1.6) for each in locations],
+        "tags": [_find_tag(posixpath.dirname(each.partition("#")[0]), versions) for each in locations],
+        "weights": [next(_match(settings["weights"], each), 1) * (1 if "#" in each else 1.6) for each in locations],
         "terms": " ".join(names),
         "postings": postings,
         "width": terms.width,
@@ -85,8 +84,8 @@ def files(found: str) -> Mapping[str, str]:
         "synonyms": settings["synonyms"],
     }
     return {
-        INDEX: f"var acpSearchIndex = {_dumped(index)}\n",
-        TEXTS: f"var acpSearchTexts = {_dumped([values['text'] for values in fields])}\n",
+        INDEX: f"var acpSearchIndex = {_dump(index)}\n",
+        TEXTS: f"var acpSearchTexts = {_dump([values['text'] for values in fields])}\n",
     }
 
 
@@ -104,25 +103,25 @@ class _Terms:
             counts: dict[str, int] = {}
             length = 0
             for word in _WORD.findall(values[field]):
-                found = self._parts.get(word) or self._parts.setdefault(word, [*map(_stem, _split(word))])
-                length += max(1, len(found) - 1)
-                for part in found:
+                parts = self._parts.get(word) or self._parts.setdefault(word, [*map(_stem, _split(word))])
+                length += max(1, len(parts) - 1)
+                for part in parts:
                     counts[part] = counts.get(part, 0) + 1
             share = 1 / math.sqrt(max(1.0, length / 3))
             for term, times in counts.items():
                 often = times / (times + 1.5) if field == "text" else share
                 weights[term] = weights.get(term, 0.0) + factor * often
-        written = ""
+        digits = ""
         for _ in range(self.width):
             number, digit = divmod(number, len(_DIGITS))
-            written = _DIGITS[digit] + written
+            digits = _DIGITS[digit] + digits
         for term, weight in weights.items():
             level = round(math.log(weight / _LEAST, _STEP))
-            self.postings[term] = self.postings.get(term, "") + written + _DIGITS[max(0, min(len(_DIGITS) - 1, level))]
+            self.postings[term] = self.postings.get(term, "") + digits + _DIGITS[max(0, min(len(_DIGITS) - 1, level))]
 
 
 def _split(word: str) -> Sequence[str]:
-    """A word as a whole, and the parts of camelCase and snake_case."""
+    """Split a word: the whole word, and the parts of camelCase and snake_case."""
     parts = [part.lower() for part in _HUMP.split(word) if part]
     return [word.lower(), *parts] if len(parts) > 1 else [word.lower()]
 
@@ -133,20 +132,20 @@ def _stem(word: str) -> str:
     return _END.sub(lambda end: end[1] or ("y" if end[0] == "ies" else ""), word, count=1)
 
 
-def _plain(text: str) -> str:
+def _remove_markup(text: str) -> str:
     return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", re.sub(r"</?(?:code|strong|em)>", "", text))).split())
 
 
-def _matching(patterns: Sequence[tuple[str, Any]], location: str) -> Iterator[Any]:
+def _match(patterns: Sequence[tuple[str, Any]], location: str) -> Iterator[Any]:
     return (value for pattern, value in patterns if re.search(pattern, location))
 
 
-def _dumped(value: object) -> str:
+def _dump(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _tag(folder: str, versions: Collection[str]) -> str:
-    """The tag of the pages in a folder: the protocol version that they are about, otherwise the first folder above them."""
+def _find_tag(folder: str, versions: Collection[str]) -> str:
+    """The tag of the pages in a folder: their protocol version, otherwise the first folder of the path."""
     above = folder
     while above and above not in versions:
         above = posixpath.dirname(above)

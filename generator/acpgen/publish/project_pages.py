@@ -1,0 +1,111 @@
+"""The pages that a project adds to its docs, included verbatim after a check of their links."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, Final
+from urllib.parse import unquote
+
+from acpgen.config.docs_inputs import PAGES, Material, title
+from acpgen.config.faults import BAD_MATERIAL
+from acpgen.diagnostics.markup import Markdown
+from acpgen.errors import Fault, Faults
+from acpgen.publish.pages import INDEX, Page
+from acpgen.targets.docs.templates import lay_out
+
+MACHINES: Final = "llms.txt"
+
+_CODE: Final = re.compile(r"^(```+|~~~+).*?^\1\s*$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
+_LINK: Final = re.compile(r"\]\(\s*<?([^)\s>]+)")
+_FOREIGN: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
+
+
+def read_project_pages(material: Material, generated_paths: Collection[str]) -> list[Page]:
+    """Read the pages of the project, except the home page.
+
+    The pages of a folder are grouped under its name: its index page first, the others in the order in which the index links to them.
+    Pages in no folder come last. Raises `Faults` for pages whose path is among the `generated_paths`.
+    """
+    pages = [_make_page(material, path) for path in material.pages if path != INDEX]
+    faults = [
+        BAD_MATERIAL(at=page.source, reason="a page of this name is made from the schemas", remedy="Rename it")
+        for page in pages
+        if page.path in generated_paths
+    ]
+    if faults:
+        raise Faults(faults)
+    folders = list(dict.fromkeys(posixpath.dirname(page.path) for page in pages))
+    linked_pages = {folder: _find_linked_pages(material, f"{folder}/{INDEX}") for folder in folders}
+
+    def order(page: Page) -> tuple[bool, int, int]:
+        folder = posixpath.dirname(page.path)
+        page_order = linked_pages[folder]
+        return (
+            not folder,
+            folders.index(folder),
+            page_order.index(page.path) if folder and page.path in page_order else len(page_order),
+        )
+
+    return sorted(pages, key=order)
+
+
+def _make_page(material: Material, path: str) -> Page:
+    text = material.pages[path]
+    folder, _, name = path.rpartition("/")
+    heading = title(text) or path
+    above = (f"{folder[:1].upper()}{folder[1:]}",) if folder else ()
+    place = (*above, "Overview" if folder and name == INDEX else heading)
+    return Page(path, f"{text.strip()}\n", place, about=heading, source=_find_source(material, path))
+
+
+def add_home_page(material: Material, pages: Sequence[Page], versions: Sequence[Mapping[str, Any]]) -> list[Page]:
+    """Add the home page before these pages and the list for machines after them.
+
+    Raises `Faults` for links in pages of the project that lead to no page.
+    """
+    text = material.pages.get(INDEX)
+    head = Markdown(text.strip()) if text is not None else None
+    above = [(page.about, page.path) for page in pages if page.about]
+    linked_paths = _find_linked_pages(material, INDEX)
+    more = [(label, path) for label, path in above if path not in linked_paths]
+    home = lay_out("home", path=INDEX, head=head, versions=versions, pages=more)
+    machine_index = lay_out("llms.txt", path=MACHINES, versions=versions, pages=above)
+    source = _find_source(material, INDEX) if text is not None else ""
+    every = [Page(INDEX, home, ("Home",), source=source), *pages, Page(MACHINES, machine_index)]
+    paths = {page.path for page in every}
+    faults = [fault for path in material.pages for fault in _find_dangling_links(material, path, paths)]
+    if faults:
+        raise Faults(faults)
+    return every
+
+
+def _find_linked_pages(material: Material, path: str) -> list[str]:
+    """The path of a page followed by the paths that it links to, in the order of the links."""
+    return [path, *(_resolve_link(path, link) for link in _find_links(material.pages.get(path, "")))]
+
+
+def _find_dangling_links(material: Material, path: str, paths: Collection[str]) -> Iterator[Fault]:
+    for link in _find_links(material.pages[path]):
+        page = link.partition("#")[0]
+        if page and not _FOREIGN.match(link) and _resolve_link(path, link) not in paths:
+            reason = f"the link to {link} leads to no page of the docs"
+            yield BAD_MATERIAL(
+                at=_find_source(material, path),
+                reason=reason,
+                remedy="Name a page by its path there, such as acp/v1/index.md",
+            )
+
+
+def _find_links(text: str) -> Iterator[str]:
+    return iter(dict.fromkeys(_LINK.findall(_CODE.sub("", text))))
+
+
+def _resolve_link(path: str, link: str) -> str:
+    """Resolve a link on a page to the path of its target page."""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(path), unquote(link.partition("#")[0])))
+
+
+def _find_source(material: Material, path: str) -> str:
+    return f"{material.root}/{PAGES}/{path}".lstrip("/")
