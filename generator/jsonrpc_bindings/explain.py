@@ -195,7 +195,11 @@ class Explainer:
             if not self._is_valid(at, value):
                 yield self._at(at, value, path)
         further = (*place, "unevaluatedProperties")
-        unevaluated = self._unevaluated(place, value) if is_object(schema.get(further[-1])) and is_object(value) else ()
+        unevaluated = (
+            self._unevaluated(place, value)
+            if is_object(schema.get("unevaluatedProperties")) and is_object(value)
+            else ()
+        )
         for at, key in chain(self.members(place, schema, value), ((further, name) for name in unevaluated)):
             if not self._is_valid(at, value[key]):
                 yield self._at(at, value[key], (*path, key))

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 from .annotations import Alias, Meta, resolve
 from .contract import Path
@@ -36,13 +36,12 @@ class Receiving:
 
     def __init__(self, schema_module: SchemaModule) -> None:
         self.schema_module: Final = schema_module
-        self._schema: dict[str, Any] | None = None
+        self.module: Final = schema_module.module
+        self._definitions: dict[str, Any] | None = None
         self._places: dict[Any, Path] = {}
         self._lock: Final = RLock()
-        self._engine: Final = Engine(
-            lambda: {**self.schema, "$defs": dict(self.schema["$defs"])}, lambda: schema_module.patterns
-        )
-        _KNOWN[schema_module.module] = self
+        self._engine: Final = Engine(lambda: {"$defs": dict(self.definitions)}, lambda: schema_module.patterns)
+        _KNOWN[self.module] = self
 
     @classmethod
     def of(cls, module: str) -> Receiving:
@@ -51,23 +50,17 @@ class Receiving:
         return _KNOWN.get(schema_module.module) or cls(schema_module)
 
     @property
-    def module(self) -> str:
-        """The name of the module that has the types."""
-        return self.schema_module.module
-
-    @property
-    def schema(self) -> dict[str, Any]:
-        """The schema that receivers validate against."""
-        if self._schema is None:
+    def definitions(self) -> dict[str, Any]:
+        """The definitions that receivers validate against, and those that are created from annotations."""
+        if self._definitions is None:
             with self._lock:
-                if self._schema is None:
-                    definitions = {**self.schema_module.judging, **self.schema_module.receiving}
-                    self._schema = {**self.schema_module.schema, "$defs": definitions}
-        return self._schema
+                if self._definitions is None:
+                    self._definitions = {**self.schema_module.judging, **self.schema_module.receiving}
+        return self._definitions
 
     def published(self, name: str) -> Any:
         """A definition in the schema of the package, without what receivers accept in addition."""
-        return self.schema_module.definitions.get(name, self.schema["$defs"][name])
+        return self.schema_module.definitions.get(name, self.definitions[name])
 
     # --- types ---
 
@@ -110,7 +103,7 @@ class Receiving:
         """Create a definition from an annotation; return its name."""
         target = type_of(resolve(type_, self.module)) if isinstance(type_, str) else type_
         base = f"(type) {target.cls.__name__ if target.kind == 'record' else repr(target.annotation)}"
-        definitions = self.schema["$defs"]
+        definitions = self.definitions
         while base in definitions:
             base += "'"
         definitions[base] = {}
@@ -219,30 +212,23 @@ class Receiving:
                 break
         return schema_pointer(published_steps) if published_steps[1:] else ""
 
-    def settle(self, type_: Type | str, value: Any, at: Path, *, lenient: bool) -> Settled:
-        """Drop what may be dropped from a value; report the problems if anything else is invalid."""
+    def settle(
+        self, type_: Type | str, value: Any, at: Path, *, lenient: bool
+    ) -> tuple[Any, Sequence[Dropped], tuple[Problem, ...]]:
+        """Drop what may be dropped from a value. Returns what remains, the dropped values, and the problems of what remains."""
         places, leniency = [self.place(type_)], Leniency(self._engine, at, self._problem)
         try:
             mended = leniency.mended(places, value) if lenient else value
         except TooMuch:
             problems = (Problem(json_pointer(at), "", TOO_MUCH), *(one.problem for one in leniency.drops))
-            return Settled(value, (), limited(problems))
-        problems = limited(_explained(leniency.problems(places, mended), leniency.drops))
-        return Settled(value, (), problems) if problems else Settled(mended, tuple(leniency.drops), ())
+            return value, (), limited(problems)
+        return mended, leniency.drops, limited(_explained(leniency.problems(places, mended), leniency.drops))
 
 
 _OF_OTHERS: Final = ("array", "map", "tuple")
 _OF_MORE: Final = ("additionalProperties", "unevaluatedProperties", "propertyNames")
 _OPEN: Final[set[Any]] = set()
 _KNOWN: Final[dict[str, Receiving]] = {}
-
-
-class Settled(NamedTuple):
-    """A value without what was dropped, the dropped values, and the remaining problems."""
-
-    value: Any
-    drops: tuple[Dropped, ...]
-    problems: tuple[Problem, ...]
 
 
 def bounds(meta: Meta, type_: Type) -> dict[str, Any]:
@@ -282,11 +268,10 @@ def receiving_of(module: str) -> Receiving:
     if module not in _KNOWN:
         schema_module = find_module(module)
         try:
-            has_schema = bool(schema_module.schema)
+            _ = schema_module.schema
         except (OSError, ImportError):
-            has_schema = False
-        source = schema_module if has_schema else SchemaModule(module, lambda: {"$defs": {}})
-        _KNOWN[module] = _KNOWN.get(source.module) or Receiving(source)
+            schema_module = SchemaModule(module, lambda: {"$defs": {}})
+        _KNOWN[module] = _KNOWN.get(schema_module.module) or Receiving(schema_module)
     return _KNOWN[module]
 
 

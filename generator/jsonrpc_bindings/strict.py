@@ -77,9 +77,7 @@ class Strict:
     def __init__(self, methods: Iterable[Method[Any, Any]], schema_module: SchemaModule) -> None:
         self.schema_module: Final = schema_module
         self._methods: Final = tuple(methods)
-        self._engine: Final = Engine(
-            lambda: {**schema_module.schema, "$defs": schema_module.judging}, lambda: schema_module.patterns
-        )
+        self._engine: Final = Engine(lambda: {"$defs": schema_module.judging}, lambda: schema_module.patterns)
         self._ordinary: dict[tuple[str, str | None, str | None, int], _Ordinary] = {}
 
     @classmethod
