@@ -330,20 +330,23 @@ class Explainer:
         with suppress(RecursionError):
             chosen = one.chosen(place, value, ())
             if not isinstance(chosen, SchemaError):
-                return [branches[one._best(place, chosen, value, ()) if len(chosen) > 1 else chosen[0]]]
+                return [branches[one._best(place, chosen, value, ())[0] if len(chosen) > 1 else chosen[0]]]
         return []
 
-    def _best(self, place: Path, indices: Sequence[int], value: Any, path: Path) -> int:
-        return min(indices, key=lambda index: _distance(self._first(place, index, value, path), path, value))
-
-    def _first(self, place: Path, index: int, value: Any, path: Path) -> list[SchemaError]:
-        return list(islice(_problems_of(self._at((*place, index), value, path)), FIRST))
+    def _best(
+        self, place: Path, indices: Sequence[int], value: Any, path: Path
+    ) -> tuple[int, list[SchemaError], Iterator[SchemaError]]:
+        """The nearest of several branches, its first problems, and the others."""
+        errors_by = {index: _problems_of(self._at((*place, index), value, path)) for index in indices}
+        first = {index: list(islice(errors, FIRST)) for index, errors in errors_by.items()}
+        best = min(first, key=lambda index: _distance(first[index], path, value))
+        return best, first[best], errors_by[best]
 
     def _nearest(self, place: Path, indices: Sequence[int], value: Any, path: Path) -> Iterator[SchemaError]:
         """Yield the problems by the nearest of several branches; one sentence if the value has none of their types."""
-        best = self._best(place, indices, value, path)
-        is_wrong_type, is_other, *_ = _distance(self._first(place, best, value, path), path, value)
-        errors: Iterable[SchemaError] = _problems_of(self._at((*place, best), value, path))
+        _, first, more_errors = self._best(place, indices, value, path)
+        is_wrong_type, is_other, *_ = _distance(first, path, value)
+        errors: Iterable[SchemaError] = chain(first, more_errors)
         if is_wrong_type:
             types = {name for index in indices for name in self.types((*place, index))}
             yield SchemaError(path, schema_pointer(place), _wrong_type(types, value), "type")
