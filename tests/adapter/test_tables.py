@@ -12,8 +12,6 @@ from typing import Any, Final, cast
 import pytest
 
 from acp_session.adapter import AgentAsV1, AgentAsV2
-from acp_session.codec.agent_as_v1 import ClientForV2
-from acp_session.codec.agent_as_v2 import ClientForV1
 from acp_session.codec.tables import METHODS, ONLY_V1, ONLY_V2, TABLE
 from acp_session.codec.walker import Object, Union, Values
 from acp_session.services import SERVICE_METHODS
@@ -175,7 +173,13 @@ def test_a_new_field_capability_word_or_method_is_missing(version: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("side", "more"), [(AgentAsV1, ()), (AgentAsV2, ()), (ClientForV1, SERVICE_METHODS), (ClientForV2, ())]
+    ("side", "more"),
+    [
+        (AgentAsV1(), ()),
+        (AgentAsV2(), ()),
+        (AgentAsV2().v1_client, SERVICE_METHODS),
+        (AgentAsV1().v2_client, ()),
+    ],
 )
 def test_every_method_is_served(side: Any, more: Any) -> None:
     missing = {*side.requests, *side.notifications} - side.handlers.keys() - {*more}
