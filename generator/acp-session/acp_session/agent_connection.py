@@ -65,11 +65,7 @@ class AgentConnection:
         return MappingProxyType(self._core.sessions)
 
     async def new_session(
-        self,
-        cwd: Folder,
-        *,
-        additional_directories: Sequence[Folder] = (),
-        mcp_servers: McpServers = (),
+        self, cwd: Folder, *, additional_directories: Sequence[Folder] = (), mcp_servers: McpServers = ()
     ) -> ClientSession:
         """Open a session that may use these directories and no others.
 

@@ -220,11 +220,7 @@ class Turn:
             await call.update(status="completed")
 
     async def request_permission(
-        self,
-        title: str,
-        *,
-        description: str | None = None,
-        options: Sequence[v2.PermissionOption] = ALLOW_OR_REJECT,
+        self, title: str, *, description: str | None = None, options: Sequence[v2.PermissionOption] = ALLOW_OR_REJECT
     ) -> bool:
         """Ask the user for permission without a tool call; for tool calls use `ToolCall.request_permission`."""
         return (await self.decide(title, description, options)).allowed
