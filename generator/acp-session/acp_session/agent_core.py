@@ -247,7 +247,7 @@ class AgentCore(peers.Agent):
     async def session_cancel(self, params: v2.CancelSessionNotification, /) -> None:
         """Cancel the turn and the prompts that wait for it. Background work continues."""
         session = self._find(params.session_id)
-        if session is None or (session.work is None and not session.queue.is_waited_for):
+        if session is None or (session.work is None and not session.queue.waiting):
             return
         session.stop()
         try:
