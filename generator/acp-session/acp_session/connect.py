@@ -127,7 +127,6 @@ async def _connected(
         await initialized.initialize(_attempts(request, core, versions), versions, timeout)
         core.version = initialized.version
         if core.version == 1:
-            core.note_v1_capabilities(initialized.answer)
             codec = AgentAsV2(core, core.services, on_loss=log_loss)
             stack.push_async_callback(codec.close)
             connecting = peers1.connect_agent(codec.v1_client, initialized, **options)
