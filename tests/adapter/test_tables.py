@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 import pytest
 
 from acp_session.adapter import AgentAsV1, AgentAsV2
-from acp_session.codec.tables import METHODS, ONLY_V1, ONLY_V2, TABLE
+from acp_session.codec.tables import METHODS, TABLE
 from acp_session.codec.walker import Object, Union, Values
 from acp_session.services import SERVICE_METHODS
 
@@ -29,6 +29,10 @@ RENAMED: Final = {
     "UnstructuredCommandInput": "TextCommandInput",
 }
 """Definitions with another name in v2 and the same meaning."""
+ONLY_V1: Final = frozenset({"session/set_mode", *SERVICE_METHODS})
+"""Methods that only v1 has: in v2 modes are options, and files and terminals are the agent's own."""
+ONLY_V2: Final = frozenset({"terminal/cancel", "tool_call/cancel"})
+"""Methods that only v2 has: a v1 client cannot cancel a part of a turn."""
 EXTRA: Final = {"ToolCall": "ToolCallUpdate", "AvailableCommand": "Command"}
 """Definitions of v1 that v2 has in another one."""
 

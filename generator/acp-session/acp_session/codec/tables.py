@@ -189,12 +189,3 @@ TABLE: Final[Mapping[str, Row]] = {
 
 METHODS: Final[Mapping[str, str]] = {"authenticate": "auth/login", "logout": "auth/logout"}
 """Methods of v1 that have another name in v2."""
-ONLY_V1: Final = frozenset(
-    {
-        *("session/set_mode", "fs/read_text_file", "fs/write_text_file", "terminal/create", "terminal/output"),
-        *("terminal/wait_for_exit", "terminal/kill", "terminal/release"),
-    }
-)
-"""Methods that only v1 has: in v2 modes are options, and files and terminals are the agent's own."""
-ONLY_V2: Final = frozenset({"terminal/cancel", "tool_call/cancel"})
-"""Methods that only v2 has: a v1 client cannot cancel a part of a turn."""
