@@ -206,7 +206,8 @@ class InitializedTransport(EarlyTransport):
                 raise
             if line is None:
                 raise ConnectionClosed(EARLY_END)
-            value, repeated = None, ()
+            value: Any = None
+            repeated: Sequence[object] = ()
             try:
                 value, repeated = parse_with_duplicates(line)
             except TooManyValues as error:

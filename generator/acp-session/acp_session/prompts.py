@@ -29,7 +29,7 @@ class TurnQueue:
 
     def __init__(self) -> None:
         self._lock = asyncio.Lock()
-        self.waiting: set[asyncio.Future[bool]] = set()
+        self.waiting: set[asyncio.Future[Any]] = set()
 
     @property
     def is_busy(self) -> bool:

@@ -461,6 +461,7 @@ class ClientForV1(ClientRelay, peers1.Client):
     """The client that a v1 agent sees; its files and terminals are those of the services."""
 
     far_side = peers2.Client
+    _codec: AgentAsV2
 
     async def answer(self, method: str, params: Any) -> Any:
         """The result of a request: the services answer those for files and terminals, the client all others."""
