@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from typing import Final, Literal, TypeAlias, TypeVar
 
 from .errors import RequestError
@@ -25,26 +26,20 @@ async def maybe_await(value: Awaitable[T] | T) -> T:
     return value
 
 
-async def report_steps(
-    work: Callable[[], Awaitable[T]],
-    report: Callable[[Phase, str], Awaitable[object]],
-    is_done: Callable[[], bool] = lambda: False,
-) -> T:
-    """Do the work of a request, and report its start and its end. If `is_done`, success is reported even if an error follows."""
+@asynccontextmanager
+async def reported_steps(
+    report: Callable[[Phase, str], Awaitable[object]], is_done: Callable[[], bool] = lambda: False
+) -> AsyncGenerator[None]:
+    """Report the start and the end of a request, which is the block. If `is_done`, success is reported even if an error follows."""
     await report("started", "")
     try:
-        result = await work()
+        yield
     except (Exception, asyncio.CancelledError) as error:
         if is_done():
             await report("done", "")
         else:
-            await report("failed", _reason(error))
+            is_cancelled = isinstance(error, asyncio.CancelledError)
+            reason = "the request was cancelled" if is_cancelled else UNEXPECTED
+            await report("failed", error.message if isinstance(error, RequestError) else reason)
         raise
     await report("done", "")
-    return result
-
-
-def _reason(error: BaseException) -> str:
-    if isinstance(error, RequestError):
-        return error.message
-    return "the request was cancelled" if isinstance(error, asyncio.CancelledError) else UNEXPECTED

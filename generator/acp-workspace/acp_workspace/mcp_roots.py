@@ -25,7 +25,7 @@ except ModuleNotFoundError as missing:
         "MCP roots need the bindings: install 'mcp-bindings', in a clone from generated/python/mcp-bindings"
     ) from missing
 
-from .containment import AccessDenied, open_syncable_folder, places, require_enforceable
+from .containment import AccessDenied, open_folder, places, require_enforceable
 from .errors import INTERNAL_ERROR, METHOD_NOT_FOUND, RequestError, refusal
 from .mcp_cache import INPUT_REQUEST as INPUT_REQUEST
 from .mcp_cache import RootsCache as RootsCache
@@ -35,6 +35,7 @@ from .mcp_cache import bind_roots as bind_roots
 from .mcp_uris import Target
 from .mcp_uris import path_of as path_of
 from .mcp_uris import uri_of as uri_of
+from .mechanism import SYNCABLE_FOLDER
 from .scope import Scope, normalise
 from .workspace import RootSet
 
@@ -89,7 +90,7 @@ class Exposed(Target):
         if self.file is not None:
             return self.is_there
         try:
-            os.close(open_syncable_folder(self.root, ()))
+            os.close(open_folder(self.root, (), SYNCABLE_FOLDER))
         except (OSError, AccessDenied):
             return False
         return True

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Self
 from urllib.parse import quote, unquote_to_bytes, urlsplit
 
-from .containment import AccessDenied, Place, Root, bind, open_regular, opened_root
+from .containment import AccessDenied, Place, Root, bind, open_regular
 from .scope import Flavour, is_absolute, normalise
 
 
@@ -47,7 +47,7 @@ class Target:
             if self.file is not None:
                 os.close(open_regular(self.root, (self.file,), os.O_RDONLY))
             else:
-                with opened_root(self.root):
+                with self.root.opened():
                     pass
         except (OSError, AccessDenied):
             return False

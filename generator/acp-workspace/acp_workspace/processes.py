@@ -25,19 +25,18 @@ class Command:
     `on_output` is called with its output, as text.
     """
 
-    def __init__(
-        self, program: Program, source: int, *, limit: int, grace: float, on_output: Callable[[str], object]
-    ) -> None:
+    def __init__(self, program: Program, *, limit: int, grace: float, on_output: Callable[[str], object]) -> None:
+        assert program.stdout is not None
         self.limit = limit
         self.tail = Tail(limit)
         self._grace = grace
         self._program = program
-        self._source: int | None = source
+        self._source = program.stdout
         self._on_output = on_output
         self._loop = asyncio.get_running_loop()
         self._ended: asyncio.Future[Exit] = self._loop.create_future()
-        os.set_blocking(source, False)
-        self._loop.add_reader(source, self._read)
+        os.set_blocking(self._source.fileno(), False)
+        self._loop.add_reader(self._source, self._read)
         program.watch(self._noticed)
 
     @property
@@ -50,37 +49,35 @@ class Command:
         await asyncio.wait([self._ended])
         return self.exit
 
-    # --- what it prints, and its end
-
     def _read(self) -> bool:
         """Read the available output; return whether there may be more."""
-        assert self._source is not None
         try:
-            chunk = os.read(self._source, _CHUNK)
+            chunk = os.read(self._source.fileno(), _CHUNK)
         except BlockingIOError:
             return False
         except OSError:
             chunk = b""
         text = self.tail.add(chunk, is_last=not chunk)
         if not chunk:
-            self._loop.remove_reader(self._source)
-            os.close(self._source)
-            self._source = None
+            self._close_source()
         if text:
             self._on_output(text)
         return bool(chunk)
 
     def _drain(self) -> None:
         for _ in range(_DRAINED // _CHUNK):
-            if self._source is None or not self._read():
+            if self._source.closed or not self._read():
                 return
+
+    def _close_source(self) -> None:
+        if not self._source.closed:
+            self._loop.remove_reader(self._source)
+            self._source.close()
 
     def _noticed(self) -> None:
         if not self._ended.done():
             self._drain()
             self._ended.set_result(self._program.exit or Exit(None, None))
-
-    # --- ending it
 
     async def kill(self) -> None:
         """Terminate the command and all its descendants, and kill them after `grace` seconds.
@@ -97,44 +94,31 @@ class Command:
     def close(self) -> None:
         """Kill all remaining processes at once and close the descriptors. A second call does nothing."""
         self._program.close()
-        if self._source is not None:
-            self._loop.remove_reader(self._source)
-            os.close(self._source)
-            self._source = None
+        self._close_source()
         if not self._ended.done():
             self._ended.cancel()
 
 
-def start(
-    command: str, arguments: Sequence[str], environment: Mapping[str, str], folder: int | None = None
-) -> tuple[Program, int]:
-    """Start a command, optionally in an open directory; return the program and the descriptor of its output.
+def start(command: str, arguments: Sequence[str], environment: Mapping[str, str], folder: int | None = None) -> Program:
+    """Start a command, optionally in an open directory.
 
-    It has no input; standard output and error are one stream. Raises `OSError`, `ValueError` for a NUL character.
+    It has no input; its standard output and error are one stream, `Program.stdout`. Raises `OSError`, `ValueError` for a NUL character.
     """
-    source, sink = os.pipe()
     # Python changes the directory in the child before it closes descriptors.
     by_name = sys.platform == "linux" and os.path.isdir(f"/proc/self/fd/{folder}")
-    by_descriptor = None if by_name or folder is None else functools.partial(os.fchdir, folder)
-    try:
-        program = supervisor.start(
-            [command, *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=sink,
-            stderr=sink,
-            env=environment,
-            cwd=f"/proc/self/fd/{folder}" if by_name else None,
-            preexec_fn=by_descriptor,
-        )
-    except BaseException:
-        os.close(source)
-        raise
-    finally:
-        os.close(sink)
-    return program, source
+    return supervisor.start(
+        [command, *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=environment,
+        cwd=f"/proc/self/fd/{folder}" if by_name else None,
+        preexec_fn=None if by_name or folder is None else functools.partial(os.fchdir, folder),
+    )
 
 
-def discard(program: Program, source: int) -> None:
+def discard(program: Program) -> None:
     """Kill a program that is no longer needed, with all its descendants."""
     program.close()
-    os.close(source)
+    if program.stdout is not None:
+        program.stdout.close()

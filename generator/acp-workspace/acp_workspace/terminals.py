@@ -17,27 +17,28 @@ Source: the terminals page of v1.
 from __future__ import annotations
 
 import asyncio
+import functools
 import os
 import secrets
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeAlias, TypeVar
+from typing import Literal, Protocol, TypeAlias
 
 from acp_bindings import UNSET, v1
 
 from jsonrpc_bindings.supervisor import Exit, Program
 
 from .approval import Approve, CommandApprovalRequest, require_approval
-from .containment import AccessDenied, guarantees, open_folder, reach
-from .errors import METHOD_NOT_FOUND, NOT_FOUND, RequestError, failure, invalid_params, os_failure, refusal
-from .hooks import Phase, maybe_await, report_steps
+from .containment import guarantees, open_folder, reach
+from .errors import METHOD_NOT_FOUND, NOT_FOUND, RequestError, failure, invalid_params, os_errors, refusal
+from .hooks import Phase, maybe_await, reported_steps
+from .mechanism import held
 from .processes import Command, discard, start
 from .workers import Busy, Workers
 from .workspace import Roots, RootSet, RootsSource, session_roots
 
 __all__ = ["OnOutput", "OnTerminalEvent", "Terminal", "TerminalEvent", "TerminalPolicy", "Terminals"]
-
-T = TypeVar("T")
 
 Action: TypeAlias = Literal["create", "output", "wait", "kill", "release"]
 
@@ -99,14 +100,15 @@ class Terminal(Command):
         self,
         terminal_id: str,
         session: _Session,
-        policy: TerminalPolicy,
-        running: tuple[Program, int],
+        program: Program,
         limit: int,
+        grace: float,
         on_output: Callable[[str], object],
     ) -> None:
-        super().__init__(*running, limit=limit, grace=policy.grace, on_output=on_output)
+        super().__init__(program, limit=limit, grace=grace, on_output=on_output)
         self.id = terminal_id
         self._session = session
+        session.running[terminal_id] = self
 
     @property
     def state(self) -> v1.TerminalOutputResponse:
@@ -173,11 +175,8 @@ class Terminals:
         output_limit: int | None = None,
     ) -> Terminal:
         """Start a command in a directory of the session's roots, by default the first root. Raises `RequestError`."""
-
-        async def work() -> Terminal:
+        async with self._request(session_id, command, "create"):
             return await self._start(session_id, command, arguments, env or {}, cwd, output_limit)
-
-        return await self._report(session_id, command, "create", work)
 
     # --- the five methods of v1
 
@@ -195,32 +194,28 @@ class Terminals:
 
     async def output(self, params: v1.TerminalOutputRequest) -> v1.TerminalOutputResponse:
         """Handle `terminal/output`: return the output so far, and the exit status if the command has ended. Raises `RequestError`."""
-
-        async def work(terminal: Terminal) -> v1.TerminalOutputResponse:
+        async with self._found(params, "output") as terminal:
             return terminal.state
-
-        return await self._with_terminal(params, "output", work)
 
     async def wait_for_exit(self, params: v1.WaitForTerminalExitRequest) -> v1.WaitForTerminalExitResponse:
         """Handle `terminal/wait_for_exit`: wait until the command has ended. Raises `RequestError`."""
-
-        async def work(terminal: Terminal) -> v1.WaitForTerminalExitResponse:
+        async with self._found(params, "wait") as terminal:
             exit_status = await terminal.wait()
-            return v1.WaitForTerminalExitResponse(exit_code=exit_status.code, signal=exit_status.signal)
-
-        return await self._with_terminal(params, "wait", work)
+        return v1.WaitForTerminalExitResponse(exit_code=exit_status.code, signal=exit_status.signal)
 
     async def kill(self, params: v1.KillTerminalRequest) -> v1.KillTerminalResponse:
         """Handle `terminal/kill`: end the command with all its descendants; the terminal stays. Raises `RequestError`.
 
         The command is terminated, and killed after `grace` seconds; the response is sent when it has ended.
         """
-        await self._with_terminal(params, "kill", lambda terminal: terminal.kill())
+        async with self._found(params, "kill") as terminal:
+            await terminal.kill()
         return v1.KillTerminalResponse()
 
     async def release(self, params: v1.ReleaseTerminalRequest) -> v1.ReleaseTerminalResponse:
         """Handle `terminal/release`: kill the command and release the terminal. Raises `RequestError`."""
-        await self._with_terminal(params, "release", lambda terminal: terminal.release())
+        async with self._found(params, "release") as terminal:
+            await terminal.release()
         return v1.ReleaseTerminalResponse()
 
     def find(self, session_id: str, terminal_id: str) -> Terminal | None:
@@ -288,43 +283,33 @@ class Terminals:
         try:
             await require_approval(self._approve, request, command)
             require_current()  # the user may have taken a while
-            running = await self._run(request, roots, require_current)
+            program = await self._run(request, roots, require_current)
         finally:
             session.starting -= 1
         terminal_id = f"term_{secrets.token_hex(8)}"
         limit = self.policy.output if output_limit is None else min(output_limit, self.policy.most_output)
-        terminal = Terminal(
-            terminal_id,
-            session,
-            self.policy,
-            running,
-            limit,
-            lambda text: self._on_output(session_id, terminal_id, text),
-        )
-        session.running[terminal_id] = terminal
-        return terminal
+        on_output = functools.partial(self._on_output, session_id, terminal_id)
+        return Terminal(terminal_id, session, program, limit, self.policy.grace, on_output)
 
     async def _run(
         self, request: CommandApprovalRequest, roots: RootSet, require_current: Callable[[], None]
-    ) -> tuple[Program, int]:
+    ) -> Program:
         inherited = os.environ if self.policy.environment is None else self.policy.environment
         environment = {**inherited, **request.environment}
-        programs: list[tuple[Program, int]] = []
+        programs: list[Program] = []
 
         def run(check: Callable[[], None]) -> None:
-            folder = _open_folder(roots, request.cwd)
-            try:
+            with held(_open_folder(roots, request.cwd)) as folder:
                 check()
-                programs.append(start(request.command, request.arguments, environment, folder))
-            except (FileNotFoundError, NotADirectoryError):
-                raise RequestError(NOT_FOUND, "there is no such program", {"command": request.command}) from None
-            except PermissionError:
-                raise refusal(request.command, "the operating system does not permit running it") from None
-            except OSError as error:
-                reason = os.strerror(error.errno or 0).lower()
-                raise failure(request.command, f"the command cannot be started: {reason}") from None
-            finally:
-                os.close(folder)
+                try:
+                    programs.append(start(request.command, request.arguments, environment, folder))
+                except (FileNotFoundError, NotADirectoryError):
+                    raise RequestError(NOT_FOUND, "there is no such program", {"command": request.command}) from None
+                except PermissionError:
+                    raise refusal(request.command, "the operating system does not permit running it") from None
+                except OSError as error:
+                    reason = os.strerror(error.errno or 0).lower()
+                    raise failure(request.command, f"the command cannot be started: {reason}") from None
 
         try:
             await self._workers.run(run)
@@ -333,7 +318,7 @@ class Terminals:
             raise failure(request.command, "too many requests are under way; try again later") from None
         except BaseException:
             for unwanted in programs:
-                discard(*unwanted)
+                discard(unwanted)
             raise
         return programs[0]
 
@@ -343,27 +328,23 @@ class Terminals:
             raise refusal(command, "the workspace roots of this session are not bound to directories of this machine")
         return roots
 
-    async def _with_terminal(
-        self, params: _TerminalRequest, action: Action, work: Callable[[Terminal], Awaitable[T]]
-    ) -> T:
-        async def found() -> T:
+    @asynccontextmanager
+    async def _found(self, params: _TerminalRequest, action: Action) -> AsyncGenerator[Terminal]:
+        async with self._request(params.session_id, params.terminal_id, action):
             terminal = self.find(params.session_id, params.terminal_id)
             if terminal is None:
                 raise RequestError(NOT_FOUND, "there is no such terminal", {"terminalId": params.terminal_id})
-            return await work(terminal)
+            yield terminal
 
-        return await self._report(params.session_id, params.terminal_id, action, found)
-
-    async def _report(self, session_id: str, subject: str, action: Action, work: Callable[[], Awaitable[T]]) -> T:
+    @asynccontextmanager
+    async def _request(self, session_id: str, subject: str, action: Action) -> AsyncGenerator[None]:
         async def report(phase: Phase, reason: str) -> None:
             await maybe_await(self._on_event(TerminalEvent(session_id, subject, action, phase, reason)))
 
-        async def offered() -> T:
+        async with reported_steps(report):
             if not self.is_offered:
                 raise RequestError(METHOD_NOT_FOUND, f"terminal/{action} is not supported here")
-            return await work()
-
-        return await report_steps(offered, report)
+            yield
 
 
 class _TerminalRequest(Protocol):
@@ -396,11 +377,8 @@ def _variables(variables: Mapping[str, str]) -> dict[str, str]:
 
 def _open_folder(roots: RootSet, path: str) -> int:
     """Open the working directory, proven to be in a root."""
-    try:
-        return reach(roots.roots, path, lambda place: open_folder(place.root, place.parts))
-    except AccessDenied as error:
-        raise refusal(path, error.reason) from None
-    except NotADirectoryError:
-        raise failure(path, "it is not a directory") from None
-    except OSError as error:
-        raise os_failure(path, error) from None
+    with os_errors(path):
+        try:
+            return reach(roots.roots, path, lambda place: open_folder(place.root, place.parts))
+        except NotADirectoryError:
+            raise failure(path, "it is not a directory") from None

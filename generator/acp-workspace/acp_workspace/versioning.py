@@ -55,11 +55,10 @@ class GitStage:
 
     async def _run(self, arguments: tuple[str, ...], environment: dict[str, str]) -> bool:
         try:
-            command = Command(
-                *start(arguments[0], arguments[1:], environment), limit=0, grace=_GRACE, on_output=lambda text: None
-            )
+            program = start(arguments[0], arguments[1:], environment)
         except OSError:
             return False
+        command = Command(program, limit=0, grace=_GRACE, on_output=lambda text: None)
         try:
             return await asyncio.wait_for(command.wait(), self.timeout) == (0, None)
         except TimeoutError:
