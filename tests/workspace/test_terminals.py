@@ -20,9 +20,8 @@ from acp_workspace import terminals
 from acp_workspace.approval import CommandApprovalRequest
 from acp_workspace.containment import Place, Root, guarantees, reach
 from acp_workspace.errors import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, NOT_FOUND, REFUSED, RequestError
-from acp_workspace.processes import start
 from acp_workspace.scope import Scope
-from acp_workspace.terminals import TerminalEvent, TerminalPolicy, Terminals
+from acp_workspace.terminals import TerminalEvent, TerminalPolicy, Terminals, start
 from acp_workspace.workspace import ClientWorkspace
 from jsonrpc_bindings.supervisor import Program
 from jsonrpc_bindings.tail import Tail

@@ -225,7 +225,7 @@ class _Request:
             return content.encode()
         raw = old.read(max(policy.max_read, policy.max_write))
         is_whole = len(raw) >= old.status.st_size
-        new = text.encode_text(content, text.form_of(raw, policy.fallback_encoding, is_whole=is_whole))
+        new = text.encode_like(content, raw, policy.fallback_encoding, is_whole=is_whole)
         if len(new) > policy.max_write:
             raise failure(self.path, f"the content is larger than {policy.max_write} bytes")
         return new

@@ -20,25 +20,32 @@ import asyncio
 import functools
 import os
 import secrets
+import subprocess
+import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias
 
 from acp_bindings import UNSET, v1
 
+from jsonrpc_bindings import supervisor
 from jsonrpc_bindings.supervisor import Exit, Program
+from jsonrpc_bindings.tail import Tail
 
 from .approval import Approve, CommandApprovalRequest, require_approval
 from .containment import guarantees, open_folder, reach
 from .errors import METHOD_NOT_FOUND, NOT_FOUND, RequestError, failure, invalid_params, os_errors, refusal
 from .hooks import Phase, maybe_await, reported_steps
 from .mechanism import held
-from .processes import Command, discard, start
 from .workers import Busy, Workers
 from .workspace import Roots, RootSet, RootsSource, session_roots
 
 __all__ = ["OnOutput", "OnTerminalEvent", "Terminal", "TerminalEvent", "TerminalPolicy", "Terminals"]
+
+_CHUNK: Final = 65536
+_DRAINED: Final = 1 << 20
+"""The maximum bytes that are read at once when a command has ended: more than a pipe holds."""
 
 Action: TypeAlias = Literal["create", "output", "wait", "kill", "release"]
 
@@ -93,22 +100,39 @@ class _Session:
     stops: int = 0
 
 
-class Terminal(Command):
-    """A command that was started, with the end of its output. Its descendants end with it."""
+class Terminal:
+    """A command that was started, with the end of its output. Its descendants end with it. Use it in one event loop."""
 
     def __init__(
         self,
         terminal_id: str,
         session: _Session,
         program: Program,
+        *,
         limit: int,
         grace: float,
         on_output: Callable[[str], object],
     ) -> None:
-        super().__init__(program, limit=limit, grace=grace, on_output=on_output)
+        assert program.stdout is not None
         self.id = terminal_id
+        self.limit = limit
+        self.tail = Tail(limit)
         self._session = session
+        self._program = program
+        self._grace = grace
+        self._source = program.stdout
+        self._on_output = on_output
+        self._loop = asyncio.get_running_loop()
+        self._ended: asyncio.Future[Exit] = self._loop.create_future()
+        os.set_blocking(self._source.fileno(), False)
+        self._loop.add_reader(self._source, self._read)
+        program.watch(self._noticed)
         session.running[terminal_id] = self
+
+    @property
+    def exit(self) -> Exit | None:
+        """The exit status; `None` while the command runs."""
+        return self._ended.result() if self._ended.done() and not self._ended.cancelled() else None
 
     @property
     def state(self) -> v1.TerminalOutputResponse:
@@ -118,10 +142,22 @@ class Terminal(Command):
 
     async def wait(self) -> Exit:
         """Wait until the command has ended. Raises `RequestError` if it was released and could not be ended."""
-        exit_status = await super().wait()
-        if exit_status is None:
+        await asyncio.wait([self._ended])
+        if self.exit is None:
             raise failure(self.id, "the terminal was released, and its command could not be ended")
-        return exit_status
+        return self.exit
+
+    async def kill(self) -> None:
+        """Terminate the command and all its descendants, and kill them after the grace period.
+
+        Returns when it has ended, or cannot be ended.
+        """
+        for pause in self._program.ending(self._grace):
+            await asyncio.sleep(pause)
+        if self.exit is None:
+            await asyncio.wait([self._ended], timeout=max(self._grace, 1.0))
+        if self.exit is not None:
+            self._drain()
 
     async def release(self) -> None:
         """Kill the command and release the terminal. A second call does nothing."""
@@ -130,7 +166,39 @@ class Terminal(Command):
         try:
             await self.kill()
         finally:
-            self.close()
+            self._program.close()
+            self._close_source()
+            self._ended.cancel()
+
+    def _read(self) -> bool:
+        """Read the available output; return whether there may be more."""
+        try:
+            chunk = os.read(self._source.fileno(), _CHUNK)
+        except BlockingIOError:
+            return False
+        except OSError:
+            chunk = b""
+        text = self.tail.add(chunk, is_last=not chunk)
+        if not chunk:
+            self._close_source()
+        if text:
+            self._on_output(text)
+        return bool(chunk)
+
+    def _drain(self) -> None:
+        for _ in range(_DRAINED // _CHUNK):
+            if self._source.closed or not self._read():
+                return
+
+    def _close_source(self) -> None:
+        if not self._source.closed:
+            self._loop.remove_reader(self._source)
+            self._source.close()
+
+    def _noticed(self) -> None:
+        if not self._ended.done():
+            self._drain()
+            self._ended.set_result(self._program.exit or Exit(None, None))
 
 
 class Terminals:
@@ -287,9 +355,14 @@ class Terminals:
         finally:
             session.starting -= 1
         terminal_id = f"term_{secrets.token_hex(8)}"
-        limit = self.policy.output if output_limit is None else min(output_limit, self.policy.most_output)
-        on_output = functools.partial(self._on_output, session_id, terminal_id)
-        return Terminal(terminal_id, session, program, limit, self.policy.grace, on_output)
+        return Terminal(
+            terminal_id,
+            session,
+            program,
+            limit=self.policy.output if output_limit is None else min(output_limit, self.policy.most_output),
+            grace=self.policy.grace,
+            on_output=functools.partial(self._on_output, session_id, terminal_id),
+        )
 
     async def _run(
         self, request: CommandApprovalRequest, roots: RootSet, require_current: Callable[[], None]
@@ -318,7 +391,9 @@ class Terminals:
             raise failure(request.command, "too many requests are under way; try again later") from None
         except BaseException:
             for unwanted in programs:
-                discard(unwanted)
+                unwanted.close()
+                if unwanted.stdout is not None:
+                    unwanted.stdout.close()
             raise
         return programs[0]
 
@@ -382,3 +457,21 @@ def _open_folder(roots: RootSet, path: str) -> int:
             return reach(roots.roots, path, lambda place: open_folder(place.root, place.parts))
         except NotADirectoryError:
             raise failure(path, "it is not a directory") from None
+
+
+def start(command: str, arguments: Sequence[str], environment: Mapping[str, str], folder: int | None = None) -> Program:
+    """Start a command, optionally in an open directory.
+
+    It has no input; its standard output and error are one stream, `Program.stdout`. Raises `OSError`, `ValueError` for a NUL character.
+    """
+    # Python changes the directory in the child before it closes descriptors.
+    by_name = sys.platform == "linux" and os.path.isdir(f"/proc/self/fd/{folder}")
+    return supervisor.start(
+        [command, *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=environment,
+        cwd=f"/proc/self/fd/{folder}" if by_name else None,
+        preexec_fn=None if by_name or folder is None else functools.partial(os.fchdir, folder),
+    )
