@@ -16,7 +16,7 @@ import errno
 import os
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, Literal, TypeAlias, cast
 
 try:
@@ -26,12 +26,11 @@ except ModuleNotFoundError as missing:
         "MCP roots need the bindings: install 'mcp-bindings', in a clone from generated/python/mcp-bindings"
     ) from missing
 
-from .containment import AccessDenied, Place, Root, open_file, open_folder, places, reach, require_enforceable
+from .containment import AccessDenied, Place, Root, open_file, places, reach, require_enforceable
 from .errors import INTERNAL_ERROR, METHOD_NOT_FOUND, RequestError, refusal
 from .mcp_uris import Target
 from .mcp_uris import path_of as path_of
 from .mcp_uris import uri_of as uri_of
-from .mechanism import SYNCABLE_FOLDER
 from .scope import MOST_ROOTS, Scope, normalise
 from .workspace import RootSet
 
@@ -76,36 +75,6 @@ def _shown(path: str, name: str | None) -> roots.Root:
     return roots.Root(uri=uri_of(path), name=name or os.path.basename(path) or "/")  # noqa: PTH119
 
 
-@dataclass(frozen=True, slots=True)
-class Exposed(Target):
-    """A directory, or a file in one, that is exposed to servers, and its display name."""
-
-    name: str | None = None
-
-    @property
-    def path(self) -> str:
-        """The path as it was exposed."""
-        return self.root.path if self.file is None else f"{self.root.path.rstrip('/')}/{self.file}"
-
-    @property
-    def is_accessible(self) -> bool:
-        """Whether it still exists and, for a directory, can be listed."""
-        if self.file is not None:
-            return self.is_there
-        try:
-            os.close(open_folder(self.root, (), SYNCABLE_FOLDER))
-        except (OSError, AccessDenied):
-            return False
-        return True
-
-    def allows(self, path: str) -> bool:
-        """Whether a path is in it, following links."""
-        try:
-            return any(map(self.holds, places([self.root], path)))
-        except (OSError, AccessDenied):
-            return False
-
-
 class RootsProvider:
     """The roots of an MCP client, for one connection.
 
@@ -133,7 +102,7 @@ class RootsProvider:
         self.list_changed = list_changed and revision != "2026-07-28"
         self.revision: Revision = revision
         self.failure: Exception | None = None
-        self._exposed: list[Exposed] = []
+        self._exposed: list[Target] = []
         self._followed: frozenset[str] = frozenset()
         self._told: tuple[tuple[str, object], ...] = ()
         self._is_initialized = False
@@ -188,7 +157,7 @@ class RootsProvider:
         """
         try:
             require_enforceable(path)
-            exposed = replace(Exposed.bind(path), name=name)
+            exposed = Target.bind(path, name)
         except (OSError, AccessDenied):
             raise refusal(path, "it is not a usable directory or file") from None
         same = [one for one in self._exposed if (one.real, one.root.identity) == (exposed.real, exposed.root.identity)]
@@ -246,7 +215,7 @@ class RootsProvider:
         self._exposed = [one for one in self._exposed if one not in matches]
         await self._announced()
 
-    def _named(self, path: str) -> list[Exposed]:
+    def _named(self, path: str) -> list[Target]:
         plain = normalise(path)
         matches = [one for one in self._exposed if plain in (normalise(one.path), one.real)]
         if not matches:
@@ -301,7 +270,7 @@ class RootsProvider:
 
     def allows(self, path: str) -> bool:
         """Whether an absolute path is in an exposed root, following links; for requests that the client performs for a server."""
-        return any(exposed.allows(path) for exposed in self._exposed)
+        return any(one.allows(path) for one in self._exposed)
 
     # --- answering
 
