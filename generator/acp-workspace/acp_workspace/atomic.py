@@ -31,7 +31,7 @@ from .containment import (
     open_regular_in,
     require_names,
 )
-from .mechanism import FOLDER, SYNCABLE_FOLDER, held, open_beneath
+from .mechanism import FOLDER, SYNCABLE_FOLDER, Held, open_beneath
 
 if sys.platform != "win32":
     import fcntl
@@ -101,7 +101,7 @@ class Folder:
                 readable = os.open(".", SYNCABLE_FOLDER, dir_fd=folder)
             except (PermissionError, FileNotFoundError):
                 continue  # may be written and not read, or is gone already
-            with held(readable):
+            with Held(readable):
                 sync(readable)
 
     def _climb(self) -> Generator[tuple[int, str], None, None]:
@@ -254,7 +254,7 @@ class Target:
             if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EXDEV):
                 raise
             raise AccessDenied("/".join(self.parts), "its directory was moved or removed meanwhile") from None
-        with held(folder):
+        with Held(folder):
             if identity(folder) != identity(self.folder.descriptor):
                 raise AccessDenied("/".join(self.parts), "its directory was replaced meanwhile")
 
@@ -292,7 +292,7 @@ def _temporary(folder: int, permissions: int) -> Generator[tuple[str, int], None
     """A locked temporary file in a directory; it is removed if the block fails."""
     while True:
         name = f".acp-session-{secrets.token_hex(16)}.tmp"
-        with held(os.open(name, _CREATE, permissions, dir_fd=folder)) as file:
+        with Held(os.open(name, _CREATE, permissions, dir_fd=folder)) as file:
             try:
                 with suppress(OSError):  # no locks on this file system: `recover` cannot lock either
                     _lock(file)
@@ -384,7 +384,7 @@ def recover(root: Root, check: Callable[[], None] = lambda: None) -> tuple[str, 
             folder = open_folder(root, parts, SYNCABLE_FOLDER)
         except (OSError, AccessDenied):
             continue
-        with held(folder), os.scandir(folder) as entries:
+        with Held(folder), os.scandir(folder) as entries:
             for entry in entries:
                 if entry.is_dir(follow_symlinks=False) and len(parts) < MOST_PARTS:
                     waiting.append((*parts, entry.name))
@@ -395,7 +395,7 @@ def recover(root: Root, check: Callable[[], None] = lambda: None) -> tuple[str, 
 
 def _remove_stale(folder: int, name: str) -> bool:
     try:
-        with held(_open_old(folder, name, os.O_RDONLY)[0]) as file:
+        with Held(_open_old(folder, name, os.O_RDONLY)[0]) as file:
             _lock(file)
             if identity_of(os.stat(name, dir_fd=folder, follow_symlinks=False)) != identity(file):
                 return False

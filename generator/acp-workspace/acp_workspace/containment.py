@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
-from .mechanism import FOLDER, NEVER_WAITING, held, mechanism, open_beneath, open_from_top
+from .mechanism import FOLDER, NEVER_WAITING, Held, mechanism, open_beneath, open_from_top
 from .mechanism import Guarantees as Guarantees
 from .mechanism import Mechanism as Mechanism
 from .mechanism import guarantees as guarantees
@@ -112,8 +112,8 @@ class Root:
         own = None if self.handle is None else self.handle.duplicate()
         if own is None:
             raise AccessDenied(self.path, f"the workspace root is {'not open' if self.handle is None else 'closed'}")
-        with held(own):
-            with held(_open_real(self.real, self.path)) as there:
+        with Held(own):
+            with Held(_open_real(self.real, self.path)) as there:
                 if identity(there) != self.identity:
                     reason = "the directory was replaced by another one since it became a workspace root"
                     raise AccessDenied(self.path, reason)
@@ -311,7 +311,7 @@ def is_within(roots: Sequence[Root], inner: Root) -> bool:
     """Whether `inner` is one of `roots` or lies in one, proven by opening it from there."""
     for place in (place for root in roots for place in _beneath([root], inner.real, inner.path)):
         try:
-            with held(open_folder(place.root, place.parts)) as folder:
+            with Held(open_folder(place.root, place.parts)) as folder:
                 if identity(folder) == inner.identity:
                     return True
         except (OSError, AccessDenied):
@@ -367,7 +367,7 @@ def open_regular(root: Root, parts: Sequence[str], flags: int) -> int:
     """Like `open_file`, for a regular file only; a device is not even opened. Raises `OSError` (EISDIR, EINVAL) for anything else."""
     if not parts:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), root.path)
-    with held(open_folder(root, parts[:-1])) as folder:
+    with Held(open_folder(root, parts[:-1])) as folder:
         return open_regular_in(folder, parts[-1], flags)
 
 

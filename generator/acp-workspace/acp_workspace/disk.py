@@ -20,7 +20,7 @@ from .atomic import Old, Target, prepare, read_at_most, recover
 from .backend import Access, Lines
 from .containment import AccessDenied, Place, Root, bind, guarantees, open_folder, open_regular, reach
 from .errors import failure, os_errors, refusal
-from .mechanism import held
+from .mechanism import Held
 from .policy import FilePolicy, belongs_to_repository, is_denied, may_belong_to_repository
 from .workers import Busy, Workers
 from .workspace import Roots, RootSet
@@ -115,7 +115,7 @@ def _backup_root(path: str) -> Generator[Root, None, None]:
         root.close()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Request:
     """A request for a file, in its thread. `check` raises if the request was cancelled, or its session has other roots now."""
 
@@ -125,6 +125,7 @@ class _Request:
     check: Callable[[], None]
 
     def locate(self, *, writing: bool) -> str:
+        """The real path of the file, which need not exist."""
         self.check()
 
         def located(place: Place) -> str:
@@ -140,12 +141,14 @@ class _Request:
     # --- reading
 
     def read(self, requested: Lines) -> str:
+        """The text of the file, or lines of it."""
+
         def opened(place: Place) -> int:
             self._require_allowed(place, writing=False)
             return open_regular(place.root, place.parts, os.O_RDONLY)
 
         most = self.policy.max_read
-        with held(reach(self.roots, self.path, opened)) as file:
+        with Held(reach(self.roots, self.path, opened)) as file:
             status = os.fstat(file)
             if status.st_nlink > 1 and self.policy.hard_links == "refuse":
                 reason = "the file has other hard links, which may be outside the workspace roots"

@@ -14,8 +14,7 @@ Sources: the file-system page; the RFD on `additionalDirectories`, "Client respo
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -25,7 +24,7 @@ from .approval import Approve, FileApprovalRequest, require_approval
 from .backend import Access, FileBackend, Lines, cut
 from .disk import DiskBackend
 from .errors import METHOD_NOT_FOUND, RequestError, failure, invalid_params, refusal
-from .hooks import Phase, maybe_await, reported_steps
+from .hooks import Phase, Steps, maybe_await
 from .policy import DEFAULT_LIMIT, FilePolicy
 from .scope import Scope, is_absolute
 from .workers import Workers
@@ -130,7 +129,8 @@ class FileSystem:
         the file. A file larger than `max_read` is read only up to the requested lines. Raises `RequestError`.
         """
         requested = Lines(line, limit)
-        async with self._request(session_id, path, "read") as access:
+        async with self._steps(session_id, path, "read") as steps:
+            access = self._access(session_id, path, "read", steps)
             unsaved = await self._unsaved(access, path)
             if unsaved is None:
                 return await self.backend.read(access, path, requested)
@@ -143,7 +143,8 @@ class FileSystem:
         If the call is cancelled, the file is either unchanged or already replaced when the cancellation arrives; nothing happens later.
         Raises `RequestError`.
         """
-        async with self._request(session_id, path, "write") as access:
+        async with self._steps(session_id, path, "write") as steps:
+            access = self._access(session_id, path, "write", steps)
             _require_writable_text(path, content, self.policy)
             approved: str | None = None
             if self._approve is not None:
@@ -169,22 +170,22 @@ class FileSystem:
                 return content
         return None
 
-    @asynccontextmanager
-    async def _request(self, session_id: str, path: str, action: Action) -> AsyncGenerator[Access]:
-        changed_paths: list[str] = []
-
+    def _steps(self, session_id: str, path: str, action: Action) -> Steps:
         async def report(phase: Phase, reason: str) -> None:
             try:
-                if phase == "done" and changed_paths and self._on_change is not None:
-                    for name in dict.fromkeys((path, *changed_paths)):
+                if phase == "done" and steps.changed and self._on_change is not None:
+                    for name in dict.fromkeys((path, *steps.changed)):
                         await maybe_await(self._on_change(name))
             finally:
                 await maybe_await(self._on_event(FileEvent(session_id, path, action, phase, reason)))
 
-        async with reported_steps(report, lambda: bool(changed_paths)):
-            roots = self._roots(session_id, action)
-            _require_absolute(path, roots)
-            yield Access(roots, lambda: self._require_current(session_id, path, roots), changed_paths.append)
+        steps = Steps(report)
+        return steps
+
+    def _access(self, session_id: str, path: str, action: Action, steps: Steps) -> Access:
+        roots = self._roots(session_id, action)
+        _require_absolute(path, roots)
+        return Access(roots, lambda: self._require_current(session_id, path, roots), steps.changed.append)
 
     def _require_current(self, session_id: str, path: str, roots: Roots) -> None:
         try:

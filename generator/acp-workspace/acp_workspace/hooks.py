@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from typing import Final, Literal, TypeAlias, TypeVar
+from collections.abc import Awaitable, Callable
+from typing import Final, Literal, Self, TypeAlias, TypeVar
 
 from .errors import RequestError
 
@@ -26,20 +25,23 @@ async def maybe_await(value: Awaitable[T] | T) -> T:
     return value
 
 
-@asynccontextmanager
-async def reported_steps(
-    report: Callable[[Phase, str], Awaitable[object]], is_done: Callable[[], bool] = lambda: False
-) -> AsyncGenerator[None]:
-    """Report the start and the end of a request, which is the block. If `is_done`, success is reported even if an error follows."""
-    await report("started", "")
-    try:
-        yield
-    except (Exception, asyncio.CancelledError) as error:
-        if is_done():
-            await report("done", "")
-        else:
-            is_cancelled = isinstance(error, asyncio.CancelledError)
-            reason = "the request was cancelled" if is_cancelled else UNEXPECTED
-            await report("failed", error.message if isinstance(error, RequestError) else reason)
-        raise
-    await report("done", "")
+class Steps:
+    """Reports the start and the end of a request, which is the block: as a success if anything has `changed`, even if an error follows."""
+
+    def __init__(self, report: Callable[[Phase, str], Awaitable[object]]) -> None:
+        self._report = report
+        self.changed: list[str] = []
+
+    async def __aenter__(self) -> Self:
+        await self._report("started", "")
+        return self
+
+    async def __aexit__(self, _: object, error: BaseException | None, traceback: object) -> None:
+        if error is None or (isinstance(error, Exception | asyncio.CancelledError) and self.changed):
+            await self._report("done", "")
+        elif isinstance(error, RequestError):
+            await self._report("failed", error.message)
+        elif isinstance(error, asyncio.CancelledError):
+            await self._report("failed", "the request was cancelled")
+        elif isinstance(error, Exception):
+            await self._report("failed", UNEXPECTED)

@@ -13,8 +13,7 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
@@ -109,7 +108,7 @@ def _has_openat2() -> bool:
     """Whether the kernel, and the sandbox around this process, permit `openat2`."""
     if sys.platform != "linux":
         return False
-    with held(os.open("/", FOLDER)) as base:
+    with Held(os.open("/", FOLDER)) as base:
         try:
             os.close(_openat2(base, ".", FOLDER))
         except OSError:
@@ -143,13 +142,19 @@ def _openat2(folder: int, path: str, flags: int, resolve: int = _BENEATH_WITHOUT
     raise OSError(number, os.strerror(number), path)
 
 
-@contextmanager
-def held(descriptor: int) -> Generator[int, None, None]:
-    """Close a descriptor at the end of a block."""
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
+class Held:
+    """A descriptor that is closed at the end of a `with` block."""
+
+    __slots__ = ("_descriptor",)
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def __enter__(self) -> int:
+        return self._descriptor
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._descriptor)
 
 
 def open_beneath(base: int, parts: Sequence[str], flags: int, *, crosses_mounts: bool = False) -> int:
@@ -165,7 +170,7 @@ def open_beneath(base: int, parts: Sequence[str], flags: int, *, crosses_mounts:
     mount = None if crosses_mounts else _mount(base)
     folder = os.dup(base)
     for index, name in enumerate(parts):
-        with held(folder):
+        with Held(folder):
             folder = _enter(folder, name, FOLDER if index + 1 < len(parts) else flags)
         try:
             if mount is not None and _mount(folder) != mount:
@@ -178,7 +183,7 @@ def open_beneath(base: int, parts: Sequence[str], flags: int, *, crosses_mounts:
 
 def open_from_top(parts: Sequence[str]) -> int:
     """Open a directory from `/`, as a base. Mount points are crossed. Raises `OSError` (ELOOP: a link)."""
-    with held(os.open("/", FOLDER)) as base:
+    with Held(os.open("/", FOLDER)) as base:
         return open_beneath(base, parts, FOLDER, crosses_mounts=True)
 
 
@@ -196,7 +201,7 @@ def _mount(descriptor: int) -> int:
     """The identity of a mount: its id on Linux, the device elsewhere. Raises `OSError` if it cannot be determined."""
     if sys.platform != "linux":
         return os.fstat(descriptor).st_dev
-    with held(os.open(f"/proc/self/fdinfo/{descriptor}", os.O_RDONLY | _CLOSED_ON_EXEC)) as file:
+    with Held(os.open(f"/proc/self/fdinfo/{descriptor}", os.O_RDONLY | _CLOSED_ON_EXEC)) as file:
         number = re.search(rb"^mnt_id:\s*(\d+)", os.read(file, 4096), re.MULTILINE)
     if number is None:
         raise OSError(errno.EXDEV, "the mount of a file cannot be determined")

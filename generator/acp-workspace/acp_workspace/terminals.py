@@ -36,8 +36,8 @@ from jsonrpc_bindings.tail import Tail
 from .approval import Approve, CommandApprovalRequest, require_approval
 from .containment import guarantees, open_folder, reach
 from .errors import METHOD_NOT_FOUND, NOT_FOUND, RequestError, failure, invalid_params, os_errors, refusal
-from .hooks import Phase, maybe_await, reported_steps
-from .mechanism import held
+from .hooks import Phase, Steps, maybe_await
+from .mechanism import Held
 from .workers import Busy, Workers
 from .workspace import Roots, RootSet, RootsSource, session_roots
 
@@ -243,7 +243,8 @@ class Terminals:
         output_limit: int | None = None,
     ) -> Terminal:
         """Start a command in a directory of the session's roots, by default the first root. Raises `RequestError`."""
-        async with self._request(session_id, command, "create"):
+        async with self._steps(session_id, command, "create"):
+            self._require_offered("create")
             return await self._start(session_id, command, arguments, env or {}, cwd, output_limit)
 
     # --- the five methods of v1
@@ -372,7 +373,7 @@ class Terminals:
         programs: list[Program] = []
 
         def run(check: Callable[[], None]) -> None:
-            with held(_open_folder(roots, request.cwd)) as folder:
+            with Held(_open_folder(roots, request.cwd)) as folder:
                 check()
                 try:
                     programs.append(start(request.command, request.arguments, environment, folder))
@@ -405,21 +406,22 @@ class Terminals:
 
     @asynccontextmanager
     async def _found(self, params: _TerminalRequest, action: Action) -> AsyncGenerator[Terminal]:
-        async with self._request(params.session_id, params.terminal_id, action):
+        async with self._steps(params.session_id, params.terminal_id, action):
+            self._require_offered(action)
             terminal = self.find(params.session_id, params.terminal_id)
             if terminal is None:
                 raise RequestError(NOT_FOUND, "there is no such terminal", {"terminalId": params.terminal_id})
             yield terminal
 
-    @asynccontextmanager
-    async def _request(self, session_id: str, subject: str, action: Action) -> AsyncGenerator[None]:
+    def _steps(self, session_id: str, subject: str, action: Action) -> Steps:
         async def report(phase: Phase, reason: str) -> None:
             await maybe_await(self._on_event(TerminalEvent(session_id, subject, action, phase, reason)))
 
-        async with reported_steps(report):
-            if not self.is_offered:
-                raise RequestError(METHOD_NOT_FOUND, f"terminal/{action} is not supported here")
-            yield
+        return Steps(report)
+
+    def _require_offered(self, action: Action) -> None:
+        if not self.is_offered:
+            raise RequestError(METHOD_NOT_FOUND, f"terminal/{action} is not supported here")
 
 
 class _TerminalRequest(Protocol):
