@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 from acpgen.input.equality import same
 from acpgen.input.schema_nodes import Node, Schemas
 from acpgen.input.tagged_unions import Tag, Tagged, constants, own_tag
-from acpgen.input.walk import LISTS, MAPS, SINGLE, Schema, is_array, is_object, references
+from acpgen.input.walk import Schema, is_object, mapped, references
 from acpgen.pointers import reference_to, target
 
 Unions: TypeAlias = Mapping[str, Tagged | None]
@@ -62,17 +62,9 @@ class _Exact:
 
     def outside(self, schema: Any, *, is_inside: bool = False) -> Any:
         """A schema whose exclusions and conditions refer to exact definitions."""
-        if is_array(schema):
-            return [self.outside(one, is_inside=is_inside) for one in schema]
         if not is_object(schema):
             return schema
-        result: dict[str, Any] = {}
-        for key, one in schema.items():
-            if key in MAPS and is_object(one):
-                result[key] = {name: self.outside(each, is_inside=is_inside) for name, each in one.items()}
-            else:
-                is_exact = is_inside or key in ("not", "if")
-                result[key] = self.outside(one, is_inside=is_exact) if key in (*SINGLE, *LISTS) else one
+        result = mapped(schema, lambda key, one: self.outside(one, is_inside=is_inside or key in ("not", "if")))
         name = target(schema["$ref"]) if is_inside and isinstance(schema.get("$ref"), str) else ""
         if name in self.leading:
             exact = f"{name} (exact)"
