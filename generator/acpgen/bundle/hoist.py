@@ -8,12 +8,10 @@ from itertools import chain
 from typing import Any, Final
 
 from acpgen import ir
-from acpgen.bundle.all_of import is_mergeable, merge
 from acpgen.bundle.collect import Collected
 from acpgen.bundle.faults import NAME_COLLISION, unused_name
-from acpgen.bundle.inherited_fields import narrow_inherited
-from acpgen.bundle.inline_schemas import needs_name, without_null
-from acpgen.bundle.variant_bodies import Owner, merge_body, owners, without
+from acpgen.bundle.fields import narrow_inherited, needs_name, without_null
+from acpgen.bundle.variants import is_mergeable, merge, merge_body, owned_bodies, without
 from acpgen.errors import Fault, Faults
 from acpgen.input.drafts import spelled_as_written
 from acpgen.input.equality import same
@@ -24,8 +22,7 @@ from acpgen.input.tagged_unions import Tagged, branches_of, lone_reference, reco
 from acpgen.input.walk import Schema, asserts, demands, is_object, references
 from acpgen.methods.discovery import Calls, bind, payloads
 from acpgen.naming.identifiers import class_name, spelled_out
-from acpgen.naming.name_overrides import ChosenNames
-from acpgen.naming.named_places import NamedPlaces
+from acpgen.naming.name_overrides import ChosenNames, NamedPlaces
 from acpgen.naming.qualifiers import (
     ORDINALS,
     join_words,
@@ -75,7 +72,7 @@ class Bundler:
         self.roots: dict[str, str] = {}
         self.variant_counts: dict[str, int] = {}
         self.below: dict[str, list[str]] = {}
-        self.owners: Mapping[str, Owner] = {}
+        self.bodies: Mapping[tuple[str, int], str] = {}
         self.distributed: set[str] = set()
         self.field_places: dict[str, str] = {}
         self.unused: Mapping[str, str] = {}
@@ -100,10 +97,12 @@ class Bundler:
         self.methods = bind(self.calls, self.nodes, self.envelope)
         self.sources = dict(self.definitions)
         self.nodes = Schemas(self.sources, self.origins)
+        depths: Mapping[str, int] = {}
         if not self.is_apart:
-            alone = {*framing, *self._payloads()}
-            self.owners = owners(self.nodes, self.root, framing=framing, alone=alone)
-        for name in sorted(self.definitions, key=self._after_owners):
+            alone = {*framing, *(name for name, schema in self.definitions.items() if "x-method" in schema)}
+            alone.update(name for method in self.methods for name in (method.params, method.result) if name is not None)
+            self.bodies, depths = owned_bodies(self.nodes, self.root, framing=framing, alone=alone)
+        for name in sorted(self.definitions, key=lambda name: (depths.get(name, 0), self._position(name))):
             if name not in framing and name not in self.distributed:
                 self._distribute(name)
         self.tagged = {
@@ -116,15 +115,6 @@ class Bundler:
         self.faults.extend(unused_name(key, hint) for key, hint in self.unused.items() if key not in self.shared)
         if self.faults:
             raise Faults(fault.move_to(spelled_as_written(fault.at, self.files)) for fault in self.faults)
-
-    def _payloads(self) -> Iterable[str]:
-        """Yield the definitions that are params or results."""
-        yield from (name for name, schema in self.definitions.items() if "x-method" in schema)
-        yield from (name for method in self.methods for name in (method.params, method.result) if name is not None)
-
-    def _after_owners(self, name: str) -> tuple[int, tuple[tuple[int, str], ...]]:
-        """The sort key for distribution: a definition with an owner follows its owner."""
-        return (self.owners[name].depth if name in self.owners else 0, self._position(name))
 
     def _position(self, name: str) -> tuple[tuple[int, str], ...]:
         """The sort key of a definition's place: alphabetical, with array indices compared as numbers."""
@@ -402,7 +392,7 @@ class Bundler:
 
         `None` if the body is not owned by the variant alone, or if the user chose a name for the variant.
         """
-        body = next((name for name, one in self.owners.items() if one.union == union and one.index == index), None)
+        body = self.bodies.get((union, index))
         if body is None or body in self.distributed:
             return None
         if "x-name" in branch.says or self.places.name(at, candidates[0]) is not None:
@@ -521,15 +511,12 @@ def _holds_union(node: Node) -> bool:
 
 def _without_branch_names(schema: Schema) -> Schema:
     """A union's schema without `x-name` of its branches, which only applies in the union that declares them."""
-    union = branches_of(schema)
-    if union is None:
-        return schema
-    keyword, branches = union
-    return {**schema, keyword: [_without(branch, "x-name") for branch in branches]}
-
-
-def _without(schema: Any, keyword: str) -> Any:
-    return {key: value for key, value in schema.items() if key != keyword} if is_object(schema) else schema
+    keyword, branches = branches_of(schema) or ("", [])
+    unnamed = [
+        {key: value for key, value in branch.items() if key != "x-name"} if is_object(branch) else branch
+        for branch in branches
+    ]
+    return {**schema, keyword: unnamed} if unnamed else schema
 
 
 def _is_leniency(keyword: str) -> bool:

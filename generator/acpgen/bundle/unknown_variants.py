@@ -64,7 +64,7 @@ class _Exact:
         """A schema whose exclusions and conditions refer to exact definitions."""
         if not is_object(schema):
             return schema
-        result = mapped(schema, lambda key, one: self.outside(one, is_inside=is_inside or key in ("not", "if")))
+        result = mapped(schema, lambda keys, one: self.outside(one, is_inside=is_inside or keys[0] in ("not", "if")))
         name = target(schema["$ref"]) if is_inside and isinstance(schema.get("$ref"), str) else ""
         if name in self.leading:
             exact = f"{name} (exact)"

@@ -76,7 +76,7 @@ class Patterns:
     def _translated(self, schema: Any, uncertain: Collection[str]) -> Any:
         if not is_object(schema):
             return schema
-        translation = mapped(schema, lambda _, child: self._translated(child, uncertain))
+        translation = mapped(schema, lambda _keys, child: self._translated(child, uncertain))
         if isinstance(schema.get("$ref"), str) and "/patternProperties/" in schema["$ref"]:
             translation.pop("$ref")
             place = self._written_place(pointer_parts(unquote(schema["$ref"])))

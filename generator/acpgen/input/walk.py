@@ -99,16 +99,16 @@ def children(schema: Schema) -> Iterator[tuple[tuple[str, ...], Any]]:
                 yield (key, name), item
 
 
-def mapped(schema: Schema, change: Callable[[str, Any], Any]) -> Schema:
-    """A schema with its direct subschemas replaced by what `change` makes of each, and of the keyword that holds it."""
+def mapped(schema: Schema, change: Callable[[tuple[str, ...], Any], Any]) -> Schema:
+    """A schema with its direct subschemas replaced by what `change` makes of their keys and of each."""
 
     def changed(key: str, value: Any) -> Any:
         holds = HOLDS.get(key)
         if holds == "map" and is_object(value):
-            return {name: change(key, item) for name, item in value.items()}
-        if holds in ("list", "schema") and is_array(value):
-            return [change(key, item) for item in value]
-        return change(key, value) if holds == "schema" else value
+            return {name: change((key, name), item) for name, item in value.items()}
+        if holds in ("list", "schema") and is_array(value):  # tuples of draft-07, too
+            return [change((key, str(index)), item) for index, item in enumerate(value)]
+        return change((key,), value) if holds == "schema" else value
 
     return {key: changed(key, value) for key, value in schema.items()}
 

@@ -11,7 +11,6 @@ import keyword
 import re
 import sys
 import unicodedata
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
@@ -186,25 +185,21 @@ def assign(ladders: Mapping[str, Sequence[str]], used: Collection[str] = ()) -> 
     """
     used_names = set(used)
     names: dict[str, str] = {}
-    first_counts = Counter(ladder[0] for ladder in ladders.values())
     order = sorted(ladders, key=lambda key: (key != ladders[key][0], key))
+
+    def take(key: str, name: str) -> None:
+        names[key] = name
+        used_names.add(name)
+
     for key in order:
-        first = ladders[key][0]
-        if first not in used_names and (first_counts[first] == 1 or first not in names.values()):
-            names[key] = first
-            used_names.add(first)
+        if ladders[key][0] not in used_names:
+            take(key, ladders[key][0])
     for key in order:
-        if key in names:
-            continue
-        first = ladders[key][0]
-        points = "".join(f"U{ord(character):04X}" for character in key)
-        free = (
-            name
-            for name in (*ladders[key][1:], f"{first}_", f"{first}__", f"{first}_{points}")
-            if name not in used_names
-        )
-        names[key] = next(free, f"{first}_{points}_")
-        used_names.add(names[key])
+        if key not in names:
+            first, *others = ladders[key]
+            points = "".join(f"U{ord(character):04X}" for character in key)
+            candidates = (*others, f"{first}_", f"{first}__", f"{first}_{points}", f"{first}_{points}_")
+            take(key, next((name for name in candidates if name not in used_names), candidates[-1]))
     return {key: names[key] for key in ladders}
 
 
@@ -228,36 +223,8 @@ def _spelled_parts(text: str) -> list[str]:
 
 
 _PUNCTUATION: Final = {
-    " ": "space",
-    "_": "underscore",
-    "-": "dash",
-    ".": "dot",
-    "/": "slash",
-    ":": "colon",
-    ",": "comma",
-    ";": "semicolon",
-    "$": "dollar",
-    "@": "at",
-    "#": "hash",
-    "+": "plus",
-    "*": "star",
-    "=": "equals",
-    "%": "percent",
-    "&": "and",
-    "<": "less",
-    ">": "greater",
-    "!": "not",
-    "?": "question",
-    "~": "tilde",
-    "|": "bar",
-    "^": "caret",
-    "\\": "backslash",
-    "(": "open",
-    ")": "close",
-    "[": "open",
-    "]": "close",
-    "{": "open",
-    "}": "close",
-    "'": "quote",
-    '"': "quote",
-}
+    " ": "space", "_": "underscore", "-": "dash", ".": "dot", "/": "slash", ":": "colon", ",": "comma", ";": "semicolon",
+    "$": "dollar", "@": "at", "#": "hash", "+": "plus", "*": "star", "=": "equals", "%": "percent", "&": "and", "<": "less",
+    ">": "greater", "!": "not", "?": "question", "~": "tilde", "|": "bar", "^": "caret", "\\": "backslash", "(": "open",
+    ")": "close", "[": "open", "]": "close", "{": "open", "}": "close", "'": "quote", '"': "quote",
+}  # fmt: skip
