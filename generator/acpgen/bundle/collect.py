@@ -537,7 +537,7 @@ _WEAK = ("format", "contentEncoding", "contentMediaType", "contentSchema", "depe
 
 def _refers(schema: Schema) -> bool:
     """Whether a root only refers to a definition, and needs no type of its own."""
-    demands = {key for key in schema if key in ASSERTIONS}
+    demands = schema.keys() & ASSERTIONS
     if demands == {"allOf"} and len(schema["allOf"]) == 1 and is_object(schema["allOf"][0]):
         return _refers(schema["allOf"][0])
     return demands == {"$ref"}

@@ -19,7 +19,7 @@ from acpgen.input.keywords import OF_FIELDS
 from acpgen.input.schema_nodes import OBJECTS, Node, ObjectShape, Schemas
 from acpgen.input.step_budget import working_on
 from acpgen.input.tagged_unions import Tagged, branches_of, lone_reference, recognise
-from acpgen.input.walk import Schema, asserts, demands, is_object, references
+from acpgen.input.walk import Schema, assertions, asserts, demands, is_object, references
 from acpgen.methods.discovery import Calls, bind, payloads
 from acpgen.naming.identifiers import class_name, spelled_out
 from acpgen.naming.name_overrides import ChosenNames, NamedPlaces
@@ -479,7 +479,7 @@ class Bundler:
                 continue
             inner = _without_branch_names(self._expanded(source, expanded_names))
             if is_mergeable(node, source) and is_mergeable(node, inner):
-                node = merge(node, {key: v for key, v in inner.items() if asserts(key)}, self.sources)
+                node = merge(node, assertions(inner), self.sources)
             else:
                 remaining_parts.append(part)
         if False in every:

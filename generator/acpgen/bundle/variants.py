@@ -14,7 +14,7 @@ from acpgen.input.equality import same
 from acpgen.input.schema_nodes import Schemas
 from acpgen.input.step_budget import spend
 from acpgen.input.tagged_unions import branches_of, constant, lone_reference, types_of
-from acpgen.input.walk import Schema, asserts, is_array, is_object, reachable, references
+from acpgen.input.walk import Schema, annotations, assertions, asserts, is_array, is_object, reachable, references
 
 
 def owned_bodies(
@@ -56,12 +56,12 @@ def merge_body(body: Schema, rest: Schema, definitions: Mapping[str, Schema]) ->
     annotation_keywords = {
         key: value for key, value in rest.items() if key.startswith("x-") and key != "x-name" and not asserts(key)
     }
-    annotation_keywords |= {key: value for key, value in body.items() if not asserts(key)}
+    annotation_keywords |= annotations(body)
     if is_array(annotation_keywords.get("examples")):
         annotation_keywords["examples"] = [
             whole for one in annotation_keywords["examples"] if (whole := _complete(one, combined)) is not None
         ]
-    return {**annotation_keywords, **{key: value for key, value in combined.items() if asserts(key)}}
+    return {**annotation_keywords, **assertions(combined)}
 
 
 def _complete(example: Any, schema: Schema) -> Any:
@@ -80,7 +80,7 @@ def _complete(example: Any, schema: Schema) -> Any:
 def merge(base: Schema, branch: Schema, definitions: Mapping[str, Schema]) -> Schema:
     """One object schema that demands what both demand; tags come first, and annotations of `branch` take precedence."""
     spend(1 + len(base.get("properties", ())) + len(branch.get("properties", ())))
-    result: Schema = {key: value for key, value in branch.items() if not asserts(key)}
+    result = annotations(branch)
     result["type"] = "object"
     own, common = branch.get("properties", {}), base.get("properties", {})
     tags = {name: sub for name, sub in {**common, **own}.items() if constant(sub) is not None}
@@ -165,8 +165,7 @@ def _meet(base: Any, branch: Any, definitions: Mapping[str, Schema]) -> Any:
         return base if branch is True else branch
     if not is_object(base) or not is_object(branch):
         return False
-    notes = {key: value for key, value in base.items() if not asserts(key)}
-    demands = {key: value for key, value in base.items() if asserts(key)}
+    notes, demands = annotations(base), assertions(base)
     if not demands or _admits_all(demands, branch, definitions):
         return {**notes, **branch}
     if not any(asserts(key) for key in branch):
@@ -178,7 +177,7 @@ def _admits_all(demands: Schema, branch: Schema, definitions: Mapping[str, Schem
     """Whether a schema of types or constants alone certainly accepts all that `branch` accepts, considering only these."""
     reference = lone_reference(demands)
     if reference is not None:
-        demands = {key: value for key, value in definitions.get(reference, {}).items() if asserts(key)}
+        demands = assertions(definitions.get(reference, {}))
     constants = demands.get("enum")
     if demands.keys() <= {"type", "enum"} and is_array(constants) and constant(branch) is not None:
         return any(same(constant(branch), value) for value in constants)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from acpgen.input.equality import by_key, key_of, kind_of, same, whole
 from acpgen.input.step_budget import spend
-from acpgen.input.walk import Schema, asserts, demands, is_array, is_object
+from acpgen.input.walk import Schema, assertions, demands, is_array, is_object
 from acpgen.pointers import target
 
 if TYPE_CHECKING:
@@ -65,12 +65,12 @@ def constants(schema: object) -> list[Any] | None:
     """The values that a schema admits, if it is a list of constants and nothing else."""
     if not is_object(schema):
         return None
-    assertions = {key for key in schema if asserts(key)}
+    demands = assertions(schema)
     lists = [
-        *([[schema["const"]]] if "const" in assertions else []),
-        *([schema["enum"]] if "enum" in assertions else []),
+        *([[schema["const"]]] if "const" in demands else []),
+        *([schema["enum"]] if "enum" in demands else []),
     ]
-    if not lists or not assertions <= {"const", "enum", "type"}:
+    if not lists or not demands.keys() <= {"const", "enum", "type"}:
         return None
     return [
         value
@@ -229,7 +229,7 @@ def lone_reference(schema: object) -> str | None:
     spend()
     if not is_object(schema):
         return None
-    demands = {key for key in schema if asserts(key)}
+    demands = assertions(schema).keys()
     if demands == {"$ref"}:
         return target(schema["$ref"])
     if demands == {"allOf"} and len(schema["allOf"]) == 1:
@@ -240,7 +240,7 @@ def lone_reference(schema: object) -> str | None:
 def is_null(schema: object) -> bool:
     """Whether a schema admits exactly null."""
     spend()
-    if is_object(schema) and {key for key in schema if asserts(key)} == {"type"}:
+    if is_object(schema) and assertions(schema).keys() == {"type"}:
         return schema["type"] in ("null", ["null"])
     return constants(schema) == [None]
 

@@ -61,6 +61,16 @@ def asserts(keyword: str) -> bool:
     return keyword in _MAY_ASSERT
 
 
+def assertions(schema: Schema) -> Schema:
+    """The keywords of a schema that can refuse a value."""
+    return {key: value for key, value in schema.items() if key in _MAY_ASSERT}
+
+
+def annotations(schema: Schema) -> Schema:
+    """The keywords of a schema that refuse no value, unknown ones included."""
+    return {key: value for key, value in schema.items() if key not in _MAY_ASSERT}
+
+
 @lru_cache(maxsize=256)
 def may_hold_schemas(key: str) -> bool:
     """Whether a member of a schema, or of another object, may hold schemas: it is no annotation and holds no definitions."""

@@ -15,15 +15,13 @@ from acpgen.input.equality import by_key
 from acpgen.input.schema_nodes import OBJECTS, Node, Schemas
 from acpgen.input.step_budget import working_on
 from acpgen.input.tagged_unions import Tagged, excluded_text, is_of_type, own_tag
-from acpgen.input.walk import asserts, is_array, is_object, reachable
+from acpgen.input.walk import annotations, is_array, is_object, reachable
 from acpgen.meaning.constants import example, overlap
 from acpgen.meaning.definition_order import references
 from acpgen.meaning.discriminators import discriminators
 from acpgen.meaning.faults import NOTHING_DEFINED, NOTHING_LISTED, UNKNOWN_LENIENCY
-from acpgen.meaning.intersection import meet
-from acpgen.meaning.members import base, body, is_record, names_fields
 from acpgen.meaning.methods import find_methods
-from acpgen.meaning.subsumption import implies, narrowest
+from acpgen.meaning.subsumption import base, body, implies, is_record, meet, names_fields, narrowest
 from acpgen.meaning.types import Notes, extra, plain, type_of
 from acpgen.methods.profile import KINDS
 
@@ -341,9 +339,9 @@ class _Lowering:
         if met is None:
             self.notes.unenforced.extend(not_implied)
         else:
-            node = met if not is_object(met.schema) else node.make({**_words(node), **met.schema})
+            node = met if not is_object(met.schema) else node.make({**annotations(node.says), **met.schema})
         if narrowest_index and is_object(first.schema) and is_object(node.schema):
-            node = node.make({**_words(first), **node.says})
+            node = node.make({**annotations(first.says), **node.says})
         return self._field(key, replace(node, owner=first.owner), is_required)
 
     def _field(self, name: str, node: Node, is_required: bool) -> ir.Field:
@@ -390,11 +388,6 @@ def _is_integer(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _words(node: Node) -> dict[str, Any]:
-    """The keywords of a schema that assert nothing."""
-    return {name: value for name, value in node.says.items() if not asserts(name)}
-
-
 def _is_named(node: Node, tagged: Tagged) -> bool:
     """Whether each branch of a tagged union that needs a record refers to one, or to a definition with a record for its objects."""
     branches = node.branches
@@ -428,7 +421,7 @@ def _settled(node: Node) -> Node:
     """A schema with `enum` and other assertions as the constants that satisfy them; other schemas unchanged."""
     is_list = "enum" in node.says and "const" not in node.says and not node.demands <= {"enum", "type"}
     met = meet([node]) if is_list else None
-    return node.make({**_words(node), **met.says}) if met is not None and met.says else node
+    return node.make({**annotations(node.says), **met.says}) if met is not None and met.says else node
 
 
 def _enum_values(node: Node) -> tuple[list[ir.EnumValue], ir.Type | None] | None:

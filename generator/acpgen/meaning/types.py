@@ -16,9 +16,8 @@ from acpgen.input.tagged_unions import is_of_type
 from acpgen.input.walk import ASSERTIONS, BY_KIND, is_object
 from acpgen.meaning.constants import any_like, count, is_idle, values
 from acpgen.meaning.definition_order import referred
-from acpgen.meaning.intersection import meet
 from acpgen.meaning.limits import OF_NUMBERS
-from acpgen.meaning.subsumption import are_apart, implies, is_within, narrowest, of_type
+from acpgen.meaning.subsumption import are_apart, implies, is_within, meet, narrowest, of_type
 
 
 @dataclass
