@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 from acpgen.input.equality import same
 from acpgen.input.schema_nodes import Node, Schemas
 from acpgen.input.tagged_unions import Tag, Tagged, constants, own_tag
-from acpgen.input.walk import Schema, is_object, mapped, references
+from acpgen.input.walk import Schema, is_object, leading_to, mapped, references
 from acpgen.pointers import reference_to, target
 
 Unions: TypeAlias = Mapping[str, Tagged | None]
@@ -54,11 +54,9 @@ class _Exact:
 
     def __init__(self, definitions: Mapping[str, Schema], opened: Collection[str]) -> None:
         self.definitions: Final[dict[str, Schema]] = {}
-        self.leading: Final = set(opened)
+        self.leading: Final = leading_to(opened, {name: references(one) for name, one in definitions.items()}).keys()
         """The definitions that lead to what is opened."""
         self._published: Final = definitions
-        while more := {name for name, one in definitions.items() if self.leading & {*references(one)}} - self.leading:
-            self.leading.update(more)
 
     def outside(self, schema: Any, *, is_inside: bool = False) -> Any:
         """A schema whose exclusions and conditions refer to exact definitions."""

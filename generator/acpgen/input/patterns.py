@@ -7,7 +7,7 @@ from typing import Any, Final, TypeAlias
 from urllib.parse import unquote
 
 from acpgen.input.expressions import expression, patterns_of
-from acpgen.input.walk import DEFINITIONS, Schema, children, is_object, mapped, reachable
+from acpgen.input.walk import DEFINITIONS, Schema, children, is_object, leading_to, mapped
 from acpgen.pointers import as_fragment, pointer, pointer_parts, target
 
 Path: TypeAlias = tuple["str | int", ...]
@@ -61,13 +61,10 @@ class Patterns:
 
     def uncertain(self, document: Mapping[str, Any]) -> frozenset[str]:
         """The definitions of a document that depend on a pattern that the engine lacks or widens."""
-        users: dict[str, list[str]] = {}
-        holders: list[str] = []
-        for name, definition in document.get("$defs", {}).items() if self.unsure else ():
-            for schema in _without_definitions(definition):
-                users.setdefault(_reference(schema), []).append(name)
-                holders += [name] if self._has_unsure(schema) else []
-        return frozenset(reachable(holders, lambda name: users.get(name, ())))
+        definitions = document.get("$defs", {}) if self.unsure else {}
+        parts = {name: [*_without_definitions(definition)] for name, definition in definitions.items()}
+        holders = [name for name, each in parts.items() if any(map(self._has_unsure, each))]
+        return frozenset(leading_to(holders, {name: map(_reference, each) for name, each in parts.items()}))
 
     def _has_unsure(self, schema: Schema) -> bool:
         patterns = [schema.get("pattern"), *schema.get("patternProperties", ())]

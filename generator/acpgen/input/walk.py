@@ -223,6 +223,15 @@ def reachable(start: Iterable[K], below: Callable[[K], Iterable[K]]) -> dict[K, 
     return visited
 
 
+def leading_to(ends: Iterable[K], edges: Mapping[K, Iterable[K]]) -> dict[K, None]:
+    """The nodes from which an end can be reached, ends included."""
+    sources: dict[K, list[K]] = {}
+    for source, others in edges.items():
+        for other in others:
+            sources.setdefault(other, []).append(source)
+    return reachable(ends, lambda each: sources.get(each, ()))
+
+
 def strongly_connected(edges: Mapping[K, Iterable[K]]) -> Iterator[list[K]]:
     """Yield the strongly connected components, targets before sources; every node has edges (Tarjan's algorithm, iterative)."""
     indices: dict[K, int] = {}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -15,7 +14,7 @@ from acpgen.input.equality import by_key
 from acpgen.input.schema_nodes import OBJECTS, Node, Schemas
 from acpgen.input.step_budget import working_on
 from acpgen.input.tagged_unions import Tagged, excluded_text, is_of_type, own_tag
-from acpgen.input.walk import annotations, is_array, is_object, reachable
+from acpgen.input.walk import annotations, is_array, is_object, leading_to
 from acpgen.meaning.constants import example, overlap
 from acpgen.meaning.definition_order import references
 from acpgen.meaning.discriminators import discriminators
@@ -71,9 +70,10 @@ def _definitions(
     if work.notes.faults:
         raise Faults(work.notes.faults)
     definitions = _with_lost_exclusions(definitions)
-    more = _inexact(definitions) - inexact
-    is_done = work.notes.asked.isdisjoint(more)
-    return definitions if is_done else _definitions(schemas, framing, keep_unknown, inexact | more)
+    unenforced = (name for name, one in definitions.items() if one.unenforced)
+    found = frozenset(leading_to(unenforced, {name: references(one) for name, one in definitions.items()}))
+    is_done = work.notes.asked.isdisjoint(found - inexact)
+    return definitions if is_done else _definitions(schemas, framing, keep_unknown, inexact | found)
 
 
 class _Lowering:
@@ -84,12 +84,8 @@ class _Lowering:
         self.synthesised: dict[str, ir.Definition] = {}
         keeps = keep_unknown or any(node.says.get("x-unknown") == "keep" for node in schemas.values())
         self.discriminators = discriminators(schemas) if keeps else {}
-        self.marks: Final = {
-            one.at
-            for name, fields in self.discriminators.items()
-            for key in fields
-            for one in schemas[name].fields.get(key, ())
-        }
+        marked = [(schemas[name].fields, key) for name, keys in self.discriminators.items() for key in keys]
+        self.marks: Final = {one.at for fields, key in marked for one in fields.get(key, ())}
 
     # --- definitions ---
 
@@ -132,7 +128,8 @@ class _Lowering:
         openness = self._openness(node, is_open=base_ is not None)
         distinct = by_key(value.value for value in values)
         is_mark = len(distinct) == 1 or node.at in self.marks  # which is no list that grows
-        if openness == "tolerated" and (is_mark or not (is_text or all(map(_is_integer, distinct.values())))):
+        is_integers = all(isinstance(value, int) and not isinstance(value, bool) for value in distinct.values())
+        if openness == "tolerated" and (is_mark or not (is_text or is_integers)):
             openness = "closed"
         return ir.Enum(name=name, values=tuple(values), openness=openness, base=base_ or kind, **self._common(node))
 
@@ -373,30 +370,17 @@ class _Lowering:
         return replace(field, type=ir.Constant(tuple(tags.values()))) if tags else field
 
     def _leniency(self, node: Node) -> ir.Leniency:
-        options: dict[str, bool] = {}
-        for keyword, value in node.says.items():
-            if not keyword.startswith("x-deserialize-"):
-                continue
-            if keyword not in LENIENCY:
-                self.notes.faults.append(UNKNOWN_LENIENCY(at=node.at, keyword=keyword))
-            else:
-                options[LENIENCY[keyword]] = value is True
-        return ir.Leniency(**options)
-
-
-def _is_integer(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+        keywords = [keyword for keyword in node.says if keyword.startswith("x-deserialize-")]
+        unknown = [keyword for keyword in keywords if keyword not in LENIENCY]
+        self.notes.faults += [UNKNOWN_LENIENCY(at=node.at, keyword=keyword) for keyword in unknown]
+        known = (keyword for keyword in keywords if keyword in LENIENCY)
+        return ir.Leniency(**{LENIENCY[keyword]: node.says[keyword] is True for keyword in known})
 
 
 def _is_named(node: Node, tagged: Tagged) -> bool:
     """Whether each branch of a tagged union that needs a record refers to one, or to a definition with a record for its objects."""
-    branches = node.branches
-    indices = [*(index for index, _ in tagged.variants), *([tagged.default] if tagged.default is not None else [])]
-    return all(
-        referred is not None and (branches[index].kinds == OBJECTS or _has_record(referred))
-        for index in indices
-        for referred in [branches[index].without("not").referred]
-    )
+    branches = ((branch, branch.without("not").referred) for branch in sharing(tagged, node.branches))
+    return all(to is not None and (branch.kinds == OBJECTS or _has_record(to)) for branch, to in branches)
 
 
 def _has_record(node: Node) -> bool:
@@ -488,13 +472,3 @@ def _with_lost_exclusions(definitions: dict[str, ir.Definition]) -> dict[str, ir
         name: replace(one, unenforced=(*one.unenforced, place)) if (place := places.get(name)) is not None else one
         for name, one in definitions.items()
     }
-
-
-def _inexact(definitions: Mapping[str, ir.Definition]) -> frozenset[str]:
-    """The definitions that accept more than their schemas do, or refer, directly or indirectly, to one that does."""
-    users: dict[str, list[str]] = {}
-    for name, one in definitions.items():
-        for other in references(one):
-            users.setdefault(other, []).append(name)
-    inexact_names = (name for name, one in definitions.items() if one.unenforced)
-    return frozenset(reachable(inexact_names, lambda name: users.get(name, ())))
