@@ -141,15 +141,11 @@ class Bundler:
         reused. For a name chosen by the user there is no alternative.
         """
         preferred = list(dict.fromkeys(candidates))
-        override = self.places.name(at, preferred[0])
-        chosen_name = override if override is not None else schema.get("x-name")
-        preferred = [chosen_name] if isinstance(chosen_name, str) else preferred
+        chosen_name = self.places.name(at, preferred[0]) or schema.get("x-name")
         body, node = demands(schema), self.nodes.node(schema, at)
-        names = (
-            preferred
-            if isinstance(chosen_name, str)
-            else chain(preferred[:1], members(node), preferred[1:], otherwise(preferred[0], node))
-        )
+        names: Iterable[str] = chain(preferred[:1], members(node), preferred[1:], otherwise(preferred[0], node))
+        if isinstance(chosen_name, str):
+            names = preferred = [chosen_name]
         for name in names:
             other = self.names.setdefault(class_name(name), name)
             if other not in self.definitions:
@@ -162,9 +158,8 @@ class Bundler:
             if same(self.demands.get(other), body):
                 self.shared_types.add(other)
                 return other, False
-        self.faults.append(
-            NAME_COLLISION(at=at, name=preferred[0], other=self.origins[self.names[class_name(preferred[0])]])
-        )
+        other = self.names[class_name(preferred[0])]
+        self.faults.append(NAME_COLLISION(at=at, name=preferred[0], other=self.origins[other]))
         return preferred[0], True
 
     def _join_types(self, owner: str, field_name: str, schema: Schema, at: str) -> Schema:
@@ -185,8 +180,7 @@ class Bundler:
         tagged = self._recognise(node)
         self.places.mark_variants(owner, node, tagged)
         for keyword in ("allOf", "anyOf", "oneOf"):
-            words = self._words(node, keyword, tagged)
-            if words:
+            if words := self._words(node, keyword, tagged):
                 schema[keyword] = [
                     self._name_branch(owner, base, branch, word, apart) if is_object(branch.schema) else branch.schema
                     for branch, word in zip(node.each(keyword), words, strict=True)
@@ -222,39 +216,35 @@ class Bundler:
     def _name_fields(self, owner: str, base: str, node: Node, schema: Schema, apart: str) -> None:
         """Name inline schemas of fields in alphabetical order, and list the new definitions in the order of the fields."""
         properties = node.named("properties")
-        before = self.below.pop(owner, [])
+        children = self.below.pop(owner, [])
         names_by_field: dict[str, list[str]] = {}
         types: Schema = {}
-        for field_ in sorted(properties):
-            candidates = (f"{base}{class_name(field_)}", f"{apart}{base}{class_name(field_)}")
-            spelled_ = f"{base}{class_name(spelled_out(field_))}"
-            types[field_] = self._named(owner, (*candidates, spelled_), properties[field_])
-            names_by_field[field_] = self.below.pop(owner, [])
+        for name in sorted(properties):
+            own, spelled = f"{base}{class_name(name)}", f"{base}{class_name(spelled_out(name))}"
+            types[name] = self._named(owner, (own, f"{apart}{own}", spelled), properties[name])
+            names_by_field[name] = self.below.pop(owner, [])
         if properties:
-            schema["properties"] = {field_: types[field_] for field_ in properties}
-        if children := [*before, *(name for field_ in properties for name in names_by_field[field_])]:
+            schema["properties"] = {name: types[name] for name in properties}
+        if children := [*children, *(each for name in properties for each in names_by_field[name])]:
             self.below[owner] = children
 
     def _name_parts(self, owner: str, base: str, node: Node, schema: Schema, apart: str = "") -> None:
-        for keyword, suffix in (("items", "Item"), ("additionalProperties", "Value")):
+        def named(word: str, part: Node) -> Any:
+            return self._named(owner, (f"{base}{word}", f"{apart}{base}{word}"), part)
+
+        for keyword, word in (("items", "Item"), ("additionalProperties", "Value")):
             if is_object(node.says.get(keyword)):
-                names = (f"{base}{suffix}", f"{apart}{base}{suffix}")
-                schema[keyword] = self._named(owner, names, node.inside(keyword))
-        if node.each("prefixItems"):
-            words = [*ORDINALS, *(f"Item{index + 1}" for index in range(len(ORDINALS), len(node.each("prefixItems"))))]
-            schema["prefixItems"] = [
-                self._named(owner, (f"{base}{word}", f"{apart}{base}{word}"), entry)
-                for entry, word in zip(node.each("prefixItems"), words, strict=False)
-            ]
+                schema[keyword] = named(word, node.inside(keyword))
+        if entries := node.each("prefixItems"):
+            words = (*ORDINALS, *(f"Item{index + 1}" for index in range(len(ORDINALS), len(entries))))
+            schema["prefixItems"] = [named(word, entry) for word, entry in zip(words, entries, strict=False)]
         rest, patterns = node.says.get("additionalProperties", True), node.named("patternProperties")
-        if not patterns or rest in (True, {}):  # any value may stand there
-            return
-        schema["patternProperties"] = dict(node.says["patternProperties"])
-        for pattern in sorted(patterns):
-            is_alone = len(patterns) == 1 and not is_object(rest)
-            word = "" if is_alone or not re.search("[A-Za-z0-9]", pattern) else class_name(pattern)
-            names = (f"{base}{word}Value", f"{apart}{base}{word}Value")
-            schema["patternProperties"][pattern] = self._named(owner, names, patterns[pattern])
+        if patterns and rest not in (True, {}):  # else any value may stand there
+            schema["patternProperties"] = dict(node.says["patternProperties"])
+            for pattern in sorted(patterns):
+                is_alone = len(patterns) == 1 and not is_object(rest)
+                word = "" if is_alone or not re.search("[A-Za-z0-9]", pattern) else class_name(pattern)
+                schema["patternProperties"][pattern] = named(f"{word}Value", patterns[pattern])
 
     def _named(self, owner: str, candidates: tuple[str, ...], node: Node) -> Any:
         """The schema of a field, where everything that needs a name is replaced by a reference."""
@@ -263,26 +253,17 @@ class Bundler:
         payload = self.payloads.get(node.at, ())
         rest, nullable = (node.says, False) if payload else without_null(node)
         if rest is not None and (payload or needs_name(node if rest is node.says else node.make(rest))):
-            body = {key: value for key, value in rest.items() if key not in OF_FIELDS and not _is_leniency(key)}
+            body = {key: value for key, value in rest.items() if not _is_of_field(key)}
             name, is_new = self._add(owner, payload or candidates, body, node.at)
             if is_new:
                 self.definitions[name] = self._name_inline(name, class_name(name), self.nodes.node(body, node.at))
-            field_keywords = {
-                key: value
-                for key, value in node.says.items()
-                if key in (*OF_FIELDS, "description") or _is_leniency(key)
-            }
+            words = {key: value for key, value in node.says.items() if _is_of_field(key) or key == "description"}
             reference = {"$ref": reference_to(name)}
-            return (
-                {**field_keywords, "anyOf": [reference, {"type": "null"}]}
-                if nullable
-                else {**field_keywords, **reference}
-            )
+            return {**words, "anyOf": [reference, {"type": "null"}]} if nullable else {**words, **reference}
         schema = dict(node.says)
         self._name_parts(owner, candidates[0], node, schema)
         for keyword in ("anyOf", "oneOf", "allOf"):
-            words = self._words(node, keyword)
-            if words:
+            if words := self._words(node, keyword):
                 schema[keyword] = [
                     self._named(owner, (candidates[0], f"{word}{candidates[0]}", *candidates[1:]), branch)
                     for branch, word in zip(node.each(keyword), words, strict=True)
@@ -519,5 +500,5 @@ def _without_branch_names(schema: Schema) -> Schema:
     return {**schema, keyword: unnamed} if unnamed else schema
 
 
-def _is_leniency(keyword: str) -> bool:
-    return keyword.startswith("x-deserialize-")
+def _is_of_field(keyword: str) -> bool:
+    return keyword in OF_FIELDS or keyword.startswith("x-deserialize-")

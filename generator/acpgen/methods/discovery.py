@@ -194,12 +194,16 @@ class _Finder:
             side = entry.side or profile.handled.get(name, "both")
             calls[name, entry.kind] = Call(name, entry.kind, side, message_at, params, result)
             unsent += [name] if side == "both" else []
+        names = {call.name for call in calls.values()}
+        unused = [*_find_unused(self.read, matches, names)] if profile.at else []
         gaps = Gaps(
             doubled=tuple(doubled),
-            unbound=tuple(self._unbound(messages, {call.name for call in calls.values()})),
+            unbound=tuple(self._unbound(messages, names)),
             unsent=tuple(dict.fromkeys(unsent)),
             beyond=tuple(text for message in ordered for text in self._beyond(message)),
-            unmatched=tuple(self._unmatched(matches, {call.name for call in calls.values()})),
+            unmatched=tuple(
+                UNUSED_RULE(at=f"{profile.at}#{plain_pointer(*keys)}", what_for=why) for keys, why in unused
+            ),
         )
         if profile.unmatched == "refused" and gaps.unmatched:
             raise Faults(gaps.unmatched)
@@ -238,11 +242,6 @@ class _Finder:
 
     # --- gaps ---
 
-    def _unmatched(self, matches: Sequence[Match], methods: set[str]) -> Iterator[Fault]:
-        """Yield a fault for each entry that matches nothing, in a profile that the user wrote."""
-        for keys, why in _find_unused(self.read, matches, methods) if self.profile.at else ():
-            yield UNUSED_RULE(at=f"{self.profile.at}#{plain_pointer(*keys)}", what_for=why)
-
     def _unbound(self, messages: Mapping[Node, Message], methods: set[str]) -> Iterator[str]:
         """Yield definitions that have the form of messages but match no rule; those of a method that was found are omitted."""
         for node in self.schemas.values():
@@ -270,12 +269,9 @@ class _Finder:
             for branch in self.read.branches(union):
                 if self.read.method(branch, rule) is None or ("*" in rule.unions and not branch.keys):
                     continue
-                if "*" in rule.unions:
-                    is_request = find_property(branch, "id") is not None
-                    own = replace(rule, kind="request" if is_request else "notification")
-                    yield Message(branch, own, self.read.stem(branch))
-                else:
-                    yield Message(branch, rule, self.read.stem(branch))
+                is_request = find_property(branch, "id") is not None
+                own = replace(rule, kind="request" if is_request else "notification") if "*" in rule.unions else rule
+                yield Message(branch, own, self.read.stem(branch))
 
     # --- sides ---
 
@@ -317,13 +313,11 @@ class _Finder:
         params = find_params(message)
         is_optional = bool(rule.spelled) or rule.params not in place.required
         side = self.profile.handled.get(name) or rule.side
-        result: Node | None = None
-        if rule.kind == "request":
-            templates = (*filter(None, [self.profile.results.get(name)]), *rule.results)
-            about = self.read.params_name(params)
-            results = (self.read.payload(one, message.stem, about, place) for one in templates)
-            result = next((one for one in results if one is not None), None)
-            result = result if result is not None and not says_nothing(result) else None
+        templates = (self.profile.results.get(name, ""), *rule.results) if rule.kind == "request" else ()
+        about = self.read.params_name(params)
+        results = (self.read.payload(one, message.stem, about, place) for one in templates)
+        result = next((one for one in results if one is not None), None)
+        result = None if result is None or says_nothing(result) else result
         return Call(name, rule.kind, side, place, params, result, is_optional, may_lack(result))
 
     def _side(self, profile_side: str, senders: set[ir.Side], all_senders: Mapping[Node, set[ir.Side]]) -> ir.Side:
