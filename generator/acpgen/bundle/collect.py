@@ -327,11 +327,12 @@ class _Collector:
             places = f"{' or '.join(each.at for each in shown_targets)}{others}"
             self.faults.append(SEVERAL_TARGETS(at=place.at, ref=ref, keyword=keyword, places=places))
             return "#"
-        target_place = self._schema_at(*targets)
-        if target_place is None or not self._reach(target_place):
+        is_schema = any(one not in self.groups and isinstance(self._at(one), dict | bool) for one in targets)
+        if not is_schema or not self._reach(targets[0]):
             missing = "" if targets else self._unknown_address(place, ref)
             self.faults.append(dangling(place.at, ref, missing, keyword))
             return "#"
+        target_place = targets[0]
         if target_place not in self.named:
             self._claim(target_place, "place" if target_place.parts else "root", self._name_of(target_place))
             if target_place.path not in self.own:
@@ -362,12 +363,6 @@ class _Collector:
             self._bring()
             self.pending.append(place)
         return True
-
-    def _schema_at(self, *targets: SchemaPlace) -> SchemaPlace | None:
-        """The place that a reference leads to; `None` if it has neither a schema nor an object that could be one."""
-        if not targets or targets[0] in self.groups:
-            return None
-        return targets[0] if isinstance(self._at(targets[0]), dict | bool) else None
 
     def _at(self, place: SchemaPlace) -> Any:
         """The value at a place; `None` if there is none."""

@@ -162,8 +162,9 @@ class Values:
             case ir.Map():
                 return {"key": self.of(type_.values, filled=filled)} if filled else {}
             case ir.Ref():
-                target = self._alias(type_)
-                return self.of(target, filled=True) if filled and target is not type_ else self.small(type_.name)
+                target = self.definitions[type_.name]
+                is_filled = filled and isinstance(target, ir.Alias) and isinstance(target.type, ir.Array | ir.Map)
+                return self.of(target.type, filled=True) if is_filled else self.small(type_.name)
             case ir.AnyOf():
                 return self._first((one for one in type_.types if one != ir.Null()), filled=filled)
             case _:
@@ -177,14 +178,6 @@ class Values:
             except Unmakeable as unmakeable:
                 reason = str(unmakeable)
         raise Unmakeable(reason)
-
-    def _alias(self, type_: ir.Type) -> ir.Type:
-        """The array or map type that a reference is an alias of; other types unchanged."""
-        if isinstance(type_, ir.Ref):
-            definition = self.definitions[type_.name]
-            if isinstance(definition, ir.Alias) and isinstance(definition.type, ir.Array | ir.Map):
-                return definition.type
-        return type_
 
     # --- full ---
 

@@ -182,11 +182,14 @@ class _Finder:
             messages.update({message.place: message for message in own})
             matches.append((rule, rule_messages, own))
         order = {name: index for index, name in enumerate(self.schemas)}
-        ordered = sorted(messages.values(), key=lambda one: (order[one.place.owner], _numbers(one.place.keys)))
+        numbers = {place: tuple(int(key) for key in place.keys if key.isdecimal()) for place in messages}
+        ordered = sorted(messages.values(), key=lambda one: (order[one.place.owner], numbers[one.place]))
         senders = self._senders(messages)
         calls, senders_of, doubled = self._calls(ordered, senders)
         for (name, kind), call in calls.items():
-            calls[name, kind] = replace(call, side=self._side(call.side, senders_of[name, kind], senders))
+            others = [side for side in self._sides(senders) if side not in senders_of[name, kind]]
+            is_known = len(senders_of[name, kind]) == 1 and len(others) == 1
+            calls[name, kind] = replace(call, side=call.side or (others[0] if is_known else "both"))
         unsent = [name for name, kind in calls if calls[name, kind].side == "both" and not senders_of[name, kind]]
         for name, entry in profile.listed.items():
             params, result = map(self.read.payload, (entry.params, entry.result))
@@ -319,15 +322,6 @@ class _Finder:
         result = next((one for one in results if one is not None), None)
         result = None if result is None or says_nothing(result) else result
         return Call(name, rule.kind, side, place, params, result, is_optional, may_lack(result))
-
-    def _side(self, profile_side: str, senders: set[ir.Side], all_senders: Mapping[Node, set[ir.Side]]) -> ir.Side:
-        """The side that handles a call: the one in the profile, otherwise the one that does not send it."""
-        others = [side for side in self._sides(all_senders) if side not in senders]
-        return profile_side or (others[0] if len(senders) == 1 and len(others) == 1 else "both")
-
-
-def _numbers(keys: tuple[str, ...]) -> tuple[int, ...]:
-    return tuple(int(key) for key in keys if key.isdecimal())
 
 
 def _spelled(stem: str, how: str) -> str:

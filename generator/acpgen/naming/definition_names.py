@@ -11,7 +11,7 @@ import posixpath
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, Literal, TypeAlias
 
 from acpgen.input.step_budget import spend
@@ -73,7 +73,7 @@ class _Settling:
     def __init__(self, claims: Mapping[str, Claim], definitions: Mapping[str, Schema]) -> None:
         self.claims = claims
         self.definitions = definitions
-        self.order = sorted(claims, key=lambda key: _position(claims[key]))
+        self.order = sorted(claims, key=self._position)
         self.settled = Settled()
         self.taken: dict[str, str] = {}
 
@@ -93,6 +93,11 @@ class _Settling:
     def _of(self, kind: Kind) -> list[str]:
         """The claims of a kind without a chosen name."""
         return [key for key in self.order if self.claims[key].kind == kind and not self.claims[key].is_chosen]
+
+    def _position(self, key: str) -> tuple[object, ...]:
+        claim = self.claims[key]
+        steps = ((int(part), "") if part.isdecimal() else (-1, part) for part in claim.parts)
+        return (len(claim.parts), claim.path, *steps)
 
     def _wanted_name(self, key: str) -> str:
         return class_name(self.claims[key].wanted)
@@ -171,13 +176,12 @@ class _Settling:
             referents = {key: self._stands_for(key, group) for key in group}
             for key in sorted(group, key=lambda key: referents[key] is not None):
                 alike = [other for other in distinct_keys if referents[key] == other]
-                alike = alike or [other for other in distinct_keys if self._is_one(key, other)]
+                if not alike:
+                    others = (other for other in distinct_keys if self.claims[other].path != self.claims[key].path)
+                    alike = [*islice((other for other in others if self._is_same(key, other)), 1)]
                 distinct_keys += [] if alike else [key]
                 self.settled.first.update({key: alike[0]} if alike else {})
         return [key for key in keys if key not in self.settled.first]
-
-    def _is_one(self, key: str, other: str) -> bool:
-        return self.claims[key].path != self.claims[other].path and self._is_same(key, other)
 
     def _stands_for(self, key: str, group: Sequence[str]) -> str | None:
         """The member of a group that a definition merely refers to; `None` if there is none."""
@@ -226,21 +230,8 @@ def _is_local(ref: object) -> bool:
     return isinstance(ref, str) and ref.startswith("#/$defs/")
 
 
-def _position(claim: Claim) -> tuple[object, ...]:
-    steps = ((int(part), "") if part.isdecimal() else (-1, part) for part in claim.parts)
-    return (len(claim.parts), claim.path, *steps)
-
-
 def _stem(path: str) -> str:
     return class_name(posixpath.basename(path).split(".")[0])
-
-
-def _base(path: str) -> str:
-    return class_name(posixpath.basename(path).removesuffix(".json"))
-
-
-def _whole(path: str) -> str:
-    return class_name(path.removesuffix(".json"))
 
 
 def _before(word: str, name: str) -> str:
@@ -250,8 +241,11 @@ def _before(word: str, name: str) -> str:
 
 def _labels(paths: Sequence[str]) -> dict[str, str]:
     """A distinct word for each file, from as little of its path as possible."""
-    forms: tuple[Callable[[str], str], ...] = (_stem, _base, _whole)
-    for form in forms:
+    for form in (
+        _stem,
+        lambda path: class_name(posixpath.basename(path).removesuffix(".json")),
+        lambda path: class_name(path.removesuffix(".json")),
+    ):
         label_by_path = {path: form(path) for path in paths}
         if len(set(label_by_path.values())) == len(label_by_path):
             return label_by_path

@@ -89,7 +89,10 @@ def field_names(properties: Collection[str], inherited: Mapping[str, str] | None
     `inherited` are the attributes that a base class defines.
     """
     base_names = inherited or {}
-    own = {name: (field_name(name), _spelled_field(name)) for name in properties if name not in base_names}
+    spelled = {
+        name: "_".join(word.lower() for part in _spelled_parts(name) for word in words(part)) for name in properties
+    }
+    own = {name: (field_name(name), _attribute(spelled[name], name)) for name in properties if name not in base_names}
     names = {**base_names, **assign(own, used=base_names.values())}
     return {name: names[name] for name in properties}
 
@@ -210,10 +213,6 @@ def _attribute(name: str, text: str) -> str:
     if not name[0].isidentifier():
         name = f"n{name}"
     return f"{name}_" if keyword.iskeyword(name) or name in RESERVED_FIELDS else name
-
-
-def _spelled_field(text: str) -> str:
-    return _attribute("_".join(word.lower() for part in _spelled_parts(text) for word in words(part)), text)
 
 
 def _spelled_parts(text: str) -> list[str]:
