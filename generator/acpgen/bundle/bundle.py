@@ -223,6 +223,6 @@ def _moves(files: Mapping[str, Any]) -> Mapping[str, Moved]:
     moves: dict[str, Moved] = {}
     for path, key, entry in _migration(files):
         if is_object(entry):
-            lists = {part: tuple(entry[part]) for part in ("to", "before", "after") if part in entry}
+            lists: dict[str, Any] = {part: tuple(entry[part]) for part in ("to", "before", "after") if part in entry}
             moves[key] = Moved(at=f"{path}{pointer(MIGRATION, key)}", **{**entry, **lists})
     return dict(sorted(moves.items(), key=lambda each: each[1].order))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator
 from typing import TypeAlias
 
 from acpgen.input.schema_nodes import OBJECTS, Node, Schemas
-from acpgen.input.walk import Schema, annotations, assertions, copied, is_array, is_object
+from acpgen.input.walk import Schema, copied, is_array, is_object, select_annotations, select_assertions
 
 Join: TypeAlias = Callable[[str, str, Schema, str], Schema]
 """Makes a definition for a field from the owner, the field's name, a schema and its place, and returns a reference to it."""
@@ -94,7 +94,7 @@ def _find_more(definition: Node, part: Node, field: str, type_: Node) -> Iterato
             continue
         if own.referred is not None and type_.owner in own.referred.lineage:
             continue  # it says more than this one
-        demands = copied(assertions(own.says))
+        demands = copied(select_assertions(own.says))
         if demands and not _are_types_of(own, type_):
             lineage |= own.referred.lineage if own.referred is not None else set()
             yield demands
@@ -114,7 +114,7 @@ def _is_record(node: Node) -> bool:
 
 def _with_type(field: Node, old: Node, new: Schema) -> Schema:
     """A field's schema with another type; null and annotations are unchanged."""
-    words = annotations(field.says)
+    words = select_annotations(field.says)
     if field is old:
         return {**words, **new}
     keyword = "anyOf" if "anyOf" in field.says else "oneOf"

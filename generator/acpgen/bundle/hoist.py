@@ -19,7 +19,7 @@ from acpgen.input.keywords import OF_FIELDS
 from acpgen.input.schema_nodes import OBJECTS, Node, ObjectShape, Schemas
 from acpgen.input.step_budget import working_on
 from acpgen.input.tagged_unions import Tagged, branches_of, lone_reference, recognise
-from acpgen.input.walk import Schema, assertions, asserts, demands, is_object, references
+from acpgen.input.walk import Schema, asserts, demands, is_object, references, select_assertions
 from acpgen.methods.discovery import Calls, bind, payloads
 from acpgen.naming.identifiers import class_name, spelled_out
 from acpgen.naming.name_overrides import ChosenNames, NamedPlaces
@@ -257,9 +257,9 @@ class Bundler:
             name, is_new = self._add(owner, payload or candidates, body, node.at)
             if is_new:
                 self.definitions[name] = self._name_inline(name, class_name(name), self.nodes.node(body, node.at))
-            words = {key: value for key, value in node.says.items() if _is_of_field(key) or key == "description"}
+            of_field = {key: value for key, value in node.says.items() if _is_of_field(key) or key == "description"}
             reference = {"$ref": reference_to(name)}
-            return {**words, "anyOf": [reference, {"type": "null"}]} if nullable else {**words, **reference}
+            return {**of_field, "anyOf": [reference, {"type": "null"}]} if nullable else {**of_field, **reference}
         schema = dict(node.says)
         self._name_parts(owner, candidates[0], node, schema)
         for keyword in ("anyOf", "oneOf", "allOf"):
@@ -460,7 +460,7 @@ class Bundler:
                 continue
             inner = _without_branch_names(self._expanded(source, expanded_names))
             if is_mergeable(node, source) and is_mergeable(node, inner):
-                node = merge(node, assertions(inner), self.sources)
+                node = merge(node, select_assertions(inner), self.sources)
             else:
                 remaining_parts.append(part)
         if False in every:

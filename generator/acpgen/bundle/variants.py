@@ -14,7 +14,16 @@ from acpgen.input.equality import same
 from acpgen.input.schema_nodes import Schemas
 from acpgen.input.step_budget import spend
 from acpgen.input.tagged_unions import branches_of, constant, lone_reference, types_of
-from acpgen.input.walk import Schema, annotations, assertions, asserts, is_array, is_object, reachable, references
+from acpgen.input.walk import (
+    Schema,
+    asserts,
+    is_array,
+    is_object,
+    reachable,
+    references,
+    select_annotations,
+    select_assertions,
+)
 
 
 def owned_bodies(
@@ -56,12 +65,12 @@ def merge_body(body: Schema, rest: Schema, definitions: Mapping[str, Schema]) ->
     annotation_keywords = {
         key: value for key, value in rest.items() if key.startswith("x-") and key != "x-name" and not asserts(key)
     }
-    annotation_keywords |= annotations(body)
+    annotation_keywords |= select_annotations(body)
     if is_array(annotation_keywords.get("examples")):
         annotation_keywords["examples"] = [
             whole for one in annotation_keywords["examples"] if (whole := _complete(one, combined)) is not None
         ]
-    return {**annotation_keywords, **assertions(combined)}
+    return {**annotation_keywords, **select_assertions(combined)}
 
 
 def _complete(example: Any, schema: Schema) -> Any:
@@ -80,7 +89,7 @@ def _complete(example: Any, schema: Schema) -> Any:
 def merge(base: Schema, branch: Schema, definitions: Mapping[str, Schema]) -> Schema:
     """One object schema that demands what both demand; tags come first, and annotations of `branch` take precedence."""
     spend(1 + len(base.get("properties", ())) + len(branch.get("properties", ())))
-    result = annotations(branch)
+    result = select_annotations(branch)
     result["type"] = "object"
     own, common = branch.get("properties", {}), base.get("properties", {})
     tags = {name: sub for name, sub in {**common, **own}.items() if constant(sub) is not None}
@@ -165,7 +174,7 @@ def _meet(base: Any, branch: Any, definitions: Mapping[str, Schema]) -> Any:
         return base if branch is True else branch
     if not is_object(base) or not is_object(branch):
         return False
-    notes, demands = annotations(base), assertions(base)
+    notes, demands = select_annotations(base), select_assertions(base)
     if not demands or _admits_all(demands, branch, definitions):
         return {**notes, **branch}
     if not any(asserts(key) for key in branch):
@@ -177,7 +186,7 @@ def _admits_all(demands: Schema, branch: Schema, definitions: Mapping[str, Schem
     """Whether a schema of types or constants alone certainly accepts all that `branch` accepts, considering only these."""
     reference = lone_reference(demands)
     if reference is not None:
-        demands = assertions(definitions.get(reference, {}))
+        demands = select_assertions(definitions.get(reference, {}))
     constants = demands.get("enum")
     if demands.keys() <= {"type", "enum"} and is_array(constants) and constant(branch) is not None:
         return any(same(constant(branch), value) for value in constants)

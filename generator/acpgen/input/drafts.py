@@ -253,17 +253,18 @@ def written_parts(parts: Iterable[str], source: Any) -> tuple[str, ...]:
     keys: list[str] = []
     steps = tuple(parts)
     for index, part in enumerate(steps):
+        key = part
         if is_array(node):
             if not part.isdigit() or int(part) >= len(node):
                 break
-            key, node = part, node[int(part)]
+            node = node[int(part)]
         else:
             members = node if is_object(node) else {}
-            key = next((name for name in (part, *_WRITTEN_AS.get(part, ())) if name in members), None)
+            key = next((name for name in (part, *_WRITTEN_AS.get(part, ())) if name in members), part)
             is_below = index + 1 < len(steps) and steps[index + 1].isdigit()
             if part == key == "items" and is_array(members["items"]) and not is_below:  # a tuple of earlier drafts
                 key = "additionalItems"
-            if key is None or key not in members:
+            if key not in members:
                 break
             node = members[key]
         keys.append(key)

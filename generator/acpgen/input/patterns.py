@@ -56,8 +56,7 @@ class Patterns:
         """Translate a schema with its definitions for the engine. Where a pattern is missing, it accepts what only that pattern could
         refuse.
         """
-        translation: dict[str, Any] = self._translated(document, self.uncertain(document)) if self.texts else document
-        return dict(translation)
+        return dict(self._translated(document, self.uncertain(document)) if self.texts else document)
 
     def uncertain(self, document: Mapping[str, Any]) -> frozenset[str]:
         """The definitions of a document that depend on a pattern that the engine lacks or widens."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from acpgen.input.equality import by_key, key_of, kind_of, same, whole
 from acpgen.input.step_budget import spend
-from acpgen.input.walk import Schema, assertions, demands, is_array, is_object
+from acpgen.input.walk import Schema, demands, is_array, is_object, select_assertions
 from acpgen.pointers import target
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def constants(schema: object) -> list[Any] | None:
     """The values that a schema admits, if it is a list of constants and nothing else."""
     if not is_object(schema):
         return None
-    demands = assertions(schema)
+    demands = select_assertions(schema)
     lists = [
         *([[schema["const"]]] if "const" in demands else []),
         *([schema["enum"]] if "enum" in demands else []),
@@ -229,7 +229,7 @@ def lone_reference(schema: object) -> str | None:
     spend()
     if not is_object(schema):
         return None
-    demands = assertions(schema).keys()
+    demands = select_assertions(schema).keys()
     if demands == {"$ref"}:
         return target(schema["$ref"])
     if demands == {"allOf"} and len(schema["allOf"]) == 1:
@@ -240,7 +240,7 @@ def lone_reference(schema: object) -> str | None:
 def is_null(schema: object) -> bool:
     """Whether a schema admits exactly null."""
     spend()
-    if is_object(schema) and assertions(schema).keys() == {"type"}:
+    if is_object(schema) and select_assertions(schema).keys() == {"type"}:
         return schema["type"] in ("null", ["null"])
     return constants(schema) == [None]
 

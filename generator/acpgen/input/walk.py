@@ -61,12 +61,12 @@ def asserts(keyword: str) -> bool:
     return keyword in _MAY_ASSERT
 
 
-def assertions(schema: Schema) -> Schema:
+def select_assertions(schema: Schema) -> Schema:
     """The keywords of a schema that can refuse a value."""
     return {key: value for key, value in schema.items() if key in _MAY_ASSERT}
 
 
-def annotations(schema: Schema) -> Schema:
+def select_annotations(schema: Schema) -> Schema:
     """The keywords of a schema that refuse no value, unknown ones included."""
     return {key: value for key, value in schema.items() if key not in _MAY_ASSERT}
 

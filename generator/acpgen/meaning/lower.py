@@ -14,7 +14,7 @@ from acpgen.input.equality import by_key
 from acpgen.input.schema_nodes import OBJECTS, Node, Schemas
 from acpgen.input.step_budget import working_on
 from acpgen.input.tagged_unions import Tagged, excluded_text, is_of_type, own_tag
-from acpgen.input.walk import annotations, is_array, is_object, leading_to
+from acpgen.input.walk import is_array, is_object, leading_to, select_annotations
 from acpgen.meaning.constants import example, overlap
 from acpgen.meaning.definition_order import references
 from acpgen.meaning.discriminators import discriminators
@@ -336,9 +336,9 @@ class _Lowering:
         if met is None:
             self.notes.unenforced.extend(not_implied)
         else:
-            node = met if not is_object(met.schema) else node.make({**annotations(node.says), **met.schema})
+            node = met if not is_object(met.schema) else node.make({**select_annotations(node.says), **met.schema})
         if narrowest_index and is_object(first.schema) and is_object(node.schema):
-            node = node.make({**annotations(first.says), **node.says})
+            node = node.make({**select_annotations(first.says), **node.says})
         return self._field(key, replace(node, owner=first.owner), is_required)
 
     def _field(self, name: str, node: Node, is_required: bool) -> ir.Field:
@@ -405,7 +405,7 @@ def _settled(node: Node) -> Node:
     """A schema with `enum` and other assertions as the constants that satisfy them; other schemas unchanged."""
     is_list = "enum" in node.says and "const" not in node.says and not node.demands <= {"enum", "type"}
     met = meet([node]) if is_list else None
-    return node.make({**annotations(node.says), **met.says}) if met is not None and met.says else node
+    return node.make({**select_annotations(node.says), **met.says}) if met is not None and met.says else node
 
 
 def _enum_values(node: Node) -> tuple[list[ir.EnumValue], ir.Type | None] | None:

@@ -163,8 +163,9 @@ class Values:
                 return {"key": self.of(type_.values, filled=filled)} if filled else {}
             case ir.Ref():
                 target = self.definitions[type_.name]
-                is_filled = filled and isinstance(target, ir.Alias) and isinstance(target.type, ir.Array | ir.Map)
-                return self.of(target.type, filled=True) if is_filled else self.small(type_.name)
+                if filled and isinstance(target, ir.Alias) and isinstance(target.type, ir.Array | ir.Map):
+                    return self.of(target.type, filled=True)
+                return self.small(type_.name)
             case ir.AnyOf():
                 return self._first((one for one in type_.types if one != ir.Null()), filled=filled)
             case _:

@@ -14,7 +14,7 @@ from acpgen.input.numbers import MOST_DIGITS
 from acpgen.input.schema_nodes import ALL_KINDS, OBJECTS, Node
 from acpgen.input.step_budget import spend
 from acpgen.input.tagged_unions import is_of_type, types_of
-from acpgen.input.walk import BY_KIND, Schema, assertions, is_array, is_object
+from acpgen.input.walk import BY_KIND, Schema, is_array, is_object, select_assertions
 from acpgen.meaning.constants import keys, says_nothing, values
 
 TIGHTENED: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
@@ -82,8 +82,8 @@ def implies(narrow: Node, wide: Node, memo: dict[tuple[int, str], bool] | None =
         return memo[key]
     if narrow.referred is not None and not is_record(narrow.referred):
         return implies(narrow.referred, wide, memo)
-    demands = assertions(wide.says)
-    if any(same(demands, assertions(part.says)) for part in (narrow, *narrow.parts)):
+    demands = select_assertions(wide.says)
+    if any(same(demands, select_assertions(part.says)) for part in (narrow, *narrow.parts)):
         return True
     if wide.demands <= {"type"}:
         return is_within(narrow, wide)
@@ -229,7 +229,7 @@ class _Meeting:
         """Add a schema. False if it has an assertion that cannot be merged."""
         if node.refuses_all:
             self.leaf["enum"] = []
-        rest = assertions(node.says)
+        rest = select_assertions(node.says)
         rest.pop("$ref", None)
         name = node.target
         if name is not None and name not in self.referred:

@@ -191,7 +191,9 @@ def _contradictions(table: Mapping[str, Any], at: str) -> Iterator[Fault]:
     elif len(wheres) > 1 and wheres != ["messages", "methods"]:
         yield wrong(f"{' and '.join(map(repr, wheres))} exclude each other", _WHERE)
     sides, envelope = table["sides"], table.get("envelope", "json-rpc")
-    rules = [(("messages", str(index)), rule) for index, rule in enumerate(table.get("messages", ()))]
+    rules: list[tuple[tuple[str, ...], Any]] = [
+        (("messages", str(index)), rule) for index, rule in enumerate(table.get("messages", ()))
+    ]
     methods = [(("methods", name), row) for name, row in table.get("methods", {}).items()]
     named_sides = [((*keys, "side"), row["side"]) for keys, row in (*rules, *methods) if "side" in row]
     named_sides += [((key, side), side) for key in ("sent", "handled") for side in table.get(key, {})]
