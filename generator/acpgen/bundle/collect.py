@@ -154,12 +154,12 @@ class _Collector:
         self._name_roots(roots, schemas_by_key)
         root = self._root(roots)
         settled = settle(self.claims, schemas_by_key)
-        taken = [
+        collisions = [
             NAME_COLLISION(at=key, name=settled.names[key], other=f"the definition at {other}")
             for key, other in settled.taken
         ]
-        if taken:
-            raise Faults(taken)
+        if collisions:
+            raise Faults(collisions)
         definitions = rename(schemas_by_key, settled)
         rename_references(root, settled)
         origins = {settled.names[key]: key for key in schemas_by_key if key not in settled.first}

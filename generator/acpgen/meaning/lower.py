@@ -71,9 +71,9 @@ def _definitions(
         raise Faults(work.notes.faults)
     definitions = _with_lost_exclusions(definitions)
     unenforced = (name for name, one in definitions.items() if one.unenforced)
-    found = frozenset(leading_to(unenforced, {name: references(one) for name, one in definitions.items()}))
-    is_done = work.notes.asked.isdisjoint(found - inexact)
-    return definitions if is_done else _definitions(schemas, framing, keep_unknown, inexact | found)
+    wider = frozenset(leading_to(unenforced, {name: references(one) for name, one in definitions.items()}))
+    is_done = work.notes.asked.isdisjoint(wider - inexact)
+    return definitions if is_done else _definitions(schemas, framing, keep_unknown, inexact | wider)
 
 
 class _Lowering:

@@ -40,8 +40,8 @@ def describe_methods(label: str, protocol: ir.Protocol, bundle: Bundle) -> Itera
     gaps = bundle.gaps
     anyone = [method.name for method in methods if method.side == "both"]
     if profile.how == "marked":
-        said = {one.get("x-method") for one in bundle.definitions.values() if "x-side" in one}
-        silent = [name for name in anyone if name not in said]
+        sided_methods = {one.get("x-method") for one in bundle.definitions.values() if "x-side" in one}
+        silent = [name for name in anyone if name not in sided_methods]
         if silent:
             yield f"{label}: no 'x-side' says who handles {', '.join(silent)}; either side may send them."
     unsent = [name for name in anyone if name in gaps.unsent]
