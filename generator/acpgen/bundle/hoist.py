@@ -19,7 +19,7 @@ from acpgen.input.keywords import OF_FIELDS
 from acpgen.input.schema_nodes import OBJECTS, Node, ObjectShape, Schemas
 from acpgen.input.step_budget import working_on
 from acpgen.input.tagged_unions import Tagged, branches_of, lone_reference, recognise
-from acpgen.input.walk import Schema, asserts, demands, is_object, references, select_assertions
+from acpgen.input.walk import Schema, asserts, demands, is_object, reachable, references, select_assertions
 from acpgen.methods.discovery import Calls, bind, payloads
 from acpgen.naming.identifiers import class_name, spelled_out
 from acpgen.naming.name_overrides import ChosenNames, NamedPlaces
@@ -477,12 +477,9 @@ def frames(definitions: Mapping[str, Schema]) -> frozenset[str]:
     framing_names = {
         name for name, schema in definitions.items() if schema.get("x-docs-ignore") and "x-method" not in schema
     }
-    pending = [name for name in definitions if name not in framing_names] if framing_names else []
-    while pending:
-        referred = framing_names.intersection(references(definitions[pending.pop()]))
-        framing_names -= referred
-        pending.extend(referred)
-    return frozenset(framing_names)
+    others = [name for name in definitions if name not in framing_names] if framing_names else []
+    referred = reachable(others, lambda name: framing_names.intersection(references(definitions[name])))
+    return frozenset(framing_names - referred.keys())
 
 
 def _holds_union(node: Node) -> bool:

@@ -9,9 +9,10 @@ import os
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Final
@@ -262,6 +263,7 @@ class Contents:
     def __init__(self, revision: str) -> None:
         self._revision = revision
         self._contents: dict[str, bytes] = {}
+        self._listings: dict[Location, dict[str, _Blob]] = {}
 
     def source(self, place: Location, *, name: str, label: str) -> Source:
         """The files of a schema in a commit; `label` is the commit's name for users. Raises `Faults`."""
@@ -296,31 +298,19 @@ class Contents:
             return place.path, tuple((path[len(place.path) :].lstrip("/"), contents[path]) for path in blobs), ()
         folder, _, name = place.path.rpartition("/")
         content = self._read(blobs, label)[place.path]
-        return (
-            folder,
-            ((name, content),),
-            siblings(name, content, self._below(replace(place, path=folder), label, content)),
-        )
+        read_below = partial(self._read_below, replace(place, path=folder), label)
+        return folder, ((name, content),), siblings(name, content, LARGEST, read_below)
 
-    def _below(self, folder: Location, label: str, content: bytes) -> Callable[[str], bytes | None]:
-        """A reader of the files that a file in a folder of a commit refers to. All of them together are limited."""
-        room = LARGEST - len(content)
-        blobs: dict[str, _Blob] | None = None
-
-        def read_one(path: str) -> bytes | None:
-            nonlocal room, blobs
-            at = posixpath.join(folder.path, path)
-            blobs = self._blobs(folder) if blobs is None else blobs
-            if at not in blobs:
-                return None
-            sibling = self._read({at: blobs[at]}, label, room)[at]
-            room -= len(sibling)
-            return sibling
-
-        return read_one
+    def _read_below(self, folder: Location, label: str, path: str, room: int) -> bytes | None:
+        """Read a file below a folder of a commit; `None` if there is none."""
+        at = posixpath.join(folder.path, path)
+        blobs = self._blobs(folder)
+        return self._read({at: blobs[at]}, label, room)[at] if at in blobs else None
 
     def _blobs(self, place: Location) -> dict[str, _Blob]:
         """The schema files of a commit by path, sorted, without hidden files and folders."""
+        if place in self._listings:
+            return self._listings[place]
         below = ["--", place.path] if place.path else []
         output = _git(["ls-tree", "-r", "-l", "-z", "--full-tree", place.commit, *below], self._revision)
         blobs: dict[str, _Blob] = {}
@@ -331,7 +321,8 @@ class Contents:
             is_hidden = any(part.startswith(".") for part in inside.split("/"))
             if path == place.path or (path.endswith(".json") and not is_hidden):
                 blobs[path] = _Blob(mode, identity, size)
-        return dict(sorted(blobs.items()))
+        self._listings = {place: dict(sorted(blobs.items()))}
+        return self._listings[place]
 
     def _read(self, blobs: Mapping[str, _Blob], label: str, room: int = LARGEST) -> dict[str, bytes]:
         """The contents of blobs by path. Raises `Faults` for links, and for more than `room` bytes in total."""

@@ -12,7 +12,7 @@ import posixpath
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
@@ -193,27 +193,19 @@ def read(source: Path, *, name: str | None = None, references: References = NO_R
     else:
         folder, content, own = source.parent, read_bytes(source, LARGEST), source.stem
         files = ((source.name, content),)
-        beside = siblings(source.name, content, _below(folder, LARGEST - len(content)))
+        beside = siblings(source.name, content, LARGEST, partial(_read_below, folder))
     whole, parts_by_path = extended(files, place(folder), lambda other: read_folder(folder / other), parsed)
     return with_references(Source(name or own, place(folder), whole, beside, parts_by_path), references)
 
 
-def _below(folder: Path, room: int) -> Callable[[str], bytes | None]:
-    """A reader of files below a folder, up to `room` bytes in total. A link must stay inside the folder."""
-    root = Path(os.path.realpath(folder))
-
-    def read_one(path: str) -> bytes | None:
-        nonlocal room
-        file = folder / path
-        if not os.path.lexists(file):
-            return None
-        if not _is_inside(file, root):
-            raise Faults([LINK_REFUSED(at=place(file))])
-        content = read_bytes(file, room)
-        room -= len(content)
-        return content
-
-    return read_one
+def _read_below(folder: Path, path: str, room: int) -> bytes | None:
+    """Read a file below a folder; `None` if there is none. A link must stay inside the folder."""
+    file = folder / path
+    if not os.path.lexists(file):
+        return None
+    if not _is_inside(file, Path(os.path.realpath(folder))):
+        raise Faults([LINK_REFUSED(at=place(file))])
+    return read_bytes(file, room)
 
 
 def _is_inside(file: Path, root: Path) -> bool:
