@@ -262,7 +262,7 @@ def written_parts(parts: Iterable[str], source: Any) -> tuple[str, ...]:
             members = node if is_object(node) else {}
             key = next((name for name in (part, *_WRITTEN_AS.get(part, ())) if name in members), part)
             is_below = index + 1 < len(steps) and steps[index + 1].isdigit()
-            if part == key == "items" and is_array(members["items"]) and not is_below:  # a tuple of earlier drafts
+            if part == key == "items" and is_array(members.get("items")) and not is_below:  # a tuple of earlier drafts
                 key = "additionalItems"
             if key not in members:
                 break

@@ -85,12 +85,9 @@ def type_of(notes: Notes, node: Node, *, is_definition: bool = False) -> ir.Type
 def plain(notes: Notes, node: Node, kind: str) -> ir.Type:
     """The type of the values of one JSON type that a schema accepts."""
     match kind:
-        case "null":
-            notes.leave(node, {"type"}, frozenset({"null"}))
-            return ir.Null()
-        case "boolean":
-            notes.leave(node, {"type"}, frozenset({"boolean"}))
-            return ir.Boolean()
+        case "null" | "boolean":
+            notes.leave(node, {"type"}, frozenset({kind}))
+            return ir.Null() if kind == "null" else ir.Boolean()
         case "integer" | "number":
             return _number(notes, node, is_integer=kind == "integer")
         case "string":
@@ -98,7 +95,10 @@ def plain(notes: Notes, node: Node, kind: str) -> ir.Type:
         case "array":
             return _array(notes, node)
         case "object":
-            return _map(notes, node)
+            has_fields = bool(node.says.get("properties"))
+            is_plain = not has_fields and not node.says.get("patternProperties")
+            notes.leave(node, {"type", *(["additionalProperties"] if is_plain else [])}, OBJECTS)
+            return ir.Map(ir.Anything() if has_fields else extra(notes, node))
         case _:
             notes.faults.append(MALFORMED_KEYWORD(at=node.at, keyword="type", expected="a JSON type"))
             return ir.Nothing()
@@ -118,10 +118,8 @@ def _own(notes: Notes, node: Node) -> ir.Type:
     if "type" not in node.says:
         notes.leave(node, set())
         return ir.Anything()
-    members = [plain(notes, node, name) for name in node.types if name != "null"]
-    if "null" in node.types:
-        members.append(plain(notes, node, "null"))
-    return members[0] if len(members) == 1 else ir.AnyOf(tuple(members))
+    members = [plain(notes, node, name) for name in sorted(node.types, key="null".__eq__)]
+    return _union(members)
 
 
 def _number(notes: Notes, node: Node, *, is_integer: bool) -> ir.Number:
@@ -167,12 +165,6 @@ def _array(notes: Notes, node: Node) -> ir.Array | ir.Tuple:
     return ir.Array(_either(notes, judges), least, most, unique)
 
 
-def _map(notes: Notes, node: Node) -> ir.Map:
-    is_plain = not node.says.get("patternProperties") and not node.says.get("properties")
-    notes.leave(node, {"type", *(["additionalProperties"] if is_plain else [])}, OBJECTS)
-    return ir.Map(ir.Anything() if node.says.get("properties") else extra(notes, node))
-
-
 # --- constants and unions --------------------------------------------------------------------------------------------
 
 
@@ -214,11 +206,7 @@ def _any_of(notes: Notes, node: Node, keyword: str, branches: list[Node], *, is_
     if is_exclusive and not (is_definition and is_exact and is_flat and len(types) == len(branch_types)):
         notes.unenforced.append(f"{node.at}/oneOf")  # a branch may take what it should not, or nobody could check it
         is_exclusive = False
-    if not is_exclusive:
-        types = _with_constants_together(types)
-    if len(types) < 2:
-        return types[0] if types else ir.Nothing()
-    return ir.AnyOf(tuple(types), exclusive=is_exclusive)
+    return _union(types if is_exclusive else _with_constants_together(types), is_exclusive=is_exclusive)
 
 
 def _with_constants_together(types: list[ir.Type]) -> list[ir.Type]:
@@ -234,11 +222,13 @@ def _either(notes: Notes, nodes: list[Node]) -> ir.Type:
     before = len(notes.unenforced)
     types = _distinct([type_of(notes, node) for node in nodes], flat=True)
     del notes.unenforced[before:]
-    if ir.Anything() in types:
-        return ir.Anything()
+    return ir.Anything() if ir.Anything() in types else _union(types)
+
+
+def _union(types: list[ir.Type], *, is_exclusive: bool = False) -> ir.Type:
     if len(types) < 2:
         return types[0] if types else ir.Nothing()
-    return ir.AnyOf(tuple(types))
+    return ir.AnyOf(tuple(types), exclusive=is_exclusive)
 
 
 def _distinct(types: list[ir.Type], *, flat: bool) -> list[ir.Type]:
