@@ -111,12 +111,6 @@ def _with_own_tags(union: Node, tagged: Tagged | None, leading: Collection[str])
     return {**union.says, union.union[0]: branches}
 
 
-def sharing(tagged: Tagged, branches: list[Node]) -> list[Node]:
-    """The branches whose common fields an unknown variant has, too: all but a fallback."""
-    places = [*(index for index, _ in tagged.variants), *([] if tagged.default is None else [tagged.default])]
-    return [branches[index] for index in dict.fromkeys(places)]
-
-
 def common_fields(branches: list[Node], tag: str) -> tuple[dict[str, Node], list[str]]:
     """The properties that all branches declare with the same schema, and those of them that all require."""
     shapes = [branch.shape for branch in branches]
@@ -130,7 +124,7 @@ def common_fields(branches: list[Node], tag: str) -> tuple[dict[str, Node], list
 
 
 def _fallback(tagged: Tagged, branches: list[Node]) -> Schema:
-    common, required = common_fields(sharing(tagged, branches), tagged.tag)
+    common, required = common_fields([branches[index] for index in tagged.own_branches], tagged.tag)
     own = own_tag(tagged, branches[tagged.default]) if tagged.default is not None else None
     tags = [*(tag for _, tag in tagged.variants), *([own] if own is not None else [])]
     return {

@@ -8,14 +8,13 @@ from typing import Any, Final
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
-from acpgen.bundle.unknown_variants import common_fields, sharing
+from acpgen.bundle.unknown_variants import common_fields
 from acpgen.errors import Faults
-from acpgen.input.equality import by_key
+from acpgen.input.equality import by_key, kind_of
 from acpgen.input.schema_nodes import OBJECTS, Node, Schemas
 from acpgen.input.step_budget import working_on
 from acpgen.input.tagged_unions import Tagged, excluded_text, is_of_type, own_tag
 from acpgen.input.walk import is_array, is_object, leading_to, select_annotations
-from acpgen.meaning.constants import example, overlap
 from acpgen.meaning.definition_order import references
 from acpgen.meaning.discriminators import discriminators
 from acpgen.meaning.faults import NOTHING_DEFINED, NOTHING_LISTED, UNKNOWN_LENIENCY
@@ -121,12 +120,14 @@ class _Lowering:
     def _enum(self, name: str, node: Node, values: list[ir.EnumValue], base_: ir.Type | None) -> ir.Enum:
         keyword = "enum" if "enum" in node.says else "oneOf" if "oneOf" in node.says else "anyOf"
         self.notes.leave(node, {keyword, "type"})
-        if keyword == "oneOf" and overlap(values, base_):
+        distinct = by_key(value.value for value in values)
+        base_kind = None if base_ is None else "string" if base_ == ir.String() else "number"
+        is_overlap = len(distinct) < len(values) or any(kind_of(value.value) == base_kind for value in values)
+        if keyword == "oneOf" and is_overlap:
             self.notes.unenforced.append(f"{node.at}/oneOf")
         is_text = all(isinstance(value.value, str) for value in values)
         kind: ir.Type = ir.String() if is_text else ir.Number(integer=True)
         openness = self._openness(node, is_open=base_ is not None)
-        distinct = by_key(value.value for value in values)
         is_mark = len(distinct) == 1 or node.at in self.marks  # which is no list that grows
         is_integers = all(isinstance(value, int) and not isinstance(value, bool) for value in distinct.values())
         if openness == "tolerated" and (is_mark or not (is_text or is_integers)):
@@ -246,7 +247,7 @@ class _Lowering:
 
     def _synthesise(self, name: str, at: str, branches: list[Node], tagged: Tagged) -> str:
         """Make the record of unknown tags of a tolerated union: the tag, and the fields common to all variants."""
-        common, required_names = common_fields(sharing(tagged, branches), tagged.tag)
+        common, required_names = common_fields([branches[index] for index in tagged.own_branches], tagged.tag)
         first = self._record_of(branches[tagged.variants[0][0]])
         declared = first.fields
         homes = {key: declared[key][0] if key in declared else first for key in common}
@@ -379,7 +380,7 @@ class _Lowering:
 
 def _is_named(node: Node, tagged: Tagged) -> bool:
     """Whether each branch of a tagged union that needs a record refers to one, or to a definition with a record for its objects."""
-    branches = ((branch, branch.without("not").referred) for branch in sharing(tagged, node.branches))
+    branches = [(node.branches[index], node.branches[index].without("not").referred) for index in tagged.own_branches]
     return all(to is not None and (branch.kinds == OBJECTS or _has_record(to)) for branch, to in branches)
 
 
@@ -420,7 +421,10 @@ def _enum_values(node: Node) -> tuple[list[ir.EnumValue], ir.Type | None] | None
     enum_values: list[ir.EnumValue] = []
     base_: ir.Type | None = None
     for branch in node.branches:
-        if not is_object(branch.schema) or not is_of_type(example(branch.says), node.says):
+        sample = branch.constant
+        if sample is None:
+            sample = "" if branch.says.get("type") == "string" else 0
+        if not is_object(branch.schema) or not is_of_type(sample, node.says):
             return None
         if (value := _listed(branch)) is not None:
             enum_values.append(value)

@@ -9,13 +9,12 @@ from itertools import combinations, product
 from math import lcm, prod
 from typing import Any, Final
 
-from acpgen.input.equality import kind_of, same
+from acpgen.input.equality import key_of, kind_of, same
 from acpgen.input.numbers import MOST_DIGITS
 from acpgen.input.schema_nodes import ALL_KINDS, OBJECTS, Node
 from acpgen.input.step_budget import spend
-from acpgen.input.tagged_unions import is_of_type, types_of
-from acpgen.input.walk import BY_KIND, Schema, is_array, is_object, select_assertions
-from acpgen.meaning.constants import keys, says_nothing, values
+from acpgen.input.tagged_unions import is_of_type, types_of, values
+from acpgen.input.walk import ASSERTIONS, BY_KIND, Schema, is_array, is_object, select_assertions
 
 TIGHTENED: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
     **dict.fromkeys(("minimum", "exclusiveMinimum", "minLength", "minItems"), max),
@@ -144,6 +143,14 @@ def admits(node: Node, value: Any, memo: dict[str, bool] | None = None) -> bool:
 
 
 _OF_CONSTANTS: Final = frozenset({"type", "const", "enum", "$ref", "anyOf", "allOf"})
+
+
+def keys(schema: Any) -> set[Any] | None:
+    """The equality keys of the constants of a schema; `None` if it lists none, or if some of them are not scalars."""
+    constants = values(schema) if is_object(schema) else None
+    if constants is None or any(isinstance(value, dict | list) for value in constants):
+        return None
+    return {key_of(value) for value in constants}
 
 
 def are_apart(nodes: list[Node]) -> bool:
@@ -346,3 +353,37 @@ def names_fields(node: Node) -> bool:
     fields = node.fields
     beside = [branch for keyword in ("allOf", "anyOf", "oneOf") for branch in node.each(keyword)]
     return bool(fields) and all("type" not in one.says and one.narrows(fields) for one in beside)
+
+
+# --- what asserts nothing ---
+
+
+def says_nothing(schema: Any) -> bool:
+    """Whether a schema certainly accepts every value."""
+    return schema is True or (is_object(schema) and all(is_idle(schema, key) for key in schema if key in ASSERTIONS))
+
+
+def is_idle(schema: Schema, keyword: str) -> bool:
+    """Whether an assertion, with the value it has, rejects nothing."""
+    value = schema[keyword]
+    match keyword:
+        case "additionalProperties" | "items" | "propertyNames" | "unevaluatedItems" | "unevaluatedProperties":
+            return says_nothing(value)
+        case "properties" | "patternProperties" | "dependentSchemas":
+            return all(map(says_nothing, value.values()))
+        case "prefixItems" | "allOf":
+            return all(map(says_nothing, value))
+        case "anyOf":
+            return any(map(says_nothing, value))
+        case "required" | "uniqueItems" | "minItems" | "minLength" | "minProperties" | "not":
+            return not value and value != {}
+        case "dependentRequired":
+            return not any(value.values())
+        case "if":
+            return "then" not in schema and "else" not in schema
+        case "then" | "else":
+            return True  # told by `if`
+        case "minContains" | "maxContains":
+            return "contains" not in schema
+        case _:
+            return False

@@ -8,16 +8,15 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.errors import Fault
-from acpgen.input.equality import by_key
+from acpgen.input.equality import by_key, kind_of, whole
 from acpgen.input.expressions import expression
 from acpgen.input.faults import MALFORMED_KEYWORD
 from acpgen.input.schema_nodes import ALL_KINDS, OBJECTS, Node
-from acpgen.input.tagged_unions import is_of_type
+from acpgen.input.tagged_unions import is_of_type, values
 from acpgen.input.walk import ASSERTIONS, BY_KIND, is_object
-from acpgen.meaning.constants import any_like, count, is_idle, values
 from acpgen.meaning.definition_order import referred
 from acpgen.meaning.limits import OF_NUMBERS
-from acpgen.meaning.subsumption import are_apart, implies, is_within, meet, narrowest, of_type
+from acpgen.meaning.subsumption import are_apart, implies, is_idle, is_within, meet, narrowest, of_type
 
 
 @dataclass
@@ -130,12 +129,17 @@ def _number(notes: Notes, node: Node, *, is_integer: bool) -> ir.Number:
     return ir.Number(integer=is_integer, format=node.says.get("format"), without_fraction=is_written, **bounds)
 
 
+def _count(node: Node, keyword: str) -> int | None:
+    """The value of a length limit as an integer, `None` if absent; JSON Schema admits 2.0 for 2."""
+    return whole(node.says[keyword]) if keyword in node.says else None
+
+
 def _string(notes: Notes, node: Node) -> ir.String:
     is_checked = "pattern" in node.says and expression(node.says["pattern"]).is_checked
     notes.leave(node, {"type", "minLength", "maxLength", *(["pattern"] if is_checked else [])}, frozenset({"string"}))
     return ir.String(
-        min_length=count(node.says, "minLength"),
-        max_length=count(node.says, "maxLength"),
+        min_length=_count(node, "minLength"),
+        max_length=_count(node, "maxLength"),
         pattern=node.says.get("pattern"),
         format=node.says.get("format"),
         encoding=node.says.get("contentEncoding"),
@@ -143,7 +147,7 @@ def _string(notes: Notes, node: Node) -> ir.String:
 
 
 def _array(notes: Notes, node: Node) -> ir.Array | ir.Tuple:
-    least, most = count(node.says, "minItems"), count(node.says, "maxItems")
+    least, most = _count(node, "minItems"), _count(node, "maxItems")
     unique = node.says.get("uniqueItems") is True
     prefix, rest = node.each("prefixItems")[:most], node.inside("items")
     is_full = most is not None and most <= len(prefix)
@@ -174,7 +178,7 @@ def _constants(notes: Notes, node: Node) -> ir.Type:
     matching = [value for value in constants if is_of_type(value, node.says)]
     if any(isinstance(value, dict | list) for value in matching):
         notes.unenforced.append(f"{node.at}/{'const' if 'const' in node.says else 'enum'}")
-        return any_like(matching)
+        return _any_like(matching)
     if not matching:
         return ir.Nothing()
     scalars = tuple(value for value in matching if value is not None)
@@ -183,6 +187,20 @@ def _constants(notes: Notes, node: Node) -> ir.Type:
     if None in matching:
         return ir.AnyOf((ir.Constant(scalars), ir.Null()))
     return ir.Constant(tuple(matching))
+
+
+def _any_like(constants: list[object]) -> ir.Type:
+    """A type of all values that have the JSON type of one of the constants."""
+    kinds = {kind_of(value) for value in constants}
+    scalars = tuple(value for value in constants if isinstance(value, str | int | float))
+    return _union(
+        [
+            *([ir.Constant(scalars)] if scalars else []),
+            *([ir.Array(ir.Anything())] if "array" in kinds else []),
+            *([ir.Map(ir.Anything())] if "object" in kinds else []),
+            *([ir.Null()] if "null" in kinds else []),
+        ]
+    )
 
 
 def _unions(node: Node) -> list[tuple[str, list[Node]]]:
