@@ -52,7 +52,7 @@ class PythonSource:
     is_named: bool = False
 
 
-class Declaration(NamedTuple):
+class ApiDeclaration(NamedTuple):
     """A class, function or variable: its name, its statement, and its docstring or the string below it, empty if it has none."""
 
     name: str
@@ -64,36 +64,36 @@ class Declaration(NamedTuple):
         return isinstance(self.node, ast.FunctionDef | ast.AsyncFunctionDef)
 
     @property
-    def methods(self) -> Sequence[Declaration]:
+    def methods(self) -> Sequence[ApiDeclaration]:
         """The public methods of a class."""
         return [each for each in self._members() if each.is_function]
 
     @property
-    def fields(self) -> Sequence[Declaration]:
+    def fields(self) -> Sequence[ApiDeclaration]:
         """The public annotated fields of a class."""
         return [each for each in self._members() if isinstance(each.node, ast.AnnAssign)]
 
-    def _members(self) -> Iterator[Declaration]:
+    def _members(self) -> Iterator[ApiDeclaration]:
         body = self.node.body if isinstance(self.node, ast.ClassDef) else ()
         return (each for name, each in read_body(body).items() if not name.startswith("_"))
 
 
-def read_body(body: Sequence[ast.stmt]) -> Mapping[str, Declaration]:
+def read_body(body: Sequence[ast.stmt]) -> Mapping[str, ApiDeclaration]:
     """The declarations in a module or class by name; of overloads the last one, of a property its getter."""
-    declarations: dict[str, Declaration] = {}
+    declarations: dict[str, ApiDeclaration] = {}
     for node, below in zip_longest(body, body[1:]):
         match node, below:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef(), _:
                 decorators = (each.attr for each in node.decorator_list if isinstance(each, ast.Attribute))
                 if "setter" not in decorators:
-                    declarations[node.name] = Declaration(node.name, node, ast.get_docstring(node) or "")
+                    declarations[node.name] = ApiDeclaration(node.name, node, ast.get_docstring(node) or "")
             case (
                 ast.AnnAssign(target=ast.Name(id=name)) | ast.Assign(targets=[ast.Name(id=name)]),
                 ast.Expr(value=ast.Constant(value=str(text))),
             ):
-                declarations.setdefault(name, Declaration(name, node, text))
+                declarations.setdefault(name, ApiDeclaration(name, node, text))
             case ast.AnnAssign(target=ast.Name(id=name)) | ast.Assign(targets=[ast.Name(id=name)]), _:
-                declarations.setdefault(name, Declaration(name, node, ""))
+                declarations.setdefault(name, ApiDeclaration(name, node, ""))
             case _:
                 pass
     return declarations
@@ -151,7 +151,7 @@ class Library:
             return True
         return module.source.is_named or module.has_all or module.name in self._offered
 
-    def origin(self, module: str, name: str) -> tuple[Module, Declaration] | None:
+    def origin(self, module: str, name: str) -> tuple[Module, ApiDeclaration] | None:
         """The definition of a name that a module provides, following imports; `None` if it is outside this library."""
         for _ in range(_DEPTH):
             here = self.modules.get(module)
@@ -181,7 +181,7 @@ class Library:
         address = f"{relative(path, found.path)}{'#' if anchor else ''}{identifier(anchor) if anchor else ''}"
         return Markdown(f"[{code(label or name or module)}]({address})")
 
-    def inherited(self, module: Module, declaration: Declaration, method: str) -> str:
+    def inherited(self, module: Module, declaration: ApiDeclaration, method: str) -> str:
         """The docstring of a method in the nearest known base class that has one; empty if none has."""
         waiting = [(module, declaration)]
         for _ in range(_DEPTH):
@@ -197,7 +197,7 @@ class Library:
                         return doc
         return ""
 
-    def _base(self, module: Module, name: ast.expr) -> tuple[Module, Declaration] | None:
+    def _base(self, module: Module, name: ast.expr) -> tuple[Module, ApiDeclaration] | None:
         """The definition of a base class that is written as a name or as an attribute of a module; `None` if it is unknown."""
         match name:
             case ast.Name(id=own):
@@ -290,7 +290,7 @@ def link_imports(library: Library, text: str, path: str) -> Markdown | None:
     return Markdown(f"## Python API\n\nThe Python on this page uses {join_markdown([*links.values()])}.\n")
 
 
-class Entry(NamedTuple):
+class ApiEntry(NamedTuple):
     """One heading of the page of a module, with what stands below it: where the name comes from, or its source, docstring and fields."""
 
     marks: Markdown
@@ -301,7 +301,7 @@ class Entry(NamedTuple):
     fields: Sequence[tuple[str, str]] = ()
 
 
-def _list_entries(library: Library, module: Module) -> Iterator[Entry]:
+def _list_entries(library: Library, module: Module) -> Iterator[ApiEntry]:
     for name in module.public:
         definition = library.origin(module.name, name)
         if definition is None:
@@ -314,20 +314,20 @@ def _list_entries(library: Library, module: Module) -> Iterator[Entry]:
                 origin = Markdown(f"From {code(module.imported[name][0])}.")
             else:
                 origin = Markdown("Made when the module is loaded.")
-            yield Entry(Markdown("##"), name, origin=origin)
+            yield ApiEntry(Markdown("##"), name, origin=origin)
             continue
         there, declaration = definition
         if there is not module and library.has_page(there) and declaration.name in there.public:
             link = library.link(module.path, module.name, name, there.name)
             summary = declaration.doc.partition("\n\n")[0]
-            yield Entry(Markdown("##"), name, summary, origin=Markdown(f"From {link}."))
+            yield ApiEntry(Markdown("##"), name, summary, origin=Markdown(f"From {link}."))
             continue
         fields = [(ast.unparse(each.node), each.doc) for each in declaration.fields]
         fields = [(text.partition(" = ")[0], doc) for text, doc in fields]
-        yield Entry(Markdown("##"), name, declaration.doc, _write_source(name, declaration.node), fields=fields)
+        yield ApiEntry(Markdown("##"), name, declaration.doc, _write_source(name, declaration.node), fields=fields)
         for method in declaration.methods:
             doc = method.doc or library.inherited(there, declaration, method.name)
-            yield Entry(Markdown("###"), f"{name}.{method.name}", doc, _write_source(method.name, method.node))
+            yield ApiEntry(Markdown("###"), f"{name}.{method.name}", doc, _write_source(method.name, method.node))
 
 
 def _write_source(name: str, node: ast.stmt) -> str:
