@@ -118,9 +118,9 @@ class Module:
                 self.imported.update({alias.asname or alias.name: (origin, alias.name) for alias in node.names})
                 same_names += (alias.name for alias in node.names if alias.asname == alias.name)
         self.has_all: Final = "__all__" in self.declarations
-        listed = getattr(self.declarations["__all__"].node, "value", None) if self.has_all else None
-        if isinstance(listed, ast.List | ast.Tuple):
-            self.public: Sequence[str] = [str(each.value) for each in listed.elts if isinstance(each, ast.Constant)]
+        exports = getattr(self.declarations["__all__"].node, "value", None) if self.has_all else None
+        if isinstance(exports, ast.List | ast.Tuple):
+            self.public: Sequence[str] = [str(each.value) for each in exports.elts if isinstance(each, ast.Constant)]
         else:
             described = [each.name for each in self.declarations.values() if each.doc or hasattr(each.node, "body")]
             self.public = [name for name in described if not name.startswith("_")]
@@ -139,7 +139,7 @@ class Library:
         """The names of modules that define what a package exports."""
         packages = [each for each in self.modules.values() if each.source.is_package]
         origins = (self.origin(each.name, name) for each in packages for name in each.exported)
-        return frozenset(found[0].name for found in origins if found is not None)
+        return frozenset(definition[0].name for definition in origins if definition is not None)
 
     def has_page(self, module: Module) -> bool:
         """Whether a module is public and has a public name."""
@@ -166,19 +166,19 @@ class Library:
 
     def link(self, path: str, module: str, name: str, label: str = "") -> Markdown | None:
         """A link from a page to the page and anchor that document a name, or to the page of a module; `None` if there is none."""
-        found = self.modules.get(f"{module}.{name}".removesuffix("."))
+        there = self.modules.get(f"{module}.{name}".removesuffix("."))
         anchor = ""
-        if found is None or not self.has_page(found):
+        if there is None or not self.has_page(there):
             definition = self.origin(module, name)
             if definition is None:
                 return None
             places = (definition[0], definition[1].name), (self.modules[module], name)
-            found, anchor = next(
-                ((there, own) for there, own in places if self.has_page(there) and own in there.public), (None, "")
+            there, anchor = next(
+                ((each, own) for each, own in places if self.has_page(each) and own in each.public), (None, "")
             )
-        if found is None:
+        if there is None:
             return None
-        address = f"{relative(path, found.path)}{'#' if anchor else ''}{identifier(anchor) if anchor else ''}"
+        address = f"{relative(path, there.path)}{'#' if anchor else ''}{identifier(anchor) if anchor else ''}"
         return Markdown(f"[{code(label or name or module)}]({address})")
 
     def inherited(self, module: Module, declaration: ApiDeclaration, method: str) -> str:
@@ -189,10 +189,10 @@ class Library:
                 break
             there, each = waiting.pop(0)
             for base in each.node.bases if isinstance(each.node, ast.ClassDef) else ():
-                found = self._base(there, base.value if isinstance(base, ast.Subscript) else base)
-                if found is not None:
-                    waiting.append(found)
-                    doc = next((own.doc for own in found[1].methods if own.name == method), "")
+                base_class = self._base(there, base.value if isinstance(base, ast.Subscript) else base)
+                if base_class is not None:
+                    waiting.append(base_class)
+                    doc = next((own.doc for own in base_class[1].methods if own.name == method), "")
                     if doc:
                         return doc
         return ""

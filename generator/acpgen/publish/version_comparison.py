@@ -25,10 +25,10 @@ def find_other_versions(version: Version, others: Sequence[Version], version_pat
     versions_by_page: dict[str, list[OtherVersion]] = {page: [] for page in version_paths[version.name].every}
     for other in others:
         there, matches = version_paths[other.name], match_pages(version, other)
-        for page, found in versions_by_page.items():
+        for page, counterparts in versions_by_page.items():
             match, differences = matches.get(page, (page if page in there.every else None, None))
             target = there.locate(match) if match is not None else None
-            found.append(OtherVersion(other.name, target, other.home, differences))
+            counterparts.append(OtherVersion(other.name, target, other.home, differences))
     return versions_by_page
 
 
