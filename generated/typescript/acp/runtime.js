@@ -477,7 +477,7 @@ export const tolerant = (branches, ways, fallback, known = []) =>
 
 const RAW = new WeakMap(); // object or array → key → a number and its text, where JavaScript writes another; with the keys that come `twice`
 /** Numbers that a double may not hold, -0, which is not written, halves of surrogate pairs, and escapes that may hide a colon. */
-const SUSPICIOUS = /\d{16}|\d\.\d{8}|\d{8}\.|\d[eE]|\\u(?:[dD]|00[23])|(?:^|[:,[\s])-0(?!\.?0*[1-9])/;
+const SUSPICIOUS = /\d{16}|\d\.\d{8}|\d{8}\.|\d[eE]|\\u(?:[dD]|00[23])|(?:^|[:,[\s])-0/;
 const colons = (text) => text.match(/"[ \t\n\r]*:/g)?.length;
 
 /** The value of JSON text, and what is wrong with it as such; of no text, itself. */
