@@ -58,8 +58,8 @@ class Checkers:
         """The constants, each after those that it is made of."""
         edges: dict[str, list[str]] = {}
         for name, schema in chain(self._definitions.items(), self._receiving.items()):
-            found = edges.setdefault(name.removesuffix(_EXACT), [])
-            found += (each.removesuffix(_EXACT) for each in references(schema))
+            targets = edges.setdefault(name.removesuffix(_EXACT), [])
+            targets += (each.removesuffix(_EXACT) for each in references(schema))
         self._exported = protocol.definitions.keys() & bundle.definitions.keys()
         for name in chain.from_iterable(strongly_connected(edges)):
             if name in self._exported:
