@@ -4,16 +4,17 @@ place.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from acpgen import ir
 from acpgen.compat.diff.pairs import Pair
 from acpgen.compat.findings import Answer, Revision, opposite
-from acpgen.compat.protocol.formats import count_unknown_formats, doubt_formats
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.compat.protocol.sender_schemas import DECLARED, SENT, schema_of
-from acpgen.input.walk import is_object, reachable, references
+from acpgen.input.walk import inside, is_object, reachable, references
 
 if TYPE_CHECKING:
     from acpgen.input.walk import Schema
@@ -184,3 +185,28 @@ class Acceptance:
                 *documents, steps=self._steps, allowance=self._allowance, formats=asserted
             )
         return self._comparers[needs_declared]
+
+
+# --- formats that cannot be asserted here: what they refuse is unknown ---
+
+
+def count_unknown_formats(schemas: Iterable[object]) -> Counter[str]:
+    """How often the schemas and their subschemas name each format that cannot be asserted."""
+    from schema_inclusion import FORMATS
+
+    counts: Counter[str] = Counter()
+    for schema in schemas:
+        for _, one in inside(schema):
+            name = one.get("format")
+            if isinstance(name, str) and name not in FORMATS:
+                counts[name] += 1
+    return counts
+
+
+def doubt_formats(relation: Relation, old: Counter[str], new: Counter[str]) -> Relation:
+    """The relation of two schemas with these formats; if the formats differ, an inclusion becomes undecided, while a refusal stays."""
+    names = sorted(name for name in {*old, *new} if old[name] != new[name])
+    if relation.witness is not None or not names:
+        return relation
+    reason = f"what the format {names[0]!r} refuses is not known."
+    return replace(relation, verdict=type(relation.verdict).UNDECIDED, reason=reason)

@@ -1,4 +1,4 @@
-"""The frames of a method's messages: everything that a schema demands of a whole message besides its content.
+"""The frames of messages: everything that a schema demands of a whole message besides its content.
 
 Params, results and errors are compared separately and may be anything here. A definition that is referenced for the same message is part
 of the frame: the base of an event as well as the event itself.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Final
 
 from acpgen import ir
@@ -21,96 +20,50 @@ from acpgen.input.walk import Schema, asserts, is_array, is_object, references
 from acpgen.meaning import envelopes
 from acpgen.pointers import reference_to, target
 
-
-@dataclass(frozen=True, slots=True)
-class MessageKind:
-    """One kind of message: the calls of a method or, without a method, responses with a result or an error."""
-
-    envelope: ir.Envelope
-    method: ir.Method | None
-    held: envelopes.Held
-
-    @property
-    def carried(self) -> str:
-        """The member that is compared separately."""
-        return self.held if self.method is None else envelopes.key(self.envelope, self.method, self.held)
-
-    @property
-    def tag(self) -> str:
-        """The member that names the method."""
-        if self.envelope != "dap":
-            return "method"
-        return "event" if self.method is not None and self.method.kind == "notification" else "command"
-
-    @property
-    def plain(self) -> Schema:
-        """What the envelope of the protocol demands of every such message; the content may be missing."""
-        schema = envelopes.frame(self.envelope, self.method, self.held, True)
-        names = [name for name in schema["required"] if name != self.carried or self.method is None]
-        return {**schema, "required": names}
-
-
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """What one revision demands of a kind of message.
-
-    `names` are the members that it mentions, `bases` the definitions that it includes.
-    """
-
-    schema: Schema
-    names: tuple[str, ...]
-    bases: tuple[str, ...]
-
-
-def frame(revised: SchemaRevision, schema: Any, kind: MessageKind) -> Frame:
-    """The frame of a schema, with its references inlined, without the content and without branches of other methods.
-
-    Its `bases` are the definitions that were inlined.
-    """
-    work = _Framing(revised.demands, kind)
-    whole = work.expand(without_prose(schema), ())
-    return Frame(whole if is_object(whole) else {"not": {}}, tuple(work.names), tuple(work.bases))
-
-
-def inclusion_question(
-    kind: MessageKind, sent_frame: Frame, accepting_frame: Frame, *, declared: bool
-) -> tuple[Schema, Schema]:
-    """The two schemas of the question whether what one revision sends fits into the frame of the other.
-
-    With `declared`, the sender sends only members that its schema or its envelope mentions, and extensions.
-    """
-    plain = kind.plain
-    names = [{"enum": sorted({*sent_frame.names, *plain["properties"], kind.carried})}, {"pattern": "^_"}]
-    restricted_schema: Schema = {"allOf": [sent_frame.schema, plain], "propertyNames": {"anyOf": names}}
-    return (restricted_schema if declared else sent_frame.schema), (
-        accepting_frame.schema if "id" in sent_frame.names else _without_id(accepting_frame.schema)
-    )
-
-
-def _without_id(schema: Any) -> Any:
-    """The same frame with any identifier: identifiers are compared separately if the sender does not declare its own."""
-    if is_array(schema):
-        return [_without_id(each) for each in schema]
-    if not is_object(schema):
-        return schema
-    result = {key: _without_id(value) if key in _PLACES else value for key, value in schema.items()}
-    if is_object(schema.get("properties")) and "id" in schema["properties"]:
-        result["properties"] = {**schema["properties"], "id": True}
-    return result
-
-
 _UNIONS: Final = ("anyOf", "oneOf")
-_PLACES: Final = ("allOf", "anyOf")
+_ANSWERS: Final[tuple[envelopes.Held, ...]] = ("result", "error")
 
 
-class _Framing:
-    def __init__(self, definitions: Mapping[str, Schema], kind: MessageKind) -> None:
-        self.written = definitions
-        self.kind = kind
+class Frame:
+    """What one revision demands of one kind of message, with its references inlined.
+
+    The kind is the calls of a method or, without a method, responses with a result or an error. `names` are the members that the frame
+    mentions, `bases` the definitions that were inlined, and `plain` is what the envelope of the protocol demands; the content may be
+    missing.
+    """
+
+    def __init__(self, revised: SchemaRevision, schema: Any, method: ir.Method | None, held: envelopes.Held) -> None:
+        """Make the frame of a schema, without the content and without branches for other kinds of messages."""
+        envelope = revised.protocol.envelope
+        self.method = method
+        self.content = held if method is None else envelopes.key(envelope, method, held)
+        plain = envelopes.frame(envelope, method, held, True)
+        required = [name for name in plain["required"] if name != self.content or method is None]
+        self.plain: Schema = {**plain, "required": required}
+        self._tag = "method"
+        if envelope == "dap":
+            self._tag = "event" if method is not None and method.kind == "notification" else "command"
+        others = {*(() if method is not None else (self._tag,)), *(() if envelope == "dap" else _ANSWERS)}
+        self._members_of_others = others - {self.content}
+        self._definitions = revised.demands
         self.names: dict[str, None] = {}
         self.bases: dict[str, None] = {}
+        whole = self._expand(without_prose(schema), ())
+        self.schema: Schema = whole if is_object(whole) else {"not": {}}
 
-    def expand(self, schema: Any, around: tuple[str, ...]) -> Schema | bool:
+    def sent(self, *, declared: bool) -> Schema:
+        """What is sent of the messages: with `declared`, only members that the schema or the envelope mentions, and extensions."""
+        if not declared:
+            return self.schema
+        names = [{"enum": sorted({*self.names, *self.plain["properties"], self.content})}, {"pattern": "^_"}]
+        return {"allOf": [self.schema, self.plain], "propertyNames": {"anyOf": names}}
+
+    def accepted(self, sent: Frame) -> Schema:
+        """What is accepted of another frame: any identifier if the sender does not declare its own, for these are compared separately."""
+        schema: Schema = self.schema if "id" in sent.names else _without_id(self.schema)
+        return schema
+
+    def _expand(self, schema: Any, around: tuple[str, ...]) -> Schema | bool:
         """A schema with its references inlined; `around` are the definitions that contain it."""
         if not is_object(schema):
             return schema is not False
@@ -118,58 +71,57 @@ class _Framing:
         properties = expanded.get("properties")
         if is_object(properties):
             self.names |= dict.fromkeys(properties)
-            expanded["properties"] = {name: self._member(name, each) for name, each in properties.items()}
-        parts = [self.expand(each, around) for each in schema.get("allOf", ())]
+            free = {name for name, each in properties.items() if name == "id" and _is_reference(each)} | {self.content}
+            expanded["properties"] = {name: name in free or each for name, each in properties.items()}
+        parts = [self._expand(each, around) for each in schema.get("allOf", ())]
         name = target(schema["$ref"]) if isinstance(schema.get("$ref"), str) else None
-        if name is not None and name in self.written and name not in around:
+        if name is not None and name in self._definitions and name not in around:
             self.bases[name] = None
-            parts.append(self.expand(self.written[name], (*around, name)))
+            parts.append(self._expand(self._definitions[name], (*around, name)))
         elif name is not None and name not in around:
             parts.append({"$ref": schema["$ref"]})
         unions = [[*self._branches(schema[keyword], around)] for keyword in _UNIONS if keyword in schema]
         parts += [{"anyOf": each or [False]} for each in unions]
         return {**expanded, **({"allOf": parts} if parts else {})}
 
-    def _member(self, name: str, schema: Any) -> Any:
-        """The schema of a member; any value if the member is compared separately."""
-        if name == self.kind.carried or (name == "id" and _is_reference(schema)):
-            return True
-        return schema
-
     def _branches(self, branches: Any, around: tuple[str, ...]) -> Iterator[Schema | bool]:
         """Yield the branches that may be of this kind.
 
         A branch that other branches exclude counts, because the content may distinguish them.
         """
-        names, bases = dict(self.names), dict(self.bases)
         for each in branches:
-            branch = self.expand(each, around)
-            if self._is_of_another(branch):
-                self.names, self.bases = dict(names), dict(bases)
-                continue
             names, bases = dict(self.names), dict(self.bases)
-            yield branch
+            branch = self._expand(each, around)
+            if self._is_of_another(branch):
+                self.names, self.bases = names, bases
+            else:
+                yield branch
 
     def _is_of_another(self, schema: Schema | bool) -> bool:
         """Whether a branch is for batches, for another method, or for calls or responses when these are not asked about."""
         if not is_object(schema):
             return not schema
-        if schema.get("type") == "array" or not self._others.isdisjoint(schema.get("required", ())):
+        if schema.get("type") == "array" or not self._members_of_others.isdisjoint(schema.get("required", ())):
             return True
-        method, branches = self.kind.method, schema.get("anyOf")
-        method_names = None if method is None else constants(schema.get("properties", {}).get(self.kind.tag))
-        if method_names is not None and method is not None and method.name not in method_names:
+        branches = schema.get("anyOf")
+        method_names = constants(schema.get("properties", {}).get(self._tag))
+        if self.method is not None and method_names is not None and self.method.name not in method_names:
             return True
         if branches and all(map(self._is_of_another, branches)):
             return True
         return any(map(self._is_of_another, schema.get("allOf", ())))
 
-    @cached_property
-    def _others(self) -> frozenset[str]:
-        """The members that only other kinds of messages require."""
-        method_members = {self.kind.tag} if self.kind.method is None else set[str]()
-        answers = set[str]() if self.kind.envelope == "dap" else {*_ANSWERS}
-        return frozenset(method_members | answers) - {self.kind.carried}
+
+def _without_id(schema: Any) -> Any:
+    """The same frame with any identifier."""
+    if is_array(schema):
+        return [_without_id(each) for each in schema]
+    if not is_object(schema):
+        return schema
+    result = {key: _without_id(value) if key in ("allOf", "anyOf") else value for key, value in schema.items()}
+    if is_object(schema.get("properties")) and "id" in schema["properties"]:
+        result["properties"] = {**schema["properties"], "id": True}
+    return result
 
 
 def _is_reference(schema: Any) -> bool:
@@ -191,10 +143,9 @@ class FrameDifference:
     itself.
     """
 
-    kinds: tuple[MessageKind, MessageKind]
-    names: tuple[str, str]
     old: Frame
     new: Frame
+    names: tuple[str, str]
     base: str = ""
 
     @property
@@ -205,22 +156,17 @@ class FrameDifference:
         """The question whether messages of one revision fit into the frame of the other, as two schemas; with `whole`, including their
         content.
         """
-        side = 0 if sender == "old" else 1
-        frames = (self.old, self.new)
-        sent_schema, accepting_schema = inclusion_question(
-            self.kinds[side], frames[side], frames[1 - side], declared=declared
-        )
+        one, other = (self.old, self.new) if sender == "old" else (self.new, self.old)
+        sent_schema = one.sent(declared=declared)
         if whole:
-            sent_schema = {"allOf": [sent_schema, {"$ref": reference_to(self.names[side])}]}
-        return (sent_schema, accepting_schema) if sender == "old" else (accepting_schema, sent_schema)
+            name = self.names[0 if sender == "old" else 1]
+            sent_schema = {"allOf": [sent_schema, {"$ref": reference_to(name)}]}
+        return (sent_schema, other.accepted(one)) if sender == "old" else (other.accepted(one), sent_schema)
 
     def places(self, old: SchemaRevision, new: SchemaRevision) -> ChangePlaces:
         """The places of the difference in the sources."""
         one, other = (self.base or name for name in self.names)
         return {"old_at": old.bundle.origins.get(one, ""), "new_at": new.bundle.origins.get(other, "")}
-
-
-_ANSWERS: Final[tuple[envelopes.Held, ...]] = ("result", "error")
 
 
 def frame_differences(
@@ -230,40 +176,28 @@ def frame_differences(
 
     `methods` are those of both revisions, `rewritten` the definitions that differ.
     """
-    pairs = list(methods)
-    for before, after in pairs:
-        names = message_of(old, before), message_of(new, after)
-        if names[0] is not None and names[1] is not None:
-            schemas: list[Schema] = [{"$ref": reference_to(name)} for name in names if name is not None]
-            yield from _differing(old, new, (before, after), "params", schemas, (names[0], names[1]), rewritten)
-    if old.roots is None or new.roots is None or old.roots.named:
+    kinds: list[tuple[ir.Method | None, ir.Method | None, envelopes.Held]] = [(*each, "params") for each in methods]
+
+    def difference(
+        kind: int, schemas: Sequence[Schema], names: tuple[str, str] = ("", "")
+    ) -> Iterator[FrameDifference]:
+        one, other, part = kinds[kind]
+        before, after = Frame(old, schemas[0], one, part), Frame(new, schemas[1], other, part)
+        inner = closure(old, references(before.schema)) | closure(new, references(after.schema))
+        if before.schema != after.schema or inner & rewritten:
+            yield FrameDifference(before, after, names, _base(old, new, names, before, after))
+
+    for number, (before, after, _) in enumerate(kinds):
+        assert before is not None and after is not None
+        one, other = message_of(old, before), message_of(new, after)
+        if one is not None and other is not None:
+            yield from difference(number, [{"$ref": reference_to(name)} for name in (one, other)], (one, other))
+    if old.roots is None or new.roots is None or old.roots.standing:
         return
     schemas = [root_frame(old), root_frame(new)]
-    if schemas[0] == schemas[1] and not rewritten:
-        return
-    for both in pairs:
-        yield from _differing(old, new, both, "params", schemas, ("", ""), rewritten)
-    for part in _ANSWERS:
-        yield from _differing(old, new, (None, None), part, schemas, ("", ""), rewritten)
-
-
-def _differing(
-    old: SchemaRevision,
-    new: SchemaRevision,
-    methods: tuple[ir.Method | None, ir.Method | None],
-    part: envelopes.Held,
-    schemas: Sequence[Schema],
-    names: tuple[str, str],
-    rewritten: frozenset[str],
-) -> Iterator[FrameDifference]:
-    one, other = (
-        MessageKind(old.protocol.envelope, methods[0], part),
-        MessageKind(new.protocol.envelope, methods[1], part),
-    )
-    before, after = frame(old, schemas[0], one), frame(new, schemas[1], other)
-    inner = closure(old, references(before.schema)) | closure(new, references(after.schema))
-    if before.schema != after.schema or inner & rewritten:
-        yield FrameDifference((one, other), names, before, after, _base(old, new, names, before, after))
+    kinds += [(None, None, part) for part in _ANSWERS]
+    for number in range(len(kinds) if schemas[0] != schemas[1] or rewritten else 0):
+        yield from difference(number, schemas)
 
 
 def _base(old: SchemaRevision, new: SchemaRevision, names: tuple[str, str], before: Frame, after: Frame) -> str:
@@ -277,7 +211,7 @@ def _base(old: SchemaRevision, new: SchemaRevision, names: tuple[str, str], befo
 
 # --- envelopes: whether a message as such is well formed, whatever it carries; identifiers and errors are compared alone ---
 
-_CARRIED: Final = ("id", "params", "result", "error")
+_CONTENT: Final = ("id", "params", "result", "error")
 _TELLING: Final = ("method", "result", "error")
 
 
@@ -298,7 +232,7 @@ def sent_envelope(envelope: Schema) -> Schema:
     """What a sender sends of an envelope: only the members that it declares, and extensions."""
     if not carries(envelope):
         return envelope
-    names = {"jsonrpc", *_CARRIED, *(name for form in _forms(envelope) for name in form.get("properties", {}))}
+    names = {"jsonrpc", *_CONTENT, *(name for form in _forms(envelope) for name in form.get("properties", {}))}
     return {"allOf": [envelope], "propertyNames": {"anyOf": [{"enum": sorted(names)}, {"pattern": "^_"}]}}
 
 
@@ -307,54 +241,45 @@ def carries(schema: Schema) -> bool:
     return any(key in form.get("properties", {}) for form in _forms(schema) for key in _TELLING)
 
 
-def in_place(node: Any, *, is_listed: bool = False) -> Any:
+def in_place(node: Any, names: Mapping[str, str], *, is_listed: bool = False) -> Any:
     """A schema with a separate constant in place of each reference, and one constant for all entries of a union.
 
-    What remains is what it asserts inline, whichever messages there are.
+    What remains is what it asserts inline, whichever messages there are. `names` are other names for definitions.
     """
     if is_array(node):
-        return [in_place(each, is_listed=is_listed) for each in node]
+        return [in_place(each, names, is_listed=is_listed) for each in node]
     if not is_object(node):
         return node
     result: Schema = {
-        key: in_place(inner, is_listed=key in _UNIONS or (is_listed and key == "allOf"))
+        key: in_place(inner, names, is_listed=key in _UNIONS or (is_listed and key == "allOf"))
         for key, inner in node.items()
         if key != "$ref" and (inner != [] or key not in _UNIONS)
     }
     if isinstance(node.get("$ref"), str):
-        result["const"] = _MESSAGE if is_listed else node["$ref"]
+        name = target(node["$ref"]) if node["$ref"].startswith("#/$defs/") else node["$ref"]
+        result["const"] = "any message" if is_listed else names.get(name, name)
     if [] in (node.get("anyOf"), node.get("oneOf")):
         result["not"] = {}
     return result
 
 
-_MESSAGE: Final = "any message"
+def content_schemas(sides: Sequence[Schema], definitions: Sequence[Schema]) -> list[Schema]:
+    """What the envelopes of both sides assert of their content, form by form; empty if one is no envelope.
 
-
-def carried_parts(envelope: Schema) -> Schema:
-    """What an envelope asserts of its content, form by form; empty for a schema that is no envelope."""
-    if not carries(envelope):
-        return {}
-    forms = [
-        {name: each for name, each in form.get("properties", {}).items() if name in _CARRIED}
-        for form in _forms(envelope)
-    ]
-    return {"properties": {str(number): {"properties": form} for number, form in enumerate(forms)}}
-
-
-def with_identifiers(inside: Schema, other: Schema, definition: Schema) -> Schema:
-    """What an envelope asserts of its content, with its own identifiers from `definition` if another revision has different ones inline.
-
-    Identifiers are compared as such, because null may have moved between their definition and the member that uses them.
+    `sides` have constants in place of references. Identifiers that differ are compared as in the `definitions`, because null may have
+    moved between a definition and the member that uses it.
     """
-    forms, raw = inside["properties"], carried_parts(without_prose(definition))["properties"]
-    theirs = other["properties"]
-    result: Schema = {}
-    for number, form in forms.items():
-        properties = form["properties"]
-        differs = "id" in properties and properties["id"] != theirs.get(number, {}).get("properties", {}).get("id")
-        result[number] = {"properties": {**properties, **({"id": raw[number]["properties"]["id"]} if differs else {})}}
-    return {"properties": result}
+    if not all(map(carries, sides)):
+        return []
+    old, new, *raw = (
+        [{name: schema for name, schema in form.get("properties", {}).items() if name in _CONTENT} for form in forms]
+        for forms in map(_forms, (*sides, *definitions))
+    )
+    for one, other, *own in zip(old, new, *raw, strict=False):
+        if one.get("id") != other.get("id"):
+            for form, definition in zip((one, other), own, strict=True):
+                form |= {"id": without_prose(definition["id"])} if "id" in form else {}
+    return [{"properties": {str(n): {"properties": form} for n, form in enumerate(forms)}} for forms in (old, new)]
 
 
 def plain_messages(envelope: Schema, methods: Sequence[str]) -> Schema:
@@ -363,13 +288,11 @@ def plain_messages(envelope: Schema, methods: Sequence[str]) -> Schema:
     version: Schema = {"type": "object", "properties": {"jsonrpc": {"const": "2.0"}}}
     kinds: list[Schema] = []
     if "method" in members:
-        properties: Schema = {
-            **version["properties"],
-            "method": {"enum": [*dict.fromkeys(methods)]} if methods else {"type": "string"},
-        }
+        method: Schema = {"enum": [*dict.fromkeys(methods)]} if methods else {"type": "string"}
+        properties: Schema = {**version["properties"], "method": method}
         kinds.append({**version, "properties": properties, "required": ["jsonrpc", "id", "method", "params"]})
     kinds += [{**version, "required": ["jsonrpc", "id", key]} for key in ("result", "error") if key in members]
-    names = {"jsonrpc", "method", *_CARRIED}
+    names = {"jsonrpc", "method", *_CONTENT}
     return {"anyOf": [{**kind, "propertyNames": {"enum": sorted(names)}} for kind in kinds]}
 
 
@@ -381,7 +304,7 @@ def _emptied(schema: Schema) -> Schema:
     result: Schema = dict(schema)
     properties: dict[str, Any] = schema.get("properties", {})
     if properties:
-        result["properties"] = {name: True if name in _CARRIED else each for name, each in properties.items()}
+        result["properties"] = {name: name in _CONTENT or each for name, each in properties.items()}
     if "anyOf" in schema:
         result["anyOf"] = [_emptied(each) if is_object(each) else each for each in schema["anyOf"]]
     return result

@@ -11,8 +11,6 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
-from referencing.exceptions import Unresolvable
-
 from acpgen import ir
 from acpgen.compat.findings import BUDGET, Revision, Witness, opposite
 from acpgen.compat.protocol.revision import SchemaRevision
@@ -177,13 +175,13 @@ class WitnessValidator:
 
     def _holds(self, side: Revision, schema: Any, value: ir.JSON, *, formats: bool = False) -> bool | None:
         """Whether a schema of one revision, which is never modified, accepts a value; `None` if undecided."""
-        from schema_inclusion.once import TooManySteps, remembering
+        from schema_inclusion.once import remembering
 
         validator, compiled = self._validator(side, formats=formats)
         try:
             with remembering(most_errors=1, is_dynamic=False, allowance=self.allowance, compiled=compiled):
                 return bool(validator.evolve(schema=schema).is_valid(value))
-        except (Unresolvable, TooManySteps, RecursionError, ValueError, re.error):
+        except _undecidable():
             return None
 
     def _plain(self, routes: Routes, claim: Witness, side: Revision, shows: Shows | None) -> Witness | None:
@@ -221,13 +219,13 @@ class WitnessValidator:
         """Yield the validation errors of a message with their paths, formats asserted, errors inside unions included; nothing if
         undecided.
         """
-        from schema_inclusion.once import TooManySteps, remembering
+        from schema_inclusion.once import remembering
 
         try:
             with remembering(most_errors=MOST_ERRORS, is_dynamic=False, allowance=self.allowance):
                 validator = self._validator(side, formats=True)[0]
                 errors = [*validator.evolve(schema=self._schema(side, *routes[side])).iter_errors(value)]
-        except (Unresolvable, TooManySteps, ValueError, re.error):
+        except _undecidable():
             return
         visited: set[tuple[int, Path]] = set()
         pending: list[tuple[Path, Any]] = [((), error) for error in errors]
@@ -325,6 +323,16 @@ def _judge(*, formats: bool) -> Any:
     from schema_inclusion.once import following_once
 
     return following_once(reading_as_ecma(Draft202012Validator, frozenset(FORMATS) if formats else None))
+
+
+@cache
+def _undecidable() -> tuple[type[Exception], ...]:
+    """The errors by which a validator leaves a message open."""
+    from referencing.exceptions import Unresolvable
+
+    from schema_inclusion.once import TooManySteps
+
+    return Unresolvable, TooManySteps, RecursionError, ValueError, re.error
 
 
 def _envelope_path(envelope: ir.Envelope, route: Route) -> Path:

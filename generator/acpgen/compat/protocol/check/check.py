@@ -9,7 +9,6 @@ from acpgen import ir
 from acpgen.compat.changes import Change
 from acpgen.compat.diff.pairs import Pair
 from acpgen.compat.findings import BUDGET, CheckResult, Reach
-from acpgen.compat.protocol.bindings import broken_classes
 from acpgen.compat.protocol.check import message_frames, outside_messages
 from acpgen.compat.protocol.check.content import Content
 from acpgen.compat.protocol.check.context import Context
@@ -26,7 +25,7 @@ def check(old: SchemaRevision, new: SchemaRevision, budget: int = BUDGET, format
     """
     context = Context(old, new, budget, formats)
     findings = [*_changes(context)]
-    differing = [*outside_messages.rewritten_definitions(context, findings)]
+    differing = [*outside_messages.of_definitions(context, findings)]
     reaches = (
         *findings,
         *differing,
@@ -66,10 +65,10 @@ def _changes(context: Context) -> Iterator[Reach]:
 
 
 def restructuring(
-    old: SchemaRevision, new: SchemaRevision, old_at: str, new_at: str, *, is_code: bool = False
+    old: SchemaRevision, new: SchemaRevision, old_at: str, new_at: str, broken: tuple[str, ...] | None = None
 ) -> Reach:
-    """The finding that the files differ in nothing that matters, or only in the classes of generated code, where no other finding
-    explains it.
+    """The finding that the files differ in nothing that matters, or only in the `broken` classes of generated code, where no other
+    finding explains it.
     """
-    change = Change("structure", new=broken_classes(old, new) if is_code else None, old_at=old_at, new_at=new_at)
+    change = Change("structure", new=broken, old_at=old_at, new_at=new_at)
     return replace(Context(old, new).editorial(change), flow="both")

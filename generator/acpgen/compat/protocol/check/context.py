@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from acpgen import ir
-from acpgen.compat.changes import Change
+from acpgen.compat.changes import Change, ChangePlaces
 from acpgen.compat.diff.definitions import Walk
 from acpgen.compat.diff.methods import same_methods
 from acpgen.compat.diff.pairs import Pair
@@ -225,7 +225,7 @@ class Context:
         )
         label = judgement.within or ((new or old) + fields_on(rest if new else below)).lstrip(".")
         cause = Cause(label, (old, new, label), judgement.message)
-        nobody = MessagePair(route, route, "nobody", "peer", "peer")
+        nobody = MessagePair(route, route, "nobody")
         return self.reach(rule, judgement, nobody, change, "", proven=True, cause=cause)
 
     def of_definition(self, change: Change, name: str, doubtful: Sequence[Revision] | None = None) -> Reach:
@@ -233,6 +233,17 @@ class Context:
         rule, judgement = judge(change)
         reach = self.reach(rule, judgement, document_pair(name, name, name), change, name, proven=True)
         return reach if doubtful is None else replace(reach, doubtful=tuple(doubtful))
+
+    def not_compared(
+        self, name: str, reason: str, doubtful: Sequence[Revision] | None, at: ChangePlaces | None = None
+    ) -> Reach:
+        """The finding that a part was not compared; `doubtful` as in `of_definition`."""
+        change = Change("not-compared", name=name, detail=reason, **(at or self.places(name, name)))
+        return self.of_definition(change, name, doubtful)
+
+    def places(self, old: str, new: str) -> ChangePlaces:
+        """The places of definitions in the sources; empty for a definition that a side does not have."""
+        return {"old_at": self.old.bundle.origins.get(old, ""), "new_at": self.new.bundle.origins.get(new, "")}
 
     def _ungated(self, judgement: Judgement) -> str:
         """The sentence that no capability in the schema gates an addition; empty if one does."""

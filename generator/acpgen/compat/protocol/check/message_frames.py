@@ -8,22 +8,19 @@ from dataclasses import replace
 from acpgen.compat.changes import Change, ChangePlaces, LimitChange, unexplained_limit
 from acpgen.compat.findings import Reach, Revision, Witness, opposite
 from acpgen.compat.protocol.check.context import Cause, Context
-from acpgen.compat.protocol.check.message_pairs import DIRECTIONS, MessagePair, document_pair, root_of, sides_of
+from acpgen.compat.protocol.check.message_pairs import DIRECTIONS, MessagePair, document_pair, method_pair, root_of
 from acpgen.compat.protocol.definition_coverage import framing
 from acpgen.compat.protocol.frames import (
     FrameDifference,
-    carried_parts,
     carries,
+    content_schemas,
     find_envelopes,
     in_place,
     plain_messages,
     sent_envelope,
-    with_identifiers,
 )
 from acpgen.compat.protocol.messages import Route
 from acpgen.compat.rules import judge
-from acpgen.input.numbers import loads
-from acpgen.input.walk import Schema
 from schema_inclusion import Relation
 
 
@@ -31,47 +28,44 @@ def of_envelopes(context: Context) -> Iterator[Reach]:
     """Yield the changes in the envelopes that both revisions have under the same name."""
     for name, one, other in context.envelopes:
         pair = document_pair(name, name, name)
-        at: ChangePlaces = {"old_at": context.old.bundle.origins[name], "new_at": context.new.bundle.origins[name]}
+        at = context.places(name, name)
         for sender, receiver in DIRECTIONS:
             old, new = (sent_envelope(each) if by == sender else each for by, each in (("old", one), ("new", other)))
-            relation = context.acceptance.between(old, new, sender)
-            if relation.verdict.value == "yes":
-                continue
-            witness = _proof(context, relation, pair, sender)
-            if witness is None:
-                doubt = Change("undecided", detail="the envelope cannot be compared", **at)
-                yield context.of_definition(doubt, name, [receiver])
-            else:
-                change = _refusal(context, pair, sender, witness, at)
-                yield context.reach(*judge(change), pair, change, name, witness)
+            refused = _refusal(context, context.acceptance.between(old, new, sender), pair, sender, at)
+            if refused is not None:
+                change, witness = refused
+                if witness is not None:
+                    yield context.reach(*judge(change), pair, change, name, witness)
+                else:
+                    doubt = Change("undecided", detail="the envelope cannot be compared", **at)
+                    yield context.of_definition(doubt, name, [receiver])
 
 
 def of_whole_messages(context: Context) -> Iterator[Reach]:
     """Yield the changes in what definitions of whole messages require besides params and result."""
     for each in context.frames:
-        if each.of_root:
+        if each.old.method is None or each.new.method is None or each.of_root:
             continue
         (one, other), at = each.names, each.places(context.old, context.new)
-        method = each.kinds[1].method
-        handler, callers = sides_of(method, context.new.protocol.sides) if method else ("", "")
-        routes = (Route("document", None, one), one), (Route("document", None, other), other)
-        pair = MessagePair(*routes, "both" if handler == callers else "to-handler", handler, callers)
+        pair = replace(
+            method_pair(each.old.method, each.new.method, "params", context.new.protocol.sides),
+            old=(Route("document", None, one), one),
+            new=(Route("document", None, other), other),
+        )
         doubtful: list[Revision] = []
         for sender, receiver in DIRECTIONS:
-            relation = _fits(context, each, sender)
-            if relation.verdict.value == "yes":
+            refused = _refusal(context, _fits(context, each, sender), pair, sender, at)
+            if refused is None:
                 continue
-            witness = _proof(context, relation, pair, sender)
+            change, witness = refused
             if witness is None:
                 doubtful.append(receiver)
                 continue
-            change = _refusal(context, pair, sender, witness, at)
             rule, judgement = judge(change)
             cause = Cause(each.base or other, (each.base or other, sender), judgement.message)
             yield context.reach(rule, judgement, pair, change, other, witness, cause=cause)
         if doubtful:
-            doubt = Change("not-compared", name=other, detail="the message around params or result", **at)
-            yield context.of_definition(doubt, other, doubtful)
+            yield context.not_compared(other, "the message around params or result", doubtful, at)
 
 
 def of_roots(context: Context) -> Iterator[Reach]:
@@ -86,25 +80,23 @@ def of_roots(context: Context) -> Iterator[Reach]:
         if each.of_root and _fits(context, each, sender).verdict.value != "yes"
     }
     if doubtful:
-        doubt = Change("not-compared", detail="the root schema constrains every message differently", **at)
-        yield context.of_definition(doubt, "", [*doubtful])
+        yield context.not_compared("", "the root schema constrains every message differently", [*doubtful], at)
     before, after = context.old.roots.unread, context.new.roots.unread
     for key in dict.fromkeys((*before, *after)):
         if before.get(key) != after.get(key):
-            detail = f"the content of {key!r} is not read"
-            yield context.of_definition(Change("not-compared", name=key, detail=detail, **at), key)
+            yield context.not_compared(key, f"the content of {key!r} is not read", None, at)
 
 
-def _proof(context: Context, relation: Relation, pair: MessagePair, sender: Revision) -> Witness | None:
-    if relation.witness is None:
+def _refusal(
+    context: Context, relation: Relation, pair: MessagePair, sender: Revision, at: ChangePlaces
+) -> tuple[LimitChange, Witness | None] | None:
+    """The change that messages may be refused, with the place and the message that shows it if one was found; `None` if none is."""
+    if relation.verdict.value == "yes":
         return None
-    return context.validator.proof(pair.sides, relation.witness.value, sender)
-
-
-def _refusal(context: Context, pair: MessagePair, sender: Revision, witness: Witness, at: ChangePlaces) -> LimitChange:
-    """The change that a message is refused, with the place in it."""
-    place = context.validator.refused_at(pair.sides, opposite(sender), witness.value)
-    return replace(unexplained_limit(sender, at), detail=place)
+    change, validator = unexplained_limit(sender, at), context.validator
+    witness = None if relation.witness is None else validator.proof(pair.sides, relation.witness.value, sender)
+    place = "" if witness is None else validator.refused_at(pair.sides, opposite(sender), witness.value)
+    return replace(change, detail=place), witness
 
 
 def _fits(context: Context, each: FrameDifference, sender: Revision) -> Relation:
@@ -120,41 +112,34 @@ def of_frames(context: Context, findings: Sequence[Reach]) -> Iterator[Reach]:
 
     They are written differently or exist in one revision only.
     """
-    renamed = context.walk.renames()
+    renames = context.walk.renames()
     alone = context.old.bundle.definitions.keys() ^ context.new.bundle.definitions.keys()
     reported_places = {
         place for each in findings if each.rule != "text-reworded" for place in (each.old_at, each.new_at)
     }
-    names = [framing(side) for side in (context.old, context.new)]
-    for name in dict.fromkeys((*names[0], *names[1])):
-        sides = [side.bundle.origins.get(name, "") for side in (context.old, context.new)]
-        at: ChangePlaces = {"old_at": sides[0], "new_at": sides[1]}
-        is_named = any(place in reported_places for place in sides if place) or name in {*renamed, *renamed.values()}
-        if not all(sides):
+    for name in dict.fromkeys((*framing(context.old), *framing(context.new))):
+        at = context.places(name, name)
+        places = [place for place in (at["old_at"], at["new_at"]) if place]
+        is_named = not reported_places.isdisjoint(places) or name in {*renames, *renames.values()}
+        if len(places) < 2:
             if not is_named and name not in {*context.cover.gone, *context.cover.added}:
-                yield _of_one(context, name, "old" if sides[0] else "new", at)
+                yield _of_one(context, name, "old" if at["old_at"] else "new")
             continue
-        old = in_place(loads(context.old.frame_text(name, renamed, alone)))
-        new = in_place(loads(context.new.frame_text(name, {}, alone)))
+        old = in_place(context.old.without(name, alone), renames)
+        new = in_place(context.new.without(name, alone), {})
         if old == new:
             continue
-        inside = carried_parts(old), carried_parts(new)
-        if all(inside) and not context.is_alike(*inside) and not context.is_alike(*_identified(context, name, *inside)):
+        content = content_schemas((old, new), [side.bundle.definitions[name] for side in (context.old, context.new)])
+        if content and not context.is_alike(*content):
             detail = "the constraints that the message envelope places on params and results"
-            yield context.of_definition(Change("not-compared", name=name, detail=detail, **at), name, ["old", "new"])
+            yield context.not_compared(name, detail, ["old", "new"], at)
         elif not is_named:
             yield context.editorial(Change("structure", name=name, detail="carried", **at))
 
 
-def _identified(context: Context, name: str, old: Schema, new: Schema) -> tuple[Schema, Schema]:
-    """The parts that the envelopes of a name carry, with the definitions of identifiers if these differ."""
-    ours, theirs = (side.bundle.definitions[name] for side in (context.old, context.new))
-    return with_identifiers(old, new, ours), with_identifiers(new, old, theirs)
-
-
-def _of_one(context: Context, name: str, revision: Revision, at: ChangePlaces) -> Reach:
+def _of_one(context: Context, name: str, revision: Revision) -> Reach:
     """The finding of a definition that frames messages in one revision only: whether it refuses any well-formed message."""
-    side = context.old if revision == "old" else context.new
+    side, at = context.old if revision == "old" else context.new, context.places(name, name)
     schema = find_envelopes(side).get(name)
     if schema is not None and not carries(schema):
         names = (name, None) if revision == "old" else (None, name)
@@ -163,6 +148,5 @@ def _of_one(context: Context, name: str, revision: Revision, at: ChangePlaces) -
         sent_schema = plain_messages(schema, [each.name for each in side.methods])
         one, other = (schema, sent_schema) if revision == "old" else (sent_schema, schema)
         if context.acceptance.between(one, other, opposite(revision)).verdict.value != "yes":
-            detail = "the message envelope is only in one revision"
-            return context.of_definition(Change("not-compared", name=name, detail=detail, **at), name, [revision])
+            return context.not_compared(name, "the message envelope is only in one revision", [revision], at)
     return context.editorial(Change("structure", name=name, detail="carried", **at))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from acpgen import ir
 from acpgen.compat.diff.methods import same_methods
@@ -12,7 +12,7 @@ from acpgen.compat.diff.pairs import EXTENSION, Pair, Step
 from acpgen.compat.diff.shapes import Alternative
 from acpgen.compat.findings import Revision
 from acpgen.compat.protocol.definition_coverage import kinds
-from acpgen.compat.protocol.messages import Part, Route
+from acpgen.compat.protocol.messages import Route, Routes
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.compat.rules import Flow
 from acpgen.input.tagged_unions import lone_reference
@@ -24,13 +24,13 @@ DIRECTIONS: Final[tuple[tuple[Revision, Revision], ...]] = (("old", "new"), ("ne
 
 @dataclass(frozen=True, slots=True)
 class MessagePair:
-    """One kind of message in both revisions: the definition on each side, and who receives it."""
+    """One kind of message in both revisions: the definition on each side, who sends it, and who receives it."""
 
     old: tuple[Route, str | None]
     new: tuple[Route, str | None]
-    flow: Flow
-    handler: str
-    callers: str
+    flow: Flow = "both"
+    sender: str = "peer"
+    receiver: str = "peer"
     alone: bool = False
 
     @property
@@ -40,8 +40,8 @@ class MessagePair:
     @property
     def pair(self) -> Pair:
         """The types that validate it."""
-        types: list[ir.Type] = [ir.Anything() if name is None else ir.Ref(name) for _, name in (self.old, self.new)]
-        return Pair(types[0], types[1])
+        old, new = (ir.Anything() if name is None else ir.Ref(name) for _, name in (self.old, self.new))
+        return Pair(old, new)
 
     @property
     def advertises(self) -> bool:
@@ -51,44 +51,41 @@ class MessagePair:
         return self.method == "initialize"
 
     @property
-    def sides(self) -> dict[Revision, tuple[Route, str | None]]:
+    def sides(self) -> Routes:
         return {"old": self.old, "new": self.new}
-
-    @property
-    def sender(self) -> str:
-        return {"to-handler": self.callers, "to-caller": self.handler}.get(self.flow, "peer")
-
-    @property
-    def receiver(self) -> str:
-        return {"to-handler": self.handler, "to-caller": self.callers}.get(self.flow, "peer")
 
     @property
     def flow_name(self) -> str:
         return f"{self.sender}-to-{self.receiver}" if self.flow in ("to-handler", "to-caller") else "both"
 
 
+def method_pair(old: ir.Method, new: ir.Method, part: Literal["params", "result"], sides: Sequence[str]) -> MessagePair:
+    """The params or results of a method of both revisions; `sides` are those of the protocol, and either sends if none handles it."""
+    routes = [(Route(part, each), each.params if part == "params" else each.result) for each in (old, new)]
+    others = [side for side in sides if side != new.side]
+    if new.side not in sides or len(others) != 1:
+        return MessagePair(*routes)
+    if part == "params":
+        return MessagePair(*routes, "to-handler", others[0], new.side)
+    return MessagePair(*routes, "to-caller", new.side, others[0])
+
+
 def routes_of(old: SchemaRevision, new: SchemaRevision) -> Iterator[MessagePair]:
     """Yield all kinds of messages and documents of two revisions."""
     for before, after in same_methods(old, new):
-        handler, callers = sides_of(after, new.protocol.sides)
-        both = handler == callers == "peer"
-        for part, one, other in (("params", before.params, after.params), ("result", before.result, after.result)):
-            if part == "result" and (before.kind, after.kind) != ("request", "request"):
-                continue
-            if one is None and other is None:
-                continue
-            flow: Flow = "both" if both else "to-handler" if part == "params" else "to-caller"
-            yield MessagePair((_route(part, before), one), (_route(part, after), other), flow, handler, callers)
+        pairs = [method_pair(before, after, "params", new.protocol.sides)]
+        if (before.kind, after.kind) == ("request", "request"):
+            pairs.append(method_pair(before, after, "result", new.protocol.sides))
+        yield from (each for each in pairs if each.old[1] is not None or each.new[1] is not None)
     for name, label in roots_of_both(old, new).items():
         yield from (document_pair(each, each, each) for each in kinds_of_both(old, new, name))
         yield document_pair(name, name, label)
-    for part in ("error", "id"):
+    parts: tuple[Literal["error", "id"], ...] = ("error", "id")
+    for part in parts:
         ours, theirs = (envelope_parts(side, part) for side in (old, new))
         shared_names = [name for name in ours if name in theirs]
-        pairs = [(name, name) for name in shared_names] or list(zip(ours, theirs, strict=False))[:1]
-        for pair in pairs:
-            route = Route("error" if part == "error" else "id", None)
-            yield MessagePair((route, pair[0]), (route, pair[1]), "both", "peer", "peer")
+        for one, other in [(name, name) for name in shared_names] or list(zip(ours, theirs, strict=False))[:1]:
+            yield MessagePair((Route(part, None), one), (Route(part, None), other))
 
 
 def roots_of_both(old: SchemaRevision, new: SchemaRevision) -> Mapping[str, str]:
@@ -123,31 +120,12 @@ def root_of(revised: SchemaRevision) -> str:
 def document_pair(old: str, new: str, label: str) -> MessagePair:
     """The pair of a definition that is compared on its own."""
     route = Route("document", None, label)
-    return MessagePair((route, old), (route, new), "both", "peer", "peer")
-
-
-def method_pair(old: ir.Method, new: ir.Method, part: Part, sides: Sequence[str]) -> MessagePair:
-    """The pair for findings about a method other than the content of its messages."""
-    handler, callers = sides_of(new, sides)
-    flow: Flow = "both" if handler == callers else "to-caller" if part == "result" else "to-handler"
-    return MessagePair((Route("params", old), old.params), (Route("params", new), new.params), flow, handler, callers)
+    return MessagePair((route, old), (route, new))
 
 
 def names_of(pair: Pair) -> tuple[str, str] | None:
     """The names of a pair of definitions; `None` for other pairs."""
     return (pair.old.name, pair.new.name) if isinstance(pair.old, ir.Ref) and isinstance(pair.new, ir.Ref) else None
-
-
-def _route(part: str, method: ir.Method) -> Route:
-    return Route("params" if part == "params" else "result", method)
-
-
-def sides_of(method: ir.Method, sides: Sequence[str]) -> tuple[str, str]:
-    """The side that handles a method, and the side that calls it; `peer` if it can be either."""
-    others = [side for side in sides if side != method.side]
-    if method.side not in sides or len(others) != 1:
-        return "peer", "peer"
-    return method.side, others[0]
 
 
 def envelope_parts(revised: SchemaRevision, part: str) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from acpgen.compat.diff.methods import compare
 from acpgen.compat.findings import Reach, Revision, opposite
 from acpgen.compat.protocol.check.context import UNPROVEN, Context
 from acpgen.compat.protocol.check.message_pairs import DIRECTIONS, MessagePair, method_pair, root_of
-from acpgen.compat.protocol.messages import Part, Route, message
+from acpgen.compat.protocol.messages import Route, message
 from acpgen.compat.protocol.sender_schemas import schema_of
 from acpgen.compat.rules import judge
 from acpgen.input.walk import Schema, is_array
@@ -30,14 +30,13 @@ def of_methods(context: Context) -> Iterator[Reach]:
 
 def _of_method(context: Context, change: Change) -> Reach:
     old, new = change.within
-    part: Part = "result" if change.kind == "null-result" else "params"
-    pair = method_pair(old, new, part, context.new.protocol.sides)
+    pair = method_pair(old, new, "result" if change.kind == "null-result" else "params", context.new.protocol.sides)
     rule, judgement = judge(change)
     witness = None
     if judgement.carried_by == "old":
         sent_witness = context.acceptance.carried(pair.pair, "old").witness
         witness = None if sent_witness is None else context.validator.loss(pair.sides, "old", sent_witness.value)
-    return context.reach(rule, judgement, pair, change, part, witness, method=new.name)
+    return context.reach(rule, judgement, pair, change, pair.new[0].part, witness, method=new.name)
 
 
 def _of_batches(context: Context) -> Reach:
@@ -48,7 +47,7 @@ def _of_batches(context: Context) -> Reach:
     refused_by = opposite(accepted_by)
     validator = context.validator
     for one, other in context.methods:
-        pair = MessagePair((Route("params", one), one.params), (Route("params", other), other.params), "both", "", "")
+        pair = method_pair(one, other, "params", ())
         sent_witness = context.acceptance.carried(pair.pair, accepted_by).witness
         loss = None if sent_witness is None else validator.loss(pair.sides, accepted_by, sent_witness.value)
         if loss is not None and validator.accepts(pair.sides, refused_by, loss.value):
@@ -56,7 +55,7 @@ def _of_batches(context: Context) -> Reach:
             if witness is not None:
                 return context.reach(rule, judgement, pair, change, "message", witness)
     route = Route("document", None), None
-    return context.reach(rule, judgement, MessagePair(route, route, "both", "peer", "peer"), change, "message")
+    return context.reach(rule, judgement, MessagePair(route, route), change, "message")
 
 
 # --- positions of params ---------------------------------------------------------------------------------------------
