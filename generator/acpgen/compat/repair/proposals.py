@@ -208,6 +208,8 @@ class Proposals:
         names = frozenset(sides.around(place, side) for place, side in places if place is not None)
         yield Proposal("", "revert", tuple(filter(self._is_near, sides.reversals)))
         yield Proposal("", "revert", self._edits(names))
+        if self._new is not None:
+            yield Proposal("", "revert", sides.removal_of(sides.around(self._new, sides.new)))
         yield Proposal("", "revert more", self._edits(sides.near(names)))
         yield Proposal("", "revert all", sides.reversals)
 

@@ -40,6 +40,10 @@ class FilePlace:
         return other is not None and self.path == other.path and self.keys == other.keys[: len(self.keys)]
 
     @property
+    def above(self) -> FilePlace:
+        return FilePlace(self.path, self.keys[:-1])
+
+    @property
     def holder(self) -> str | int:
         """The key of the object or array that contains the place; empty for a file and its members."""
         return self.keys[-2] if len(self.keys) > 1 else ""

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urljoin
 
-from acpgen.compat.repair.reversals import FilePlace, Reversal, addition, between
+from acpgen.compat.repair.reversals import FilePlace, Reversal, addition, between, removal
 from acpgen.input.walk import ASSERTIONS, DEFINITIONS, is_array, is_object, refs_anywhere
 from acpgen.pointers import as_fragment, follow, plain_pointer, pointer_parts
 
@@ -105,6 +105,24 @@ class Sides:
                 before, after = ({k: v for k, v in each.items() if k not in DEFINITIONS} for each in (before, after))
             edits |= {each.identity: each for each in between(before, after, old, new)}
         return (*edits.values(), *(self.restore(name) for name in self.before if name not in self.after))
+
+    def removal_of(self, name: str) -> tuple[Reversal, ...]:
+        """The edits that remove a definition of the new side alone and restore what refers to it; none if both sides have it.
+
+        Some definitions have an effect whatever refers to them: a profile names them, or they have the name of an inner type.
+        """
+        added = {each: at for each, at in self.after.items() if each not in self.before}
+        removed = {name} & added.keys()
+        while more := {each for each, at in added.items() if each not in removed and self._refers(at, removed)}:
+            removed |= more
+        edits = [removal(added[each], self.value(added[each], self.new)) for each in sorted(removed)]
+        referring = [each for each in self.reversals if removed and self._refers(each.at, removed)]
+        beside = {each.at.above for each in referring if each.at.keys[-1] == "$ref"}
+        return (*edits, *referring, *(each for each in self.reversals if each.at.above in beside))
+
+    def _refers(self, at: FilePlace, names: set[str]) -> bool:
+        value = {at.keys[-1]: self.value(at, self.new)}
+        return not names.isdisjoint(self._references(value, at.path, self.new))
 
     def restore(self, name: str) -> Reversal:
         """The edit that restores a definition of the old side, after the one that it follows there."""
