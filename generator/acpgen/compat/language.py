@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
@@ -36,6 +36,7 @@ from acpgen.input.walk import (
     ASSERTIONS,
     DEFINITIONS,
     KEYWORDS,
+    Schema,
     asserts,
     children,
     inside,
@@ -91,15 +92,15 @@ def language_report(old: Input, new: Input, budget: int, formats: bool) -> Repor
     whole = comparer.compare()
     comparisons = {("", ""): whole}
     comparisons |= {
-        places: comparer.compare(*({"$ref": as_fragment(place.removeprefix("#"))} for place in places))
+        places: comparer.compare(*(Schema({"$ref": as_fragment(place.removeprefix("#"))}) for place in places))
         for places in unreferenced(*sides)
     }
     findings: list[Finding] = []
     for places, comparison in comparisons.items():
-        relations = comparison.backward, comparison.forward
+        relations: dict[Revision, Relation] = {"old": comparison.backward, "new": comparison.forward}
         if formats:
-            relations = tuple(map(_doubter(sides, places), relations))
-        findings += both.of_relations(dict(zip(("old", "new"), relations, strict=True)), places)
+            relations = _with_doubts(relations, sides, places)
+        findings += both.of_relations(relations, places)
     findings += map(both.of_gone, removed(*sides))
     findings += both.of_unread()
     reaches = [each.first for each in findings]
@@ -122,13 +123,15 @@ def language_report(old: Input, new: Input, budget: int, formats: bool) -> Repor
     )
 
 
-def _doubter(sides: tuple[Definitions, Definitions], places: tuple[str, str]) -> Callable[[Relation], Relation]:
-    """Weakens proofs about asserted formats where the two schemas use different formats that cannot be asserted."""
-    unknown_formats = [
+def _with_doubts(
+    relations: Mapping[Revision, Relation], sides: tuple[Definitions, Definitions], places: tuple[str, str]
+) -> dict[Revision, Relation]:
+    """The relations with proofs weakened where the two schemas use different formats that cannot be asserted."""
+    old, new = (
         count_unknown_formats(side.schemas[each] for each in side.reach([place or ROOT]))
         for side, place in zip(sides, places, strict=True)
-    ]
-    return lambda relation: doubt_formats(relation, *unknown_formats)
+    )
+    return {sender: doubt_formats(relation, old, new) for sender, relation in relations.items()}
 
 
 @dataclass(frozen=True)
@@ -195,8 +198,8 @@ class _Documents:
                 value, verified = relation.witness.value, relation.witness.verified
                 witness = Witness(value, verified=verified, accepted_by=sender, refused_by=receiver)
                 breaks = readers(witness) if sender == "old" else ""
-                facts = {"breaks": breaks, "sender": sender, "witness": witness, "refuses": (receiver,)}
-                yield self.finding(_reach(*_RULES[sender], **facts), places)
+                reach = _reach(*_RULES[sender], sender=sender, witness=witness, refuses=(receiver,), breaks=breaks)
+                yield self.finding(reach, places)
             elif relation.verdict.value == "undecided":
                 message = f"Whether the {receiver} schema accepts everything that the {sender} one accepts could not be decided"
                 advice = "Simplify or correct the part that is named, or review both schemas."

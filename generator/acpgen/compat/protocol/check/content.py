@@ -175,6 +175,7 @@ class Content:
             judgement = of_anything(judgement, change)
             received = receiver.receive(judgement)
         if judgement.effect == "taken" and (received is None or received[1] is None):
+            assert isinstance(change, FieldChange)
             return self._reach(replace(original, change=replace(change, harmless=True)), messages)
         if received is None:
             return None

@@ -61,13 +61,13 @@ class MessagePair:
 
 def method_pair(old: ir.Method, new: ir.Method, part: Literal["params", "result"], sides: Sequence[str]) -> MessagePair:
     """The params or results of a method of both revisions; `sides` are those of the protocol, and either sends if none handles it."""
-    routes = [(Route(part, each), each.params if part == "params" else each.result) for each in (old, new)]
+    one, other = ((Route(part, each), each.params if part == "params" else each.result) for each in (old, new))
     others = [side for side in sides if side != new.side]
     if new.side not in sides or len(others) != 1:
-        return MessagePair(*routes)
+        return MessagePair(one, other)
     if part == "params":
-        return MessagePair(*routes, "to-handler", others[0], new.side)
-    return MessagePair(*routes, "to-caller", new.side, others[0])
+        return MessagePair(one, other, "to-handler", others[0], new.side)
+    return MessagePair(one, other, "to-caller", new.side, others[0])
 
 
 def routes_of(old: SchemaRevision, new: SchemaRevision) -> Iterator[MessagePair]:

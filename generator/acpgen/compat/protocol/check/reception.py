@@ -168,8 +168,8 @@ class Receiver:
             required_names = [field.name for field in one.fields if field.required]
             if acceptance.understood(placed.pair, alternative, sender, required_names).verdict.value == "yes":
                 message = f"The alternative {one.name} was added: another one with more optional fields."
-                texts = {"message": message, "advice": "None: old peers ignore the fields."}
-                return replace(judgement, effect="claimed", accepted_by=None, carried_by=None, **texts), None
+                claimed = replace(judgement, effect="claimed", message=message, accepted_by=None, carried_by=None)
+                return replace(claimed, advice="None: old peers ignore the fields."), None
         misread = as_misread(judgement, sender, self._misread_as)
         culprit = self.culprit(sender, is_lost=True)
         if relation.witness is None or culprit is None:
