@@ -41,7 +41,8 @@ def refused_culprit(change: Change, pair: Pair, sender: Revision) -> Culprit | N
                 return _member(one.name) if isinstance(_others(change, sender).extra, ir.Nothing) else None
             if one.required:
                 return _value(_lacking(one.name))
-            return _member(one.name, refused=schema_of(one.type)) if change.is_extension else None
+            schema = schema_of(one.type) if change.schema is None else change.schema
+            return _member(one.name, refused=schema) if change.is_extension else None
         case "field":
             return _value(object_with((change.old if sender == "old" else change.new).name), receiver)
         case "required":

@@ -95,43 +95,25 @@ class WitnessValidator:
         self._schemas: dict[tuple[Revision, Route, str | None], Schema] = {}
         self._validators: dict[tuple[Revision, bool], tuple[Any, Compiled]] = {}
 
-    def refusal(
-        self, routes: Routes, accepted_by: Revision, value: ir.JSON, shows: Shows | None = None
-    ) -> Witness | None:
-        """The witness that the other revision refuses params, a result or a document of one revision.
+    def refusal(self, routes: Routes, sender: Revision, value: ir.JSON, shows: Shows | None = None) -> Witness | None:
+        """The witness that the other revision refuses params, a result or a document; `None` if the validator does not confirm it.
 
-        It is readable if a readable message is refused too and still `shows` why; `None` if the validator does not confirm it.
+        It is readable, and also valid with formats asserted, if such a message is refused too and still `shows` why.
         """
-        return self.proof(routes, self._message(routes, accepted_by, value), accepted_by, shows)
+        return self.proof(routes, self._message(routes, sender, value), sender, shows)
 
-    def proof(
-        self, routes: Routes, whole: ir.JSON, accepted_by: Revision, shows: Shows | None = None
-    ) -> Witness | None:
-        """The witness of a refusal: readable, and also valid with formats asserted, if possible."""
-        refused_by = opposite(accepted_by)
-        return self._plain(
-            routes, Witness(whole, verified=True, accepted_by=accepted_by, refused_by=refused_by), accepted_by, shows
-        )
+    def proof(self, routes: Routes, whole: ir.JSON, sender: Revision, shows: Shows | None = None) -> Witness | None:
+        """The witness that the other revision refuses a whole message, as in `refusal`."""
+        claim = Witness(whole, verified=True, accepted_by=sender, refused_by=opposite(sender))
+        return self._readable(routes, claim, sender, shows)
 
-    def loss(self, routes: Routes, carried_by: Revision, value: ir.JSON, shows: Shows | None = None) -> Witness | None:
+    def loss(self, routes: Routes, sender: Revision, value: ir.JSON, shows: Shows | None = None) -> Witness | None:
         """The witness that params, a result or a document have a meaning for only one revision."""
-        whole = self._message(routes, carried_by, value)
-        return self._plain(routes, Witness(whole, verified=True, carried_by=carried_by), carried_by, shows)
-
-    def carried(self, routes: Routes, whole: ir.JSON, carried_by: Revision) -> Witness | None:
-        """The witness that a message, unchanged, has a meaning for only one revision."""
-        return self._confirmed(routes, Witness(whole, verified=True, carried_by=carried_by), carried_by, None)
+        claim = Witness(self._message(routes, sender, value), verified=True, carried_by=sender)
+        return self._readable(routes, claim, sender, shows)
 
     def _message(self, routes: Routes, side: Revision, value: ir.JSON) -> ir.JSON:
         return message(self.sides[side].protocol.envelope, routes[side][0], value)
-
-    def _shows(self, routes: Routes, side: Revision, whole: ir.JSON, shows: Shows | None) -> bool:
-        if shows is None:
-            return True
-        content: Any = whole
-        for key in _envelope_path(self.sides[side].protocol.envelope, routes[side][0]):
-            content = content[key]
-        return shows(content)
 
     def standing(self, sender: Revision, culprit: Culprit) -> Shows:
         """The test whether params, a result or a document have a culprit wherever its path leads in them."""
@@ -153,13 +135,17 @@ class WitnessValidator:
 
         return is_standing
 
-    def _confirmed(self, routes: Routes, claim: Witness, side: Revision, shows: Shows | None) -> Witness | None:
+    def confirm(self, routes: Routes, claim: Witness, side: Revision, shows: Shows | None = None) -> Witness | None:
         """The witness if the revisions accept and refuse its message as claimed, with whether this also holds with formats asserted."""
         formats = self.accepts(routes, side, claim.value, formats=True)
-        is_accepted = formats or self.accepts(routes, side, claim.value)
-        is_refused = claim.refused_by is None or self._says(routes, claim.refused_by, claim.value) is False
-        is_so = is_accepted and is_refused and self._shows(routes, side, claim.value, shows)
-        return replace(claim, formats=formats) if is_so else None
+        if not formats and not self.accepts(routes, side, claim.value):
+            return None
+        if claim.refused_by is not None and self._says(routes, claim.refused_by, claim.value) is not False:
+            return None
+        content: Any = claim.value
+        for key in _envelope_path(self.sides[side].protocol.envelope, routes[side][0]) if shows is not None else ():
+            content = content[key]
+        return replace(claim, formats=formats) if shows is None or shows(content) else None
 
     def accepts(self, routes: Routes, side: Revision, value: ir.JSON, *, formats: bool = False) -> bool:
         """Whether one revision accepts a message; `formats` asserts formats whatever the comparison does.
@@ -184,17 +170,15 @@ class WitnessValidator:
         except _undecidable():
             return None
 
-    def _plain(self, routes: Routes, claim: Witness, side: Revision, shows: Shows | None) -> Witness | None:
+    def _readable(self, routes: Routes, claim: Witness, side: Revision, shows: Shows | None) -> Witness | None:
         """The witness with readable texts, and with texts of the formats that the revision names, as far as it still holds with them."""
 
         def held(value: ir.JSON) -> Witness | None:
-            return self._confirmed(routes, replace(claim, value=value), side, shows)
+            return self.confirm(routes, replace(claim, value=value), side, shows)
 
         if side not in self._shown:
             self._shown[side] = sample_texts.shown(self.sides[side].bundle.definitions)
-        witness = with_readable_texts(claim.value, self._shown[side], held) or self._confirmed(
-            routes, claim, side, None
-        )
+        witness = with_readable_texts(claim.value, self._shown[side], held) or self.confirm(routes, claim, side)
         if witness is None or witness.formats:
             return witness
         formed = (self._formed(routes, side, witness.value, is_as_long) for is_as_long in (False, True))

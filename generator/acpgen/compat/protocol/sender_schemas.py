@@ -243,31 +243,6 @@ def conditional_members(
     return members
 
 
-_TYPES: Final[Mapping[str, ir.Type]] = {
-    "null": ir.Null(),
-    "boolean": ir.Boolean(),
-    "integer": ir.Number(integer=True),
-    "number": ir.Number(integer=False),
-    "string": ir.String(),
-    "array": ir.Array(ir.Anything()),
-    "object": ir.Map(ir.Anything()),
-}
-
-
-def likely_type(schema: Written, definitions: Mapping[str, ir.Definition]) -> ir.Type:
-    """A type whose values a schema probably accepts, for making an example."""
-    if not is_object(schema):
-        return ir.Anything()
-    definition = next((name for name in references(schema) if name in definitions), None)
-    if "$ref" in schema and definition is not None:
-        return ir.Ref(definition)
-    constants = [schema["const"]] if "const" in schema else schema.get("enum")
-    if constants:
-        return ir.Constant(tuple(constants))
-    kind = schema.get("type")
-    return _TYPES.get(kind if isinstance(kind, str) else next(iter(kind or ()), ""), ir.Anything())
-
-
 _CONDITIONS: Final = ("then", "else", "dependentSchemas")
 _IN_PLACE: Final = ("allOf", "anyOf", "oneOf", "if", *_CONDITIONS, "not")
 

@@ -9,7 +9,7 @@ from typing import Any
 from acpgen import ir
 from acpgen.compat.changes import Change
 from acpgen.compat.diff.methods import compare
-from acpgen.compat.findings import Reach, Revision, opposite
+from acpgen.compat.findings import Reach, Revision, Witness, opposite
 from acpgen.compat.protocol.check.context import UNPROVEN, Context
 from acpgen.compat.protocol.check.message_pairs import DIRECTIONS, MessagePair, method_pair, root_of
 from acpgen.compat.protocol.messages import Route, message
@@ -83,7 +83,7 @@ def _of_positions(context: Context, old: ir.Method, new: ir.Method) -> Iterator[
     for value in misread_values:
         whole = message(context.new.protocol.envelope, pair.new[0], value)
         if all(context.validator.accepts(pair.sides, revision, whole) for revision, _ in DIRECTIONS):
-            witness = context.validator.carried(pair.sides, whole, "old")
+            witness = context.validator.confirm(pair.sides, Witness(whole, verified=True, carried_by="old"), "old")
     if witness is None:
         judgement = replace(judgement, effect="undetermined", message=f"{judgement.message} {UNPROVEN}")
     yield context.reach(rule, judgement, pair, change, "params", witness, method=new.name)
