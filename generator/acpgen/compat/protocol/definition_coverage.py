@@ -6,7 +6,6 @@ from collections import ChainMap
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Any, Final
 
 from acpgen import ir
 from acpgen.compat.findings import Revision
@@ -15,9 +14,6 @@ from acpgen.input.numbers import dumps
 from acpgen.input.tagged_unions import branches_of, constant, lone_reference
 from acpgen.input.walk import ASSERTIONS, Schema, asserts, is_object, may_hold_schemas, reachable, refs
 from acpgen.pointers import reference_to, target
-
-GROUPED: Final = "definitions in a group are not read"
-UNREAD: Final = "a reference leads to a place that is not read"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,30 +87,23 @@ def messages(revised: SchemaRevision) -> set[str]:
     methods = revised.protocol.methods
     parts = ((method.params, method.result, message_of(revised, method)) for method in methods)
     message_names = {name for names in parts for name in names if name is not None}
-    unions = {name: branch_names(schema) for name, schema in revised.bundle.definitions.items()}
-    while more := {
-        name
-        for name, branches in unions.items()
-        if branches and name not in message_names and branches <= message_names
-    }:
+    unions = {name: names for name, each in revised.bundle.definitions.items() if (names := branch_names(each))}
+    while more := {name for name, names in unions.items() if names <= message_names} - message_names:
         message_names |= more
     return message_names
 
 
 def framing(revised: SchemaRevision) -> list[str]:
     """The definitions that frame messages, and declared unions of only messages, in source order."""
-    declared = set(revised.declared)
-    unions = {name for name in messages(revised) & declared if branch_names(revised.bundle.definitions[name])}
-    return [name for name in revised.bundle.definitions if name in revised.bundle.framing | unions]
+    unions = {name for name in messages(revised) if branch_names(revised.bundle.definitions[name])}
+    names = revised.bundle.framing | unions.intersection(revised.declared)
+    return [name for name in revised.bundle.definitions if name in names]
 
 
 def branch_names(schema: Schema) -> set[str]:
     """The definitions that a schema is a union of; empty if it asserts anything else."""
-    union = branches_of(schema)
-    if union is None or {key for key in schema if asserts(key)} != {union[0]}:
-        return set()
-    names = [lone_reference(branch) for branch in union[1]]
-    return {name for name in names if name is not None} if None not in names else set()
+    branches = [] if "$ref" in schema or schema.get("type") == "object" else _branches(schema)
+    return {name for name in branches if name is not None} if None not in branches else set()
 
 
 def kinds(revised: SchemaRevision, root: str) -> list[str]:
@@ -124,13 +113,12 @@ def kinds(revised: SchemaRevision, root: str) -> list[str]:
     """
     kind_names: list[str] = []
     visited, pending = {root}, [root]
-    while pending:
-        name = pending.pop(0)
+    for name in pending:  # which grows
         branches = _branches(revised.bundle.definitions.get(name, {}))
-        targets = [branch for branch in branches if branch is not None]
+        targets = dict.fromkeys(branch for branch in branches if branch is not None)
         kind_names += [name] if name != root and (not branches or None in branches) else []
-        pending += [branch for branch in dict.fromkeys(targets) if branch not in visited]
-        visited |= set(targets)
+        pending += [branch for branch in targets if branch not in visited]
+        visited |= targets.keys()
     return [name for name in kind_names if name in revised.declared] if len(kind_names) > 1 else []
 
 
@@ -143,8 +131,7 @@ def _branches(schema: Schema) -> list[str | None]:
     if only is not None:
         return [only]
     keywords = {key for key in schema if asserts(key) and (key, schema[key]) != ("type", "object")}
-    is_union = union is not None and keywords == {union[0]}
-    return [lone_reference(branch) for branch in union[1]] if union is not None and is_union else []
+    return [lone_reference(branch) for branch in union[1]] if union is not None and keywords == {union[0]} else []
 
 
 def closure(revised: SchemaRevision, start: Iterable[str], excluded: Collection[str] = ()) -> set[str]:
@@ -160,28 +147,18 @@ def _renames(old: SchemaRevision, new: SchemaRevision) -> dict[str, str]:
 
     A name that no file declares is made of the name of what contains it and a number; it only counts if both are at the same place.
     """
-    ours, theirs = old.own, new.own
-    both, remaining = ours & theirs, ours - theirs
     declared = {*old.declared, *new.declared}
+    pointers = [{name: each.at.partition("#")[2] for name, each in side.definitions.items()} for side in (old, new)]
     renames = {
         name: name
-        for name in old.definitions
-        if name in both and (name in declared or _pointer(old, name) == _pointer(new, name))
+        for name, place in pointers[0].items()
+        if name in old.own & new.own and (name in declared or place == pointers[1][name])
     }
-    for name in sorted(theirs - ours):
-        renames.update({was: name for was in new.former_names(name) if was in remaining})
-    renames.update(
-        {
-            name: new_name
-            for name, new_name in of_both_files(old.root_definitions, new.root_definitions)
-            if name not in renames
-        }
-    )
+    for name in sorted(new.own - old.own):
+        renames.update({was: name for was in new.former_names(name) if was in old.own - new.own})
+    for name, new_name in of_both_files(old.root_definitions, new.root_definitions):
+        renames.setdefault(name, new_name)
     return renames
-
-
-def _pointer(revised: SchemaRevision, name: str) -> str:
-    return revised.definitions[name].at.partition("#")[2]
 
 
 def of_both_files(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -215,9 +192,13 @@ def _renamed(
 
     An alias must be the only candidate with its text. `other_renames` are other definitions with their new names.
     """
+
+    def text(revised: SchemaRevision, name: str, names: Mapping[str, str]) -> str:
+        return with_names(revised.texts[name], lambda was: names.get(was, was))
+
     texts: dict[str, list[str]] = {}
     for name in additions:
-        texts.setdefault(_text(new, name, {name: ""}), []).append(name)
+        texts.setdefault(text(new, name, {name: ""}), []).append(name)
     referring: dict[str, list[str]] = {}
     for name in removed:
         for below in references_in(old.texts[name]):
@@ -227,20 +208,15 @@ def _renamed(
     """The definitions that wait until only one candidate with their text is left, by text."""
     pending = list(removed)
     for name in pending:  # which grows
-        text = "" if name in renames else _text(old, name, ChainMap({name: ""}, renames, dict(other_renames)))
-        candidates = texts.get(text, [])
+        own = "" if name in renames else text(old, name, ChainMap({name: ""}, renames, dict(other_renames)))
+        candidates = texts.get(own, [])
         if candidates and (len(candidates) == 1 or not isinstance(old.definitions[name], ir.Alias)):
             renames[name] = candidates.pop(0)
-            pending += (*referring.get(name, ()), *alike.pop(text, ()))
+            pending += (*referring.get(name, ()), *alike.pop(own, ()))
         elif candidates:
-            alike.setdefault(text, []).append(name)
+            alike.setdefault(own, []).append(name)
     declared = {*old.declared, *new.declared}
     return {one: other for one, other in renames.items() if {one, other} <= declared}
-
-
-def _text(revised: SchemaRevision, name: str, names: Mapping[str, str]) -> str:
-    """The text of a definition with other names in its references."""
-    return with_names(revised.texts[name], lambda was: names.get(was, was))
 
 
 def _outermost(revised: SchemaRevision, names: AbstractSet[str]) -> tuple[str, ...]:
@@ -265,9 +241,11 @@ def unread(old: SchemaRevision, new: SchemaRevision) -> dict[str, str]:
         sides = [each.bundle.definitions.get(name, {}) for each in (old, new)]
         groups = [dumps(without_prose(_grouped(side)), sort_keys=True) for side in sides]
         if groups[0] != groups[1]:
-            reasons[name] = GROUPED
-        elif old.texts.get(name) != new.texts.get(name) and any(map(_leads_astray, sides)):
-            reasons[name] = UNREAD
+            reasons[name] = "definitions in a group are not read"
+        elif old.texts.get(name) != new.texts.get(name) and not all(
+            _is_local(ref) for side in sides for ref in refs(side)
+        ):
+            reasons[name] = "a reference leads to a place that is not read"
     return reasons
 
 
@@ -284,11 +262,6 @@ def _grouped(schema: Schema) -> Schema:
         for key, value in schema.items()
         if key in ("$defs", "definitions") or (is_group and may_hold_schemas(key) and is_object(value))
     }
-
-
-def _leads_astray(schema: Any) -> bool:
-    """Whether a reference in a schema names no definition."""
-    return not all(map(_is_local, refs(schema)))
 
 
 def _is_local(reference: str) -> bool:

@@ -153,15 +153,16 @@ class FrameDifference:
         return self.names == ("", "")
 
     def question(self, sender: Revision, *, declared: bool, whole: bool = False) -> tuple[Schema, Schema]:
-        """The question whether messages of one revision fit into the frame of the other, as two schemas; with `whole`, including their
-        content.
+        """The question whether messages of one revision fit into the frame of the other: what is sent and what is accepted.
+
+        With `whole`, the messages include their content.
         """
         one, other = (self.old, self.new) if sender == "old" else (self.new, self.old)
         sent_schema = one.sent(declared=declared)
         if whole:
             name = self.names[0 if sender == "old" else 1]
             sent_schema = {"allOf": [sent_schema, {"$ref": reference_to(name)}]}
-        return (sent_schema, other.accepted(one)) if sender == "old" else (other.accepted(one), sent_schema)
+        return sent_schema, other.accepted(one)
 
     def places(self, old: SchemaRevision, new: SchemaRevision) -> ChangePlaces:
         """The places of the difference in the sources."""

@@ -90,11 +90,11 @@ class Context:
         return {"old": messages(self.old), "new": messages(self.new)}
 
     @cached_property
-    def envelopes(self) -> list[tuple[str, Schema, Schema]]:
-        """The envelopes that both revisions have under the same name and that differ: name, old schema, new schema."""
+    def envelopes(self) -> list[tuple[str, Mapping[Revision, Schema]]]:
+        """The envelopes that both revisions have under the same name and that differ, with their schemas."""
         ours, theirs = find_envelopes(self.old), find_envelopes(self.new)
         shared_names = (name for name in ours if name in theirs and carries(ours[name]) == carries(theirs[name]))
-        return [(name, ours[name], theirs[name]) for name in shared_names if ours[name] != theirs[name]]
+        return [(name, {"old": ours[name], "new": theirs[name]}) for name in shared_names if ours[name] != theirs[name]]
 
     @cached_property
     def frames(self) -> list[FrameDifference]:
@@ -142,10 +142,6 @@ class Context:
     def is_included(self, pair: Pair, *, declared: bool) -> bool:
         """Whether each side of a pair accepts everything that the other side accepts or, with `declared`, declares."""
         return all(self.acceptance.included(pair, sender, declared=declared) == "yes" for sender, _ in DIRECTIONS)
-
-    def is_alike(self, old: Schema, new: Schema) -> bool:
-        """Whether two schemas accept the same instances."""
-        return old == new or all(self.acceptance.between(old, new, by).verdict.value == "yes" for by, _ in DIRECTIONS)
 
     def refusals(self, pair: Pair) -> Iterator[tuple[Revision, Revision]]:
         """Yield the directions in which a value of the sender's definition may be refused, undeclared members included."""

@@ -26,12 +26,12 @@ from schema_inclusion import Relation
 
 def of_envelopes(context: Context) -> Iterator[Reach]:
     """Yield the changes in the envelopes that both revisions have under the same name."""
-    for name, one, other in context.envelopes:
+    for name, schemas in context.envelopes:
         pair = document_pair(name, name, name)
         at = context.places(name, name)
         for sender, receiver in DIRECTIONS:
-            old, new = (sent_envelope(each) if by == sender else each for by, each in (("old", one), ("new", other)))
-            refused = _refusal(context, context.acceptance.between(old, new, sender), pair, sender, at)
+            relation = context.acceptance.include(sent_envelope(schemas[sender]), schemas[receiver], sender)
+            refused = _refusal(context, relation, pair, sender, at)
             if refused is not None:
                 change, witness = refused
                 if witness is not None:
@@ -101,10 +101,10 @@ def _refusal(
 
 def _fits(context: Context, each: FrameDifference, sender: Revision) -> Relation:
     """Whether what one revision sends of a kind of message fits into the frame of the other; if not, asked again with whole messages."""
-    relation = context.acceptance.between(*each.question(sender, declared=True), sender)
+    relation = context.acceptance.include(*each.question(sender, declared=True), sender)
     if relation.verdict.value == "yes" or each.of_root:
         return relation
-    return context.acceptance.between(*each.question(sender, declared=True, whole=True), sender)
+    return context.acceptance.include(*each.question(sender, declared=True, whole=True), sender)
 
 
 def of_frames(context: Context, findings: Sequence[Reach]) -> Iterator[Reach]:
@@ -130,7 +130,7 @@ def of_frames(context: Context, findings: Sequence[Reach]) -> Iterator[Reach]:
         if old == new:
             continue
         content = content_schemas((old, new), [side.bundle.definitions[name] for side in (context.old, context.new)])
-        if content and not context.is_alike(*content):
+        if content and not context.acceptance.is_alike(*content):
             detail = "the constraints that the message envelope places on params and results"
             yield context.not_compared(name, detail, ["old", "new"], at)
         elif not is_named:
@@ -146,7 +146,6 @@ def _of_one(context: Context, name: str, revision: Revision) -> Reach:
         return context.of_definition(Change("definition", *names, **at), name)
     if schema is not None:
         sent_schema = plain_messages(schema, [each.name for each in side.methods])
-        one, other = (schema, sent_schema) if revision == "old" else (sent_schema, schema)
-        if context.acceptance.between(one, other, opposite(revision)).verdict.value != "yes":
+        if context.acceptance.include(sent_schema, schema, opposite(revision)).verdict.value != "yes":
             return context.not_compared(name, "the message envelope is only in one revision", [revision], at)
     return context.editorial(Change("structure", name=name, detail="carried", **at))

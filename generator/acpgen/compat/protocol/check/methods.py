@@ -98,7 +98,7 @@ def _misread(context: Context, old: ir.Method, new: ir.Method) -> list[ir.JSON] 
 
     def common(demand: Schema) -> tuple[ir.JSON, bool]:
         """An example of params that both revisions accept, if one was found; and whether it is undecided that there is none."""
-        relation = context.acceptance.between({"allOf": [ours, demand]}, refuses, "old")
+        relation = context.acceptance.include({"allOf": [ours, demand]}, refuses, "old")
         example = None if relation.witness is None else relation.witness.value
         return example, example is None and relation.verdict.value != "yes"
 

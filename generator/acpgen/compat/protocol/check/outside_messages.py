@@ -196,8 +196,8 @@ def _included(context: Context, sender: Revision, findings: Sequence[Reach]) -> 
     changed_pairs = (each.pair for each in context.pairs if context.is_changed(each))
     relations = chain(
         (acceptance.relation(pair, sender, declared=False) for pair in changed_pairs),
-        (acceptance.between(one, other, sender) for _, one, other in context.envelopes),
-        (acceptance.between(*each.question(sender, declared=False), sender) for each in context.frames),
+        (acceptance.include(schemas[sender], schemas[receiver], sender) for _, schemas in context.envelopes),
+        (acceptance.include(*each.question(sender, declared=False), sender) for each in context.frames),
     )
     is_open = any(_is_open(each) and receiver in each.doubtful for each in findings)
     for relation in relations:
