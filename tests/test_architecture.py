@@ -231,7 +231,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                     f"diff.{name}"
                     for name in ("definitions", "methods", "pairs", "records", "renames", "scalars", "shapes", "unions")
                 ),
-                *(f"protocol.{name}" for name in ("definition_coverage", "frames", "revision", "sender_schemas")),
+                *(f"protocol.{name}" for name in ("revision", "sender_schemas")),
                 "changes",
             }
         ),
@@ -252,7 +252,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 *(
                     f"protocol.check.{name}"
                     for name in (
-                        *("check", "content", "context", "outside_messages", "message_frames", "message_pairs"),
+                        *("check", "content", "context", "counterparts", "frames", "outside_messages"),
                         *("methods", "reception"),
                     )
                 ),

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 
 from acpgen import ir
 from acpgen.compat.findings import BUDGET, Revision, Witness, opposite
@@ -34,11 +34,19 @@ Held = TypeVar("Held")
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One kind of message: a method's params or result, or something that belongs to no method and that `definition` may name."""
+    """One kind of message: a method's params or result, or something that belongs to no method.
+
+    `content` is the definition of the content, `None` for anything; `label` is the display name of a document.
+    """
 
     part: Part
     method: ir.Method | None
-    definition: str = ""
+    content: str | None = None
+    label: str = ""
+
+
+NO_ROUTE: Final = Route("document", None)
+"""What no message contains."""
 
 
 def message(envelope: ir.Envelope, route: Route, value: ir.JSON) -> ir.JSON:
@@ -55,12 +63,9 @@ def message(envelope: ir.Envelope, route: Route, value: ir.JSON) -> ir.JSON:
     return {**envelopes.call(envelope, route.method, value)}
 
 
-def message_schema(revised: SchemaRevision, route: Route, type_name: str | None) -> Schema:
-    """The schema of such messages, with references to the definitions of a revision.
-
-    `type_name` is the definition of the content; `None` is anything.
-    """
-    inner: Schema | bool = True if type_name is None else {"$ref": reference_to(type_name)}
+def message_schema(revised: SchemaRevision, route: Route) -> Schema:
+    """The schema of such messages, with references to the definitions of a revision."""
+    inner: Schema | bool = True if route.content is None else {"$ref": reference_to(route.content)}
     if route.part == "document":
         return inner if isinstance(inner, dict) else {}
     member = "result" if route.part == "id" else route.part
@@ -73,8 +78,8 @@ def message_schema(revised: SchemaRevision, route: Route, type_name: str | None)
     return {"anyOf": [one, *batch]}
 
 
-Routes: TypeAlias = "dict[Revision, tuple[Route, str | None]]"
-"""One kind of message in both revisions, each with the definition of its content."""
+Routes: TypeAlias = "dict[Revision, Route]"
+"""One kind of message in both revisions."""
 
 
 Shows: TypeAlias = "Callable[[ir.JSON], bool]"
@@ -92,7 +97,7 @@ class WitnessValidator:
         self._asserts = formats
         self.sides: dict[Revision, SchemaRevision] = {"old": old, "new": new}
         self._shown: dict[Revision, Mapping[str, str]] = {}
-        self._schemas: dict[tuple[Revision, Route, str | None], Schema] = {}
+        self._schemas: dict[tuple[Revision, Route], Schema] = {}
         self._validators: dict[tuple[Revision, bool], tuple[Any, Compiled]] = {}
 
     def refusal(self, routes: Routes, sender: Revision, value: ir.JSON, shows: Shows | None = None) -> Witness | None:
@@ -113,7 +118,7 @@ class WitnessValidator:
         return self._readable(routes, claim, sender, shows)
 
     def _message(self, routes: Routes, side: Revision, value: ir.JSON) -> ir.JSON:
-        return message(self.sides[side].protocol.envelope, routes[side][0], value)
+        return message(self.sides[side].protocol.envelope, routes[side], value)
 
     def standing(self, sender: Revision, culprit: Culprit) -> Shows:
         """The test whether params, a result or a document have a culprit wherever its path leads in them."""
@@ -143,7 +148,7 @@ class WitnessValidator:
         if claim.refused_by is not None and self._says(routes, claim.refused_by, claim.value) is not False:
             return None
         content: Any = claim.value
-        for key in _envelope_path(self.sides[side].protocol.envelope, routes[side][0]) if shows is not None else ():
+        for key in _envelope_path(self.sides[side].protocol.envelope, routes[side]) if shows is not None else ():
             content = content[key]
         return replace(claim, formats=formats) if shows is None or shows(content) else None
 
@@ -157,7 +162,7 @@ class WitnessValidator:
 
     def _says(self, routes: Routes, side: Revision, value: ir.JSON, *, formats: bool = False) -> bool | None:
         """Whether one revision accepts a message; `None` if undecided."""
-        return self._holds(side, self._schema(side, *routes[side]), value, formats=formats)
+        return self._holds(side, self._schema(side, routes[side]), value, formats=formats)
 
     def _holds(self, side: Revision, schema: Any, value: ir.JSON, *, formats: bool = False) -> bool | None:
         """Whether a schema of one revision, which is never modified, accepts a value; `None` if undecided."""
@@ -208,7 +213,7 @@ class WitnessValidator:
         try:
             with remembering(most_errors=MOST_ERRORS, is_dynamic=False, allowance=self.allowance):
                 validator = self._validator(side, formats=True)[0]
-                errors = [*validator.evolve(schema=self._schema(side, *routes[side])).iter_errors(value)]
+                errors = [*validator.evolve(schema=self._schema(side, routes[side])).iter_errors(value)]
         except _undecidable():
             return
         visited: set[tuple[int, Path]] = set()
@@ -227,11 +232,10 @@ class WitnessValidator:
         paths = [path for path, error in errors if self._asserts or error.validator != "format"]
         return plain_pointer(*max(paths, key=len, default=()))
 
-    def _schema(self, side: Revision, route: Route, name: str | None) -> Schema:
-        key = (side, route, name)
-        if key not in self._schemas:
-            self._schemas[key] = message_schema(self.sides[side], route, name)
-        return self._schemas[key]
+    def _schema(self, side: Revision, route: Route) -> Schema:
+        if (side, route) not in self._schemas:
+            self._schemas[side, route] = message_schema(self.sides[side], route)
+        return self._schemas[side, route]
 
     def _validator(self, side: Revision, *, formats: bool) -> tuple[Any, Compiled]:
         """A validator with the definitions of one revision, and the schemas compiled for it."""
@@ -251,7 +255,7 @@ def example(side: SchemaRevision, name: str, like: SchemaRevision) -> tuple[ir.J
     except Unmakeable:
         return None
     judge = WitnessValidator(side, side, Allowance(BUDGET))
-    routes: Routes = dict.fromkeys(("old", "new"), (Route("document", None, name), name))
+    routes: Routes = dict.fromkeys(("old", "new"), Route("document", None, name))
 
     def held(each: ir.JSON) -> tuple[ir.JSON] | None:
         return (each,) if judge.accepts(routes, "old", each) else None

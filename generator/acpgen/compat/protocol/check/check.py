@@ -9,12 +9,11 @@ from acpgen import ir
 from acpgen.compat.changes import Change
 from acpgen.compat.diff.pairs import Pair
 from acpgen.compat.findings import BUDGET, CheckResult, Reach
-from acpgen.compat.protocol.check import message_frames, outside_messages
+from acpgen.compat.protocol.check import frames, outside_messages
 from acpgen.compat.protocol.check.content import Content
 from acpgen.compat.protocol.check.context import Context
-from acpgen.compat.protocol.check.message_pairs import kinds_of_both
+from acpgen.compat.protocol.check.counterparts import kinds_of_both, of_files
 from acpgen.compat.protocol.check.methods import of_methods
-from acpgen.compat.protocol.definition_coverage import of_files
 from acpgen.compat.protocol.revision import SchemaRevision
 
 
@@ -30,7 +29,7 @@ def check(old: SchemaRevision, new: SchemaRevision, budget: int = BUDGET, format
         *findings,
         *differing,
         *outside_messages.unread_statements(context),
-        *message_frames.of_frames(context, [*findings, *differing]),
+        *frames.of_frames(context, [*findings, *differing]),
         *outside_messages.unstable_differences(context, findings),
     )
     return CheckResult(
@@ -45,10 +44,10 @@ def _changes(context: Context) -> Iterator[Reach]:
     for each in pairs:
         walk.visit(each.pair)
     yield from of_methods(context)
-    yield from message_frames.of_envelopes(context)
+    yield from frames.of_envelopes(context)
     yield from outside_messages.without_counterpart(context)
-    yield from message_frames.of_whole_messages(context)
-    yield from message_frames.of_roots(context)
+    yield from frames.of_whole_messages(context)
+    yield from frames.of_roots(context)
     root_kinds = frozenset(
         Pair(ir.Ref(name), ir.Ref(name))
         for root in context.roots

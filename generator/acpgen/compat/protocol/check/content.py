@@ -18,17 +18,18 @@ from acpgen.compat.changes import (
 from acpgen.compat.diff.pairs import Declaration, Pair, PlacedChange
 from acpgen.compat.diff.shapes import Objects
 from acpgen.compat.findings import Reach, Revision, opposite
-from acpgen.compat.protocol.check.context import Cause, Context, breaks_of
-from acpgen.compat.protocol.check.message_pairs import (
+from acpgen.compat.protocol.check.context import Context, breaks_of
+from acpgen.compat.protocol.check.counterparts import (
     DIRECTIONS,
+    Cause,
     MessagePair,
+    closure,
     location_of,
     path_of,
     within_of,
 )
 from acpgen.compat.protocol.check.reception import Receiver, of_anything
 from acpgen.compat.protocol.culprits import remainder
-from acpgen.compat.protocol.definition_coverage import closure
 from acpgen.compat.protocol.revision import fields_on
 from acpgen.compat.protocol.sender_schemas import declares_nothing, schema_of
 from acpgen.compat.rules import judge
@@ -91,7 +92,7 @@ class Content:
         """Yield what one revision refuses of the other's messages where no change inside explains the refusal."""
         old, new = self.context.old, self.context.new
         for messages in self._whole:
-            names = (old, messages.old[1]), (new, messages.new[1])
+            names = (old, messages.old.content), (new, messages.new.content)
             at = [side.definitions[name].at if name else "" for side, name in names]
             doubt = Change("undecided", detail="no rule explains the difference", old_at=at[0], new_at=at[1])
             yield from self._settle(PlacedChange(doubt, (), messages.pair), messages, self._answers(messages.pair))
@@ -183,7 +184,7 @@ class Content:
         if isinstance(change, LimitChange) and witness is not None and witness.refused_by is not None:
             place = context.validator.refused_at(messages.sides, witness.refused_by, witness.value)
             judgement = judge(replace(change, detail=place))[1]
-        location = location_of(messages.new[0], placed.steps, context.new)
+        location = location_of(messages.new, placed.steps, context.new)
         at, cause = declare(context, placed, messages, within_of(location, judgement.within), judgement.within, text)
         reach = context.reach(
             rule,
@@ -294,7 +295,7 @@ def declare(
     declared = [side.owner(at, declared=True) for side, at in reversed(sides) if at]
     is_own = is_at_declaration or not declared or bool({name for name, _ in declared} & {*named.names, ""})
     key = (*owners, within_of(below, within))
-    if messages.new[0].part == "document" and named.depth == 0 and is_own:
+    if messages.new.part == "document" and named.depth == 0 and is_own:
         return places, Cause(place, key, text)
     if is_own and (None not in named.names or not any(rest for _, rest in declared)):
         label = (named.names[1] or named.names[0] or "") + path_of(placed.steps[named.depth :])

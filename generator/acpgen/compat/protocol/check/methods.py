@@ -11,8 +11,8 @@ from acpgen.compat.changes import Change
 from acpgen.compat.diff.methods import compare
 from acpgen.compat.findings import Reach, Revision, Witness, opposite
 from acpgen.compat.protocol.check.context import UNPROVEN, Context
-from acpgen.compat.protocol.check.message_pairs import DIRECTIONS, MessagePair, method_pair, root_of
-from acpgen.compat.protocol.messages import Route, message
+from acpgen.compat.protocol.check.counterparts import DIRECTIONS, MessagePair, method_pair, root_of
+from acpgen.compat.protocol.messages import NO_ROUTE, message
 from acpgen.compat.protocol.sender_schemas import schema_of
 from acpgen.compat.rules import judge
 from acpgen.input.walk import Schema, is_array
@@ -36,7 +36,7 @@ def _of_method(context: Context, change: Change) -> Reach:
     if judgement.carried_by == "old":
         sent_witness = context.acceptance.carried(pair.pair, "old").witness
         witness = None if sent_witness is None else context.validator.loss(pair.sides, "old", sent_witness.value)
-    return context.reach(rule, judgement, pair, change, pair.new[0].part, witness, method=new.name)
+    return context.reach(rule, judgement, pair, change, pair.new.part, witness, method=new.name)
 
 
 def _of_batches(context: Context) -> Reach:
@@ -54,8 +54,7 @@ def _of_batches(context: Context) -> Reach:
             witness = validator.proof(pair.sides, [loss.value], accepted_by)
             if witness is not None:
                 return context.reach(rule, judgement, pair, change, "message", witness)
-    route = Route("document", None), None
-    return context.reach(rule, judgement, MessagePair(route, route), change, "message")
+    return context.reach(rule, judgement, MessagePair(NO_ROUTE, NO_ROUTE), change, "message")
 
 
 # --- positions of params ---------------------------------------------------------------------------------------------
@@ -81,7 +80,7 @@ def _of_positions(context: Context, old: ir.Method, new: ir.Method) -> Iterator[
     rule, judgement = judge(change)
     witness = None
     for value in misread_values:
-        whole = message(context.new.protocol.envelope, pair.new[0], value)
+        whole = message(context.new.protocol.envelope, pair.new, value)
         if all(context.validator.accepts(pair.sides, revision, whole) for revision, _ in DIRECTIONS):
             witness = context.validator.confirm(pair.sides, Witness(whole, verified=True, carried_by="old"), "old")
     if witness is None:

@@ -12,8 +12,7 @@ from acpgen.compat.diff.definitions import Walk
 from acpgen.compat.diff.pairs import Pair
 from acpgen.compat.findings import Answer, Coverage, Inclusion, NotCompared, Reach, Revision, opposite
 from acpgen.compat.protocol.check.context import Context
-from acpgen.compat.protocol.check.message_pairs import root_of
-from acpgen.compat.protocol.definition_coverage import closure, of_both_files, unread
+from acpgen.compat.protocol.check.counterparts import closure, of_both_files, root_of, unread
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.input.tagged_unions import lone_reference
 

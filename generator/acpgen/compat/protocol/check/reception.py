@@ -13,7 +13,7 @@ from acpgen.compat.diff.pairs import Pair, PlacedChange
 from acpgen.compat.diff.shapes import Objects
 from acpgen.compat.findings import Answer, Revision, Witness, opposite
 from acpgen.compat.protocol.check.context import Context
-from acpgen.compat.protocol.check.message_pairs import MessagePair, name_of
+from acpgen.compat.protocol.check.counterparts import MessagePair, name_of
 from acpgen.compat.protocol.culprits import lost_culprit, refused_culprit, type_of, way
 from acpgen.compat.protocol.sender_schemas import schema_of
 from acpgen.compat.rules import Judgement
