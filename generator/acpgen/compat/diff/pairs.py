@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar
 
 from acpgen import ir
 from acpgen.compat.changes import Change, ChangePlaces
-from acpgen.compat.diff.renames import Member, content_of, name_of
+from acpgen.compat.diff.renames import Member, content_of, declared_renames, likely_renames, name_of
 from acpgen.compat.diff.shapes import Alternative, Shape, shape_of
 from acpgen.compat.findings import Revision
 from acpgen.compat.protocol.revision import Demand, SchemaRevision
 
 if TYPE_CHECKING:
     from schema_inclusion import Comparer
+
+_K = TypeVar("_K")
+_M = TypeVar("_M", bound=Member)
 
 EXTENSION: Final = "_example"
 """A name that a peer may always send: extensions begin with an underscore."""
@@ -191,12 +194,23 @@ class Comparison:
         """Record a pair inside this one."""
         self.node.children.append((step, Pair(old, new, tag, self.node.free)))
 
-    def contents(self, old: Iterable[Member], new: Iterable[Member], tags: Collection[str] = ()) -> dict[str, object]:
-        """The content of members without their names, by side and name; `tags` are the tag members of variants."""
-        sides = ("old", old, self.both.old.texts), ("new", new, self.both.new.texts)
-        return {
-            f"{side} {name_of(one)}": content_of(one, texts, tags) for side, members, texts in sides for one in members
-        }
+    def members(
+        self, old: Mapping[_K, _M], new: Mapping[_K, _M], tags: Collection[str] = ()
+    ) -> Iterator[tuple[_M | None, _M | None, str | None]]:
+        """Yield the members of both sides in pairs, by key or declared rename, then those that only the new side has.
+
+        A member that only the old side has comes with its likely new name. `tags` are the tag members of variants.
+        """
+        renames = declared_renames(old, new)
+        removed_members = [one for key, one in old.items() if key not in new and key not in renames]
+        added_members = [one for key, one in new.items() if key not in old and key not in renames.values()]
+        likely = likely_renames(
+            {name_of(each): content_of(each, self.both.old.texts, tags) for each in removed_members},
+            {name_of(each): content_of(each, self.both.new.texts, tags) for each in added_members},
+        )
+        for key, one in old.items():
+            yield one, new.get(renames.get(key, key)), likely.get(name_of(one))
+        yield from ((None, one, None) for one in added_members)
 
     def gate(self, what: str, within: str, old: str | None, new: str | None, old_at: str, new_at: str) -> None:
         """Record that an element requires a different capability."""

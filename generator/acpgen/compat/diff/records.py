@@ -8,7 +8,6 @@ from typing import Final, Literal
 from acpgen import ir
 from acpgen.compat.changes import Change, ChangePlaces, FieldChange
 from acpgen.compat.diff.pairs import Comparison, Step
-from acpgen.compat.diff.renames import declared_renames, likely_renames
 from acpgen.compat.diff.shapes import Objects
 from acpgen.compat.protocol.sender_schemas import conditional_members, declares_nothing, likely_type, permitted_patterns
 from acpgen.input.equality import same
@@ -24,32 +23,19 @@ def record(work: Comparison, old: Objects, new: Objects) -> None:
     tag = work.pair.tag
     before = {f.name: f for f in work.both.old.stable(old.fields) if f.name != tag}
     after = {f.name: f for f in work.both.new.stable(new.fields) if f.name != tag}
-    renames = declared_renames(before, after)
-    removed_fields = [one for name, one in before.items() if name not in after and name not in renames]
-    added_fields = [one for name, one in after.items() if name not in before and name not in renames.values()]
-    likely = likely_renames(removed_fields, added_fields, work.contents(removed_fields, added_fields))
-    for name, one in before.items():
-        other = after.get(renames.get(name, name))
-        if other is not None:
-            if name in renames:
-                work.note(
-                    FieldChange("field", one, other, (old, new), old_at=one.at or old_at, new_at=other.at or new_at)
-                )
-                if not isinstance(new.extra, ir.Anything | ir.Nothing):
-                    work.child(Step("field", name, old_at=one.at, new_at=new_at), one.type, new.extra)
-                if not isinstance(old.extra, ir.Anything | ir.Nothing):
-                    work.child(Step("field", other.name, old_at=old_at, new_at=other.at), old.extra, other.type)
+    for one, other, likely in work.members(before, after):
+        if one is None or other is None or one.name != other.name:
+            places: ChangePlaces = {
+                "old_at": (one.at if one else "") or old_at,
+                "new_at": (other.at if other else "") or new_at,
+            }
+            work.note(FieldChange("field", one, other, (old, new), likely=likely, **places))
+            if one is not None and not isinstance(new.extra, ir.Anything | ir.Nothing):
+                work.child(Step("field", one.name, old_at=one.at, new_at=new_at), one.type, new.extra)
+            if other is not None and not isinstance(old.extra, ir.Anything | ir.Nothing):
+                work.child(Step("field", other.name, old_at=old_at, new_at=other.at), old.extra, other.type)
+        if one is not None and other is not None:
             _field(work, one, other)
-            continue
-        work.note(
-            FieldChange("field", one, None, (old, new), likely=likely.get(name), old_at=one.at or old_at, new_at=new_at)
-        )
-        if not isinstance(new.extra, ir.Anything | ir.Nothing):
-            work.child(Step("field", name, old_at=one.at, new_at=new_at), one.type, new.extra)
-    for other in added_fields:
-        work.note(FieldChange("field", None, other, (old, new), old_at=old_at, new_at=other.at or new_at))
-        if not isinstance(old.extra, ir.Anything | ir.Nothing):
-            work.child(Step("field", other.name, old_at=old_at, new_at=other.at), old.extra, other.type)
     at: ChangePlaces = {"old_at": old_at, "new_at": new_at}
     _others(work, old, new, at)
     _unenforced(work, old, new, at)

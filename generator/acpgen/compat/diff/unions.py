@@ -11,7 +11,6 @@ from acpgen import ir
 from acpgen.compat.changes import Change, ChangePlaces
 from acpgen.compat.diff import records, scalars
 from acpgen.compat.diff.pairs import DOUBT, EXTENSION, Comparison, RevisionShapes, Step
-from acpgen.compat.diff.renames import declared_renames, likely_renames
 from acpgen.compat.diff.scalars import MOST_PAIRS
 from acpgen.compat.diff.shapes import (
     Alternative,
@@ -192,36 +191,26 @@ def variants(work: Comparison, old: ir.TaggedUnion, new: ir.TaggedUnion) -> None
     at: ChangePlaces = {"old_at": old.at or work.old_at, "new_at": new.at or work.new_at}
     before = {key_of_value(v.tag): v for v in old.variants if work.both.old.keeps(v.unstable)}
     after = {key_of_value(v.tag): v for v in new.variants if work.both.new.keeps(v.unstable)}
-    renames = declared_renames(before, after)
-    removed_variants = [one for key, one in before.items() if key not in after and key not in renames]
-    added_variants = [one for key, one in after.items() if key not in before and key not in renames.values()]
-    likely = likely_renames(
-        removed_variants, added_variants, work.contents(removed_variants, added_variants, (old.tag, new.tag))
-    )
-    for key, variant in before.items():
-        other = after.get(renames.get(key, key))
-        if other is None:
-            place = _place(variant, old, work.both.old.definitions)
-            places: ChangePlaces = {"old_at": place or at["old_at"], "new_at": at["new_at"]}
-            likely_name = likely.get(str(variant.tag))
-            work.note(Change("variant", variant, None, (old, new), likely=likely_name, **places))
+    foreseen = replace(old, openness="open") if old.openness == "closed" and _foresees(work, old) else old
+    for one, other, likely in work.members(before, after, (old.tag, new.tag)):
+        if one is None or other is None:
+            places: ChangePlaces = {
+                "old_at": (_place(one, old, work.both.old.definitions) if one else "") or at["old_at"],
+                "new_at": (_place(other, new, work.both.new.definitions) if other else "") or at["new_at"],
+            }
+            within = (foreseen if one is None else old), new
+            work.note(Change("variant", one, other, within, likely=likely, **places))
             continue
-        if key in renames:
-            work.note(Change("variant", variant, other, (old, new), old_at=variant.at, new_at=other.at))
-        was = variant.tag if key in renames else None
-        step = Step("variant", other.tag, was=was, tag=new.tag, old_at=variant.at, new_at=other.at)
-        old_type = type_with_tag(variant.type, old.tag, variant.tag, work.both.old.definitions)
+        is_renamed = key_of_value(one.tag) != key_of_value(other.tag)
+        if is_renamed:
+            work.note(Change("variant", one, other, (old, new), old_at=one.at, new_at=other.at))
+        was = one.tag if is_renamed else None
+        step = Step("variant", other.tag, was=was, tag=new.tag, old_at=one.at, new_at=other.at)
+        old_type = type_with_tag(one.type, old.tag, one.tag, work.both.old.definitions)
         new_type = type_with_tag(other.type, new.tag, other.tag, work.both.new.definitions)
         work.child(step, ir.Ref(old_type), ir.Ref(new_type), new.tag)
-        work.gate(
-            f"variant {other.tag!r}", f"({other.tag})", variant.capability, other.capability, variant.at, other.at
-        )
-        work.description(f"{other.tag!r}", variant.doc, other.doc, variant.at, other.at)
-    if added_variants and old.openness == "closed" and _foresees(work, old):
-        old = replace(old, openness="open")
-    for variant in added_variants:
-        places = {"old_at": at["old_at"], "new_at": _place(variant, new, work.both.new.definitions) or at["new_at"]}
-        work.note(Change("variant", None, variant, (old, new), **places))
+        work.gate(f"variant {other.tag!r}", f"({other.tag})", one.capability, other.capability, one.at, other.at)
+        work.description(f"{other.tag!r}", one.doc, other.doc, one.at, other.at)
 
 
 def _place(variant: ir.Variant, union: ir.TaggedUnion, definitions: Mapping[str, ir.Definition]) -> str:
