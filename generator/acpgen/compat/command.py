@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast, get_args
 
 from acpgen.compat.check_report import check_report
 from acpgen.compat.compare import read_inputs
-from acpgen.compat.findings import BUDGET, FailOn, Mode, Report, SourcePosition, fails
-from acpgen.compat.policy_settings import policy, require_roles
-from acpgen.compat.project_policy import NONE, Policy, apply
+from acpgen.compat.findings import BUDGET, FailOn, Mode, Report, fails
+from acpgen.compat.policy import apply, of_project, policy_position, require_roles
 from acpgen.compat.project_releases import release_files, versions_of, with_releases
 from acpgen.compat.report_cache import Comparer
 from acpgen.compat.sources import Input, at_merge_base, files_here, is_new, open_input
@@ -28,7 +27,6 @@ from acpgen.input.load import NO_REFERENCES, References, decode, place, read_byt
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from acpgen.compat.catalogue import CatalogueEntry
     from acpgen.compat.findings import Waiver
     from acpgen.compat.repair.repair import RepairResult
 
@@ -182,31 +180,6 @@ def run_diff(
     if repairing == "dry":
         return DiffResult(repaired.report, files, repaired)
     return DiffResult(waive(compare_with(repaired.edited), all_waivers, today, versions), files, repaired, targets)
-
-
-def policy_position(project: Config | None) -> SourcePosition:
-    """The position of a project's policy: its first table."""
-    if project is None:
-        return SourcePosition("pyproject.toml", "", 1, 1)
-    at = place(project.file)
-    lines = decode(read_bytes(project.file), at).splitlines() if project.compat else []
-    line_numbers = (
-        number for number, line in enumerate(lines, 1) if re.match(r"\s*\[+\s*tool\.acpgen\.compat\b", line)
-    )
-    return SourcePosition(at, "", next(line_numbers, 1), 1)
-
-
-def of_project(project: Config | None) -> Policy:
-    """The policy of a project. Raises `Faults`."""
-    if project is None:
-        return NONE
-    rules: Sequence[CatalogueEntry] = ()
-    if "severity" in project.compat:  # nothing else names rules, and to load them takes 0.06 s
-        from acpgen.compat.catalogue import catalogue
-
-        rules = catalogue()
-    notes = [entry.id for entry in rules if entry.severities == ("note",)]
-    return policy(project.compat, place(project.file), [entry.id for entry in rules], notes)
 
 
 def render(diff_result: DiffResult, diff_options: Options, *, coloured: bool = False) -> Mapping[Path | None, str]:
