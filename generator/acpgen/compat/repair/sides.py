@@ -63,8 +63,8 @@ class SchemaFiles:
 
     def references(self, value: Any, path: str | int) -> Iterable[str]:
         """The names of the definitions that a value in a file refers to."""
-        found = (self.definition(ref, path) for ref in refs_anywhere(value))
-        return dict.fromkeys(each[0] for each in found if each is not None)
+        targets = (self.definition(ref, path) for ref in refs_anywhere(value))
+        return dict.fromkeys(each[0] for each in targets if each is not None)
 
     def definition(self, reference: str, path: str | int) -> tuple[str, Place] | None:
         """The definition that a reference in a file points into, with the remaining path below it."""
