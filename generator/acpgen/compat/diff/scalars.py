@@ -107,7 +107,7 @@ def _one_way(
     if other_free or values is None:
         questions += [(_keyword(each, other_free), schema_of(each)) for each in uncovered]
     for keyword, sent_schema in questions:
-        relation = work.both.comparer.include(sent_schema, accepted_schema)
+        relation = work.comparer.include(sent_schema, accepted_schema)
         if relation.verdict.value == "no":
             yield LimitChange("limit", old, new, keyword=keyword, admitted_by=admitted_by, **at)
         elif relation.verdict.value == "undecided":
