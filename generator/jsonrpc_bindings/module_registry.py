@@ -67,9 +67,9 @@ class SchemaModule:
     def types(self) -> Mapping[str, Any]:
         """The classes and aliases of the module by the names of their definitions; `None` is the type of null."""
         attributes = vars(sys.modules[self.module]) if self.module in sys.modules else {}
-        type_names = {name: name for name in self.definitions}
-        type_names |= {definition: type_ for type_, definition in self._member("definitions").items()}
-        return {name: attributes[type_] for name, type_ in type_names.items() if type_ in attributes}
+        renamed = {definition: type_ for type_, definition in self._member("definitions").items()}
+        type_names = ((name, renamed.get(name, name)) for name in self.definitions)
+        return {name: attributes[type_] for name, type_ in type_names if type_ in attributes}
 
     def type_of(self, name: str) -> Any:
         """The type of a definition. Raises `KeyError` if there is none."""
