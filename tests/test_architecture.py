@@ -268,8 +268,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 "compare",
                 "keyword_notes",
                 "language",
-                "policy_settings",
-                "project_policy",
+                "policy",
                 "waivers",
             }
         ),

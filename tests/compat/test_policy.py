@@ -22,8 +22,7 @@ from acpgen.compat.findings import (
     fails,
     policy_counts,
 )
-from acpgen.compat.policy_settings import policy
-from acpgen.compat.project_policy import NONE, Area, Policy, PolicyEntry, apply
+from acpgen.compat.policy import NONE, Area, Policy, PolicyEntry, apply, policy
 from acpgen.config import parse_settings
 from acpgen.errors import Faults, did_you_mean
 from compat.protocols import FORMATS, RELEASES, ROOT, Schema, compared, found, go, protocol, validates, written

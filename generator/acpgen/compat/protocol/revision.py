@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
-from acpgen.compat.diff.shapes import Objects, shape_of, without_values
+from acpgen.compat.diff.shapes import Objects, Shape, shape_of, without_values
 from acpgen.compat.protocol.sender_schemas import DECLARED, SENT, sender_definitions
 from acpgen.input.equality import key_of
 from acpgen.input.keywords import PROSE
@@ -105,6 +105,16 @@ class SchemaRevision:
     def empty(self) -> frozenset[str]:
         """The definitions that no value satisfies."""
         return without_values(self.definitions)
+
+    @cached_property
+    def _shapes(self) -> dict[ir.Type, Shape]:
+        return {}
+
+    def shape(self, type_: ir.Type) -> Shape:
+        """The shape of a type."""
+        if type_ not in self._shapes:
+            self._shapes[type_] = shape_of(type_, self.definitions, empty=self.empty)
+        return self._shapes[type_]
 
     @cached_property
     def methods(self) -> tuple[ir.Method, ...]:
