@@ -10,7 +10,7 @@ from acpgen.compat.changes import Change, ChangePlaces, FieldChange
 from acpgen.compat.diff.pairs import Comparison, Step
 from acpgen.compat.diff.shapes import Objects
 from acpgen.compat.protocol.revision import SchemaRevision
-from acpgen.compat.protocol.sender_schemas import conditional_members, declares_nothing, likely_type, permitted_patterns
+from acpgen.compat.protocol.sender_schemas import conditional_members, declares_nothing, permitted_patterns
 from acpgen.input.equality import same
 from acpgen.meaning.samples import read_instead
 
@@ -120,21 +120,21 @@ def _beside(work: Comparison, old: Objects, new: Objects, at: ChangePlaces) -> N
         )
         for (objects, _), side_members in zip(sides, members, strict=True)
     ]
-    for number, (objects, side) in enumerate(sides):
+    for number, (objects, _) in enumerate(sides):
         other, beyond = sides[1 - number]
         if other.extra != ir.Anything() or declares_nothing(other, beyond.stable_schemas):
             continue
         for key, each in members[number].items():
             if key in members[1 - number] or (not each.pattern and each.name in names[1 - number][0]):
                 continue
-            type_ = likely_type(each.schema, side.definitions)
-            field_ = ir.Field(name=each.name, type=type_, required=False, owner=objects.name or "", at=each.at)
+            field_ = ir.Field(name=each.name, type=ir.Anything(), required=False, owner=objects.name or "", at=each.at)
             alone = FieldChange(
                 "field",
                 None if number else field_,
                 field_ if number else None,
                 (old, new),
                 by=each.by,
+                schema=each.schema,
                 pattern=each.pattern,
                 others=names[1 - number],
                 old_at=at["old_at"] if number else each.at,
