@@ -327,12 +327,12 @@ class _Collector:
             places = f"{' or '.join(each.at for each in shown_targets)}{others}"
             self.faults.append(SEVERAL_TARGETS(at=place.at, ref=ref, keyword=keyword, places=places))
             return "#"
-        is_schema = any(one not in self.groups and isinstance(self._at(one), dict | bool) for one in targets)
-        if not is_schema or not self._reach(targets[0]):
+        schemas = (one for one in targets if one not in self.groups and isinstance(self._at(one), dict | bool))
+        target_place = next(schemas, None)
+        if target_place is None or not self._reach(target_place):
             missing = "" if targets else self._unknown_address(place, ref)
             self.faults.append(dangling(place.at, ref, missing, keyword))
             return "#"
-        target_place = targets[0]
         if target_place not in self.named:
             self._claim(target_place, "place" if target_place.parts else "root", self._name_of(target_place))
             if target_place.path not in self.own:
