@@ -326,13 +326,13 @@ class Explainer:
             types = {name for index in indices for name in self.types((*place, index))}
             yield SchemaError(path, schema_pointer(place), _wrong_type(types, value), "type")
             return
-        if is_other:
-            constants_ = [
-                one
-                for index in indices
-                for one in self._unions.values(self.at((*place, index))) or ()
-                if one is not None
-            ]
+        constants_ = [
+            one
+            for index in indices
+            for one in (self._unions.values(self.at((*place, index))) if is_other else None) or ()
+            if one is not None
+        ]
+        if constants_:
             errors = [
                 SchemaError(
                     path, schema_pointer(place), self.sentence("enum", constants_, (*place, "enum"), value), "enum"
