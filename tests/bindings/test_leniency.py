@@ -415,7 +415,7 @@ INSTEAD: Final[dict[str, Any]] = {"as if the field were omitted": LEFT_OUT, "as 
 def sentences(subject: Subject) -> Iterator[tuple[ir.Record, ir.Field, str]]:
     """What the page of each record says of the leniency of each of its fields."""
     pages = docs.render(subject.protocol, subject.bundle, Settings())
-    where = docs.page_paths(subject.protocol, subject.bundle)
+    where = docs.find_page_paths(subject.protocol, subject.bundle)
     for record in subject.protocol.definitions.values():
         if not isinstance(record, ir.Record):
             continue

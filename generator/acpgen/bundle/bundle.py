@@ -178,7 +178,7 @@ def bundle(
         name=documents.name,
         schema={"$schema": DIALECT, **root, "$defs": definitions},
         origins={name: relocated(spelled_as_written(at, files), foreign.places) for name, at in work.origins.items()},
-        files={path: _about(value) for path, value in own.items()},
+        files={path: (_text(value, "title"), _text(value, "description")) for path, value in own.items()},
         migration={key: entry if isinstance(entry, str) else entry["says"] for _, key, entry in _migration(own)},
         moves=_moves(own),
         sources={**own, **opened},
@@ -207,9 +207,8 @@ def _move_fault(fault: Fault, places: Mapping[str, str]) -> Fault:
     return Fault(fault.kind, relocated(fault.at, places), values)
 
 
-def _about(document: Schema) -> tuple[str, str]:
-    title, description = document.get("title", ""), document.get("description", "")
-    return (title if isinstance(title, str) else ""), (description if isinstance(description, str) else "")
+def _text(document: Schema, keyword: str) -> str:
+    return value if isinstance(value := document.get(keyword), str) else ""
 
 
 def _migration(files: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
@@ -221,11 +220,9 @@ def _migration(files: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
 
 def _moves(files: Mapping[str, Any]) -> Mapping[str, Moved]:
     """The detailed migration entries, in the order of a guide."""
-    moves = {key: _moved(path, key, entry) for path, key, entry in _migration(files) if is_object(entry)}
+    moves: dict[str, Moved] = {}
+    for path, key, entry in _migration(files):
+        if is_object(entry):
+            lists: dict[str, Any] = {part: tuple(entry[part]) for part in ("to", "before", "after") if part in entry}
+            moves[key] = Moved(at=f"{path}{pointer(MIGRATION, key)}", **{**entry, **lists})
     return dict(sorted(moves.items(), key=lambda each: each[1].order))
-
-
-def _moved(path: str, key: str, entry: Any) -> Moved:
-    arguments: dict[str, Any] = dict(entry)
-    arguments.update({part: tuple(entry[part]) for part in ("to", "before", "after") if part in entry})
-    return Moved(at=f"{path}{pointer(MIGRATION, key)}", **arguments)

@@ -83,6 +83,7 @@ def diff(
     from acpgen.compat import command
     from acpgen.compat.waivers import decision
     from acpgen.config import protocols
+    from acpgen.diagnostics.outputs import render_reports
     from acpgen.files import save
 
     if dry_run and not fix:
@@ -109,13 +110,14 @@ def diff(
     if comparison is None:
         terminal.say(f"{old} does not exist: {new} is new, and there is nothing to compare it with.")
         return
-    if comparison.fixed is not None and fix:
+    report, repaired = comparison.report, comparison.repaired
+    if repaired is not None and fix:
         save(Path(), comparison.targets)
-        for line in comparison.fixed.tell(is_written=bool(comparison.targets)):
+        for line in repaired.tell(is_written=bool(comparison.targets)):
             terminal.say(line)
-    if comparison.fixed is not None and dry_run:
-        print_report(comparison.fixed.difference)
-        raise typer.Exit(1 if comparison.fixed.difference or command.stops(comparison.report, diff_options) else 0)
-    deliver(command.render(comparison, diff_options, coloured=terminal.is_coloured()))
-    if command.stops(comparison.report, diff_options):
-        raise typer.Exit(1)
+    if repaired is not None and dry_run:
+        print_report(repaired.difference)
+        raise typer.Exit(1 if repaired.difference else report.code)
+    deliver({**render_reports(report, diff_options.outputs, coloured=terminal.is_coloured()), **comparison.files})
+    if report.code:
+        raise typer.Exit(report.code)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from math import inf
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, assert_never
+from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from acpgen.input.walk import inside
 from acpgen.pointers import plain_pointer
@@ -126,39 +126,6 @@ def patterns_of(schema: Any, at: str = "") -> Iterator[tuple[str, str]]:
             yield one["pattern"], f"{at}{plain_pointer(*keys, 'pattern')}"
         for pattern in one.get("patternProperties", ()):
             yield pattern, f"{at}{plain_pointer(*keys, 'patternProperties', pattern)}"
-
-
-class Translations(NamedTuple):
-    """The patterns of schemas that strict validators get as another text; `None` for those that they do not support.
-
-    No text stands for two patterns, so that a message can name the pattern of the schema. `loose` holds patterns whose translation
-    matches more than they say.
-    """
-
-    table: Mapping[str, str | None]
-    loose: tuple[str, ...]
-
-    @property
-    def is_partial(self) -> bool:
-        """Whether strict validators accept more than a pattern says."""
-        return bool(self.loose) or None in self.table.values()
-
-
-def translations(schemas: Iterable[Any]) -> Translations:
-    """Translate all patterns of schemas for strict validators."""
-    patterns = dict.fromkeys(pattern for schema in schemas for pattern, _ in patterns_of(schema))
-    used_texts = set(patterns)
-    table: dict[str, str | None] = {}
-    for pattern in patterns:
-        translation = expression(pattern).strict
-        if translation == pattern:
-            continue
-        while translation in used_texts:
-            translation = f"{translation}(?:)"
-        table[pattern] = translation
-        used_texts.update(() if translation is None else (translation,))
-    loose = (pattern for pattern, translation in table.items() if translation is not None and expression(pattern).gap)
-    return Translations(table, tuple(loose))
 
 
 _COUNTS: Final = re.compile(r"(\)?)\{([0-9]{1,9})(?:,([0-9]{0,9}))?\}")

@@ -15,7 +15,6 @@ from acpgen.errors import Fault, Faults, did_you_mean, shown
 from acpgen.input.faults import UNKNOWN_NAME
 from acpgen.input.walk import is_array, is_object
 from acpgen.pointers import pointer_parts, resolve
-from acpgen.publish.channels import VersionPaths
 from acpgen.publish.pages import Page
 from acpgen.publish.requirement_table import (
     CHECKERS,
@@ -28,7 +27,7 @@ from acpgen.publish.requirement_table import (
     make_slug,
     parse_table,
 )
-from acpgen.publish.versions import Version
+from acpgen.publish.versions import Version, VersionPaths
 from acpgen.targets.docs.page_paths import TYPES
 from acpgen.targets.docs.templates import lay_out
 
@@ -304,7 +303,7 @@ class _Writer:
                 return self._link(protocol, TYPES)
 
     def _link(self, protocol: str, page: str, anchor: str = "") -> Markdown:
-        address = self.versions[protocol].path(self.paths[protocol].address(page, anchor))
+        address = self.paths[protocol].locate(page, anchor)
         return Markdown(f"[{prose(protocol)}](../{address})")
 
 
