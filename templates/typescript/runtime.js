@@ -389,10 +389,13 @@ export const union = (branches, { isExclusive, field, tags = [], isLoose, untagg
   }
   const check = (v, c) => {
     const isTold = field !== undefined && isObject(v);
-    if (isTold && v[field] === UNKNOWN) v = rawOf(v);
-    const given = isTold && has(v, field) ? v[field] : undefined;
+    const whole = isTold && v[field] === UNKNOWN ? rawOf(v) : v;
+    const given = isTold && has(whole, field) ? whole[field] : undefined;
     const found = owners.get(given);
-    if (found && !isLoose) return branches[found[0]](v, c);
+    (found && !isLoose ? branches[found[0]] : choose)(whole, c, isTold, given, found);
+  };
+  /** Judges by the branch that fits, or tells what is wrong by the one that is meant. */
+  const choose = (v, c, isTold, given, found) => {
     if (known && !found && typeof given === "string" && !known.includes(given))
       c.edits.push({ path: [...c.path], make: (raw) => unknownOf(field, raw) });
     const candidates = given !== undefined ? [...(found ?? []), ...others] : isTold ? untagged : [...branches.keys()];
@@ -567,7 +570,7 @@ const slowly = (text) => {
 };
 /** What is written in place of an object: of a copy of an unknown variant, which does not write itself, what came. */
 const writtenAs = (v) =>
-  ("raw" in v || "raw_" in v) && typeof v.toJSON !== "function" && Object.values(v).includes(UNKNOWN) && isObject(rawOf(v)) ? rawOf(v) : v;
+  "raw" in v && typeof v.toJSON !== "function" && Object.values(v).includes(UNKNOWN) && isObject(rawOf(v)) ? rawOf(v) : v;
 export const encode = (value) => {
   let mark; // of numbers that are written as they came
   const written = JSON.stringify(value, function (name, one) {
