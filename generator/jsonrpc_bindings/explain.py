@@ -351,9 +351,9 @@ class Explainer:
             types = {name for index in indices for name in self.types((*place, index))}
             yield SchemaError(path, schema_pointer(place), _wrong_type(types, value), "type")
             return
-        if is_other:
-            values = (self._unions.values(self.at((*place, index))) or () for index in indices)
-            constants_ = [one for each in values for one in each if one is not None]
+        values = (self._unions.values(self.at((*place, index))) or () for index in indices if is_other)
+        constants_ = [one for each in values for one in each if one is not None]
+        if constants_:
             sentence = self.sentence("enum", constants_, (*place, "enum"), value)
             errors = [SchemaError(path, schema_pointer(place), sentence, "enum")]
         for index, error in enumerate(errors):
