@@ -436,9 +436,8 @@ export const union = (branches, { isExclusive, field, tags = [], isLoose, untagg
       if (far >= 4e9) return mismatch(v, c, [...new Set(indices.flatMap((i) => types[i] ?? "object"))].sort());
       if (far >= 2e9) oneOf(v, c, indices.flatMap((i) => here(i).find((one) => one.values)?.values ?? []).filter((one) => one !== null));
       else say(best);
-      const first = c.findings[from];
-      for (const one of indices.length < 2 ? [] : new Set([first?.problem ?? first, firstProblem(c, from)]))
-        if (one && !one.sentence.endsWith(" alternatives)")) one.sentence += ` (the nearest of ${indices.length} alternatives)`;
+      const first = indices.length > 1 && firstProblem(c, from);
+      if (first && !first.sentence.endsWith(" alternatives)")) first.sentence += ` (the nearest of ${indices.length} alternatives)`;
     };
     /** What the branch makes of the value that is meant: it says what is wrong, or leaves it out. */
     const explain = () => {
