@@ -122,7 +122,9 @@ class _Comparison:
             member, inside = _find_member(each), self._within(ours, each.at)
             here = [target_ for target_ in dict.fromkeys(references(inside)) if target_ in self.named_here]
             yield _find_way(each), member, (*((f"{name}.{member[1]}",) if member else ()), name, *here)
-        yield from (("more lenient", None, (keyword,)) for keyword in LENIENT if keyword in ours)
+        for keyword in LENIENT:
+            if keyword in ours:
+                yield "more lenient", None, (keyword,)
 
     def _written_out(self, schema: Any, inside: frozenset[str] = frozenset()) -> Any:
         """The facts of a schema of ours, with references to definitions that only this schema has replaced by their content."""
