@@ -52,13 +52,13 @@ const add = (c, sentence, rule, more) => {
   c.findings.push({ path: [...c.path], sentence, rule, ...more });
 };
 const isProblem = (one) => !one.make;
-const firstProblem = (c, from) => c.findings.slice(from).find(isProblem);
-/** Leaves a member out, or puts something in its place, if there is a problem with it, which it returns. */
-const drop = (c, from, key, value, instead, problem = firstProblem(c, from)) => {
-  if (!problem) return;
+const problemsSince = (c, from) => c.findings.slice(from).filter(isProblem);
+/** Leaves a member out, or puts something in its place, if there are problems with it, which it returns. */
+const drop = (c, from, key, value, instead, problems = problemsSince(c, from)) => {
+  if (!problems.length) return;
   c.findings.length = from;
-  c.findings.push({ path: [...c.path, key], value, problem, make: () => instead });
-  return problem;
+  c.findings.push({ path: [...c.path, key], value, problem: problems[0], make: () => instead });
+  return problems;
 };
 /** Judges a member. */
 const inside = (f, v, c, key) => {
@@ -105,8 +105,8 @@ const plain = (name) => name.replace(/[_-]/g, "").toLowerCase();
 /** The name that is most like another one, and the last of them in order, if three quarters of their characters are common. */
 const similar = (name, names) => {
   const wanted = plain(name);
-  const likeness = (text) => (text + wanted && text.length + wanted.length <= 400 ? (2 * common(text, wanted)) / (text + wanted).length : 0);
-  const texts = new Map(names.map((each) => [plain(each), each]));
+  const likeness = (text) => (text + wanted ? (2 * common(text, wanted)) / (text + wanted).length : 1);
+  const texts = new Map(names.filter((each) => each.length + name.length <= 400).map((each) => [plain(each), each]));
   const [best] = [...texts.keys()].map((text) => [likeness(text), text]).sort(([a, x], [b, y]) => b - a || (x < y ? 1 : -1));
   return best?.[0] >= 0.75 ? texts.get(best[1]) : undefined;
 };
@@ -275,7 +275,7 @@ const leaveOut = (c, { name, f, how, isRequired }, from, one) => {
   if (!c.lenient || !(how & 1 || (how & 2 && one === null))) return;
   if (!isRequired) drop(c, from, name, one);
   else if (how & 4 && fits(f, [], c)) drop(c, from, name, one, []);
-  else if (one !== undefined) Object.assign(firstProblem(c, from) ?? {}, { isSoft: true });
+  else if (one !== undefined) Object.assign(problemsSince(c, from)[0] ?? {}, { isSoft: true });
 };
 
 /** The members of an object beyond those that are declared: by pattern, and all others, if anything is said of them. */
@@ -317,8 +317,8 @@ export const items = (f, first = [], others = array) => (v, c) => {
   for (let i = 0; i < (f ? v : first).length && i < v.length; i++) {
     const from = c.findings.length;
     inside(first[i] ?? f, v[i], c, i);
-    const problem = drops && drop(c, from, i, v[i]);
-    if (problem) below[i] = problem;
+    const problems = drops && drop(c, from, i, v[i]);
+    if (problems) below[i] = problems;
   }
   if (below.length) c.leftOut = { of: v, rest: v.filter((_, i) => !below[i]), below: below.flat() };
 };
@@ -389,10 +389,13 @@ export const union = (branches, { isExclusive, field, tags = [], isLoose, untagg
   }
   const check = (v, c) => {
     const isTold = field !== undefined && isObject(v);
-    if (isTold && v[field] === UNKNOWN) v = rawOf(v);
-    const given = isTold && has(v, field) ? v[field] : undefined;
+    const whole = isTold && v[field] === UNKNOWN ? rawOf(v) : v;
+    const given = isTold && has(whole, field) ? whole[field] : undefined;
     const found = owners.get(given);
-    if (found && !isLoose) return branches[found[0]](v, c);
+    (found && !isLoose ? branches[found[0]] : choose)(whole, c, isTold, given, found);
+  };
+  /** Judges by the branch that fits, or tells what is wrong by the one that is meant. */
+  const choose = (v, c, isTold, given, found) => {
     if (known && !found && typeof given === "string" && !known.includes(given))
       c.edits.push({ path: [...c.path], make: (raw) => unknownOf(field, raw) });
     const candidates = given !== undefined ? [...(found ?? []), ...others] : isTold ? untagged : [...branches.keys()];
@@ -434,7 +437,7 @@ export const union = (branches, { isExclusive, field, tags = [], isLoose, untagg
       if (far >= 2e9) oneOf(v, c, indices.flatMap((i) => here(i).find((one) => one.values)?.values ?? []).filter((one) => one !== null));
       else say(best);
       const first = c.findings[from];
-      for (const one of indices.length < 2 ? [] : new Set([first?.problem ?? first, firstProblem(c, from)]))
+      for (const one of indices.length < 2 ? [] : new Set([first?.problem ?? first, problemsSince(c, from)[0]]))
         if (one && !one.sentence.endsWith(" alternatives)")) one.sentence += ` (the nearest of ${indices.length} alternatives)`;
     };
     /** What the branch makes of the value that is meant: it says what is wrong, or leaves it out. */
@@ -464,7 +467,7 @@ export const union = (branches, { isExclusive, field, tags = [], isLoose, untagg
     const name = soft.path.at(-1);
     const { [name]: value, ...rest } = v;
     if (attempt(check, rest, c).findings.some((one) => one.missing === name && isHere(one))) return;
-    drop(c, from, name, value, undefined, soft);
+    drop(c, from, name, value, undefined, [soft]);
     check(rest, c);
   };
   return check;
@@ -567,7 +570,7 @@ const slowly = (text) => {
 };
 /** What is written in place of an object: of a copy of an unknown variant, which does not write itself, what came. */
 const writtenAs = (v) =>
-  ("raw" in v || "raw_" in v) && typeof v.toJSON !== "function" && Object.values(v).includes(UNKNOWN) && isObject(rawOf(v)) ? rawOf(v) : v;
+  "raw" in v && typeof v.toJSON !== "function" && Object.values(v).includes(UNKNOWN) && isObject(rawOf(v)) ? rawOf(v) : v;
 export const encode = (value) => {
   let mark; // of numbers that are written as they came
   const written = JSON.stringify(value, function (name, one) {

@@ -119,6 +119,7 @@ class _Collector:
         self.addresses = Addresses(documents.reference_values)
         self.known: set[SchemaPlace] = set()
         self.schemas: dict[SchemaPlace, Schema] = {}
+        self.inside: dict[SchemaPlace, list[SchemaPlace]] = {}
         self.references: dict[SchemaPlace, list[Schema]] = {}
         self.groups: set[SchemaPlace] = set()
         self.members: dict[SchemaPlace, None] = {}
@@ -217,12 +218,13 @@ class _Collector:
         self.wanted.extend(self.addresses.absolute(place, schema[key]) for key in REFERRING if _is_text(schema, key))
         self.faults.extend(wrong_values(schema, place.at, self.sides))
         _measure(schema)
+        inside = self.inside[place] = list[SchemaPlace]()
         for below, child in children(schema):
-            inside = place.below(*below)
             if below[0] in DEFINITIONS:
-                self._scan_definition(inside, child)
+                self._scan_definition(place.below(*below), child, inside)
             else:
-                self._scan(inside, child)
+                inside.append(place.below(*below))
+                self._scan(inside[-1], child)
 
     def _note_unknown(self, place: SchemaPlace, schema: Schema, draft: Draft) -> None:
         """Record unknown keywords. Members of a root that is not a schema itself may have any name, unless it resembles a keyword."""
@@ -270,8 +272,8 @@ class _Collector:
         left_out += [key for key in schema if key in STRIPPED or key.startswith("x-python-")]
         return {key: value for key, value in schema.items() if key not in left_out} if left_out else schema
 
-    def _scan_definition(self, place: SchemaPlace, schema: Any) -> None:
-        """Scan a member of `$defs` or `definitions`: a schema, or a group of them."""
+    def _scan_definition(self, place: SchemaPlace, schema: Any, inside: list[SchemaPlace]) -> None:
+        """Scan a member of `$defs` or `definitions`: a schema, or a group of them. Those of the protocol's files are put `inside`."""
         if not isinstance(schema, bool) and not is_object(schema):
             self.notes.append(STRAY_DEFINITION(at=place.at))
             return
@@ -281,13 +283,14 @@ class _Collector:
             self.groups.add(place)
             for name, member in schema.items():
                 if not _is_note(name, member):
-                    self._scan_definition(place.below(name), member)
+                    self._scan_definition(place.below(name), member, inside)
             return
         if kind == "mixed":
             self.faults.append(NOT_A_DEFINITION(at=place.at))
             return
         if place.path in self.own:
             self.members[place] = None
+            inside.append(place)
         is_in_group = SchemaPlace(place.path, place.parts[:-1]) in self.groups
         draft = self.addresses.around(place).draft
         if is_in_group or (draft.is_lone_ref and place.parts[-2] == "$defs"):
@@ -303,17 +306,8 @@ class _Collector:
             return
         references = self.references[place] = list[Schema]()
         references += [{"$ref": self._local(place, key, schema[key])} for key in REFERRING if key in schema]
-        for below, _ in children(schema):
-            if place.path in self.own or below[0] not in DEFINITIONS:
-                self._resolve_member(place.below(*below))
-
-    def _resolve_member(self, place: SchemaPlace) -> None:
-        if place not in self.groups:
-            self._resolve(place)
-            return
-        for name, member in self._at(place).items():
-            if not _is_note(name, member):
-                self._resolve_member(place.below(name))
+        for inner in self.inside[place]:
+            self._resolve(inner)
 
     def _local(self, place: SchemaPlace, keyword: str, ref: object) -> str:
         if not isinstance(ref, str):
@@ -327,12 +321,12 @@ class _Collector:
             places = f"{' or '.join(each.at for each in shown_targets)}{others}"
             self.faults.append(SEVERAL_TARGETS(at=place.at, ref=ref, keyword=keyword, places=places))
             return "#"
-        is_schema = any(one not in self.groups and isinstance(self._at(one), dict | bool) for one in targets)
-        if not is_schema or not self._reach(targets[0]):
+        schemas = (one for one in targets if one not in self.groups and isinstance(self._at(one), dict | bool))
+        target_place = next(schemas, None)
+        if target_place is None or not self._reach(target_place):
             missing = "" if targets else self._unknown_address(place, ref)
             self.faults.append(dangling(place.at, ref, missing, keyword))
             return "#"
-        target_place = targets[0]
         if target_place not in self.named:
             self._claim(target_place, "place" if target_place.parts else "root", self._name_of(target_place))
             if target_place.path not in self.own:
@@ -380,9 +374,8 @@ class _Collector:
                 for target_place in self.addresses.targets(SchemaPlace(path, ()), ref):
                     referred.add(target_place)
                     for depth, part in enumerate(target_place.parts):
-                        keys_by_place.setdefault(SchemaPlace(target_place.path, target_place.parts[:depth]), set()).add(
-                            part
-                        )
+                        around = SchemaPlace(target_place.path, target_place.parts[:depth])
+                        keys_by_place.setdefault(around, set()).add(part)
         return keys_by_place, referred
 
     def _name_of(self, place: SchemaPlace) -> str:

@@ -174,7 +174,7 @@ def run_diff(
 
         repaired = repair(final_report, earlier, later, compare_with, unstable=unstable)
         final_report = repaired.report
-        writable = {} if repairing == "tell" else repaired.find_targets()
+        writable = repaired.find_targets() if repairing != "tell" else targets
         if repairing == "fix":
             final_report = waive(compare_with(repaired.edited), all_waivers, today, versions)
             targets.update(writable)

@@ -352,7 +352,9 @@ def _applied(findings: Iterable[Finding], at: SourcePosition) -> Iterator[Note]:
     """Yield a note for each reason and each change of severity, with the findings that it is about."""
     names_by_change: dict[tuple[str, Severity, Severity], list[str]] = {}
     for finding in findings:
-        changes = {(each.ruled.reason, each.ruled.judged, each.severity) for each in finding.reaches if each.ruled}
+        changes: set[tuple[str, Severity, Severity]] = {
+            (each.ruled.reason, each.ruled.judged, each.severity) for each in finding.reaches if each.ruled
+        }
         for change in changes:
             names_by_change.setdefault(change, []).append(finding.declaration or finding.location or "the root")
     for (reason, was, now), names in sorted(names_by_change.items()):

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Final, TypeAlias
 
 from acpgen.diagnostics import outline
-from acpgen.diagnostics.markup import code, plain
+from acpgen.diagnostics.markup import choose_fence, code, plain
 from acpgen.diagnostics.model import DiagnosticReport, ReportTable, Snippet
 from acpgen.diagnostics.outline import CodeSpan, Item, Line, RuleGroup
 from acpgen.errors import visible
@@ -150,12 +150,12 @@ def _render_line(line: Line) -> Iterator[str]:
             yield f"{'  ' * level}- {_write_line(parts)}"
         case Snippet():
             lines = outline.split_snippet(line, 100)
-            fence = outline.choose_fence("\n".join(lines))
+            fence = choose_fence("\n".join(lines))
             yield f"\n    <details><summary>{_escape(line.caption)}</summary>\n\n    {fence}{'text' if line.lines else 'json'}"
             yield from (f"    {each}".rstrip() for each in lines)
             yield f"    {fence}\n\n    </details>\n"
         case _ if line.text.count("\n") < LONGEST_EDIT:
-            fence = outline.choose_fence(line.text)
+            fence = choose_fence(line.text)
             yield f"\n    {code(str(line))}\n\n    {fence}suggestion"
             yield from (f"    {visible(each)}" for each in line.text.split("\n"))
             yield f"    {fence}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -241,8 +240,3 @@ def split_json(value: JSON) -> list[str]:
 def describe_count(diagnostic: Diagnostic) -> str:
     """The number of findings of a diagnostic as text; empty for one."""
     return f" ({counted(diagnostic.count, 'time')})" if diagnostic.count > 1 else ""
-
-
-def choose_fence(text: str) -> str:
-    """A Markdown fence that is longer than any run of backticks in the text."""
-    return "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))

@@ -70,19 +70,14 @@ def expression(pattern: str) -> Expression:
         return Expression(gap=fault_of(pattern))
     except UnsupportedPattern as fault:
         return Expression(gap=str(fault))
-    if translation.linear != translation.backtracking and len(pattern) > LONGEST_TRIED:
+    is_long = len(pattern) > LONGEST_TRIED
+    if translation.linear != translation.backtracking and is_long:
         return Expression(gap=f"it looks around or back and has over {LONGEST_TRIED} characters")
-    if _validator(translation.backtracking, is_long=len(pattern) > LONGEST_TRIED) is None:
-        is_linear = translation.linear is not None
-        return Expression(
-            gap="it is too large" if is_linear else "it is too large, or looks around in a way that no engine here has"
-        )
-    linear = (
-        translation.linear
-        if translation.linear is not None and _validator(translation.linear, is_long=True) is not None
-        else None
-    )
-    return Expression(linear, translation.backtracking, translation.gap)
+    if _validator(translation.backtracking, is_long=is_long) is None:
+        others = "" if translation.linear is not None else ", or looks around in a way that no engine here has"
+        return Expression(gap=f"it is too large{others}")
+    is_linear = translation.linear is not None and _validator(translation.linear, is_long=True) is not None
+    return Expression(translation.linear if is_linear else None, translation.backtracking, translation.gap)
 
 
 def fault_of(pattern: str) -> str:
@@ -92,7 +87,7 @@ def fault_of(pattern: str) -> str:
     except InvalidPattern as fault:
         return f"it is no pattern of ECMA-262: {fault}"
     except UnsupportedPattern:
-        return ""
+        pass
     return ""
 
 

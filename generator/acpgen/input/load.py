@@ -141,8 +141,9 @@ class Source:
             if not self.taken[file].own or (mark and not is_own):
                 return f"{self.taken[file].at}#{plain_pointer(*keys)}" if mark else self.taken[file].at
             path = file + mark + plain_pointer(*keys)
-        is_inside = any(file == each for each, _ in self.files) or not self.is_beside(file)
-        if not self.root or not is_inside:
+        is_own = any(file == each for each, _ in (*self.files, *self.siblings))
+        is_beside = any(file == each for _, each, _ in self.references) or find_meta_schema(file) is not None
+        if not self.root or (is_beside and not is_own):
             return path
         return f"{self.root}{path}" if self.root.endswith(":") else f"{self.root}/{path}"
 
@@ -165,12 +166,6 @@ class Source:
     def siblings(self) -> tuple[tuple[str, bytes], ...]:
         """Path and bytes of the files beside a single schema file that it refers to."""
         return tuple((path, content) for uri, path, content in self.references if uri == address_of(path))
-
-    def is_beside(self, file: str) -> bool:
-        """Whether a file is outside the schema."""
-        if any(file == each for each, _ in self.siblings):
-            return False
-        return any(file == each for _, each, _ in self.references) or find_meta_schema(file) is not None
 
 
 def load(
@@ -326,7 +321,7 @@ _SILENT: Final = frozenset(("$schema", "$id", "id", "$comment", "title", "descri
 
 
 def _as_object(document: Document) -> Document:
-    value = {} if document.value is True else {"not": {}} if document.value is False else document.value
+    value: JSON = {} if document.value is True else {"not": {}} if document.value is False else document.value
     is_silent = is_object(value) and value.keys() <= _SILENT
     return replace(document, value={**value, "allOf": [{}]} if is_object(value) and is_silent else value)
 

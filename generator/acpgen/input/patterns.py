@@ -60,7 +60,7 @@ class Patterns:
 
     def uncertain(self, document: Mapping[str, Any]) -> frozenset[str]:
         """The definitions of a document that depend on a pattern that the engine lacks or widens."""
-        definitions = document.get("$defs", {}) if self.unsure else {}
+        definitions: Mapping[str, Any] = document.get("$defs", {}) if self.unsure else {}
         parts = {name: [*_without_definitions(definition)] for name, definition in definitions.items()}
         holders = [name for name, each in parts.items() if any(map(self._has_unsure, each))]
         return frozenset(leading_to(holders, {name: map(_reference, each) for name, each in parts.items()}))

@@ -241,12 +241,9 @@ def _before(word: str, name: str) -> str:
 
 def _labels(paths: Sequence[str]) -> dict[str, str]:
     """A distinct word for each file, from as little of its path as possible."""
-    for form in (
-        _stem,
-        lambda path: class_name(posixpath.basename(path).removesuffix(".json")),
-        lambda path: class_name(path.removesuffix(".json")),
-    ):
-        label_by_path = {path: form(path) for path in paths}
+    base_names = {path: class_name(posixpath.basename(path).removesuffix(".json")) for path in paths}
+    whole_paths = {path: class_name(path.removesuffix(".json")) for path in paths}
+    for label_by_path in ({path: _stem(path) for path in paths}, base_names, whole_paths):
         if len(set(label_by_path.values())) == len(label_by_path):
             return label_by_path
     return {path: class_name(path) for path in paths}

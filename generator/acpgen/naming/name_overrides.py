@@ -148,19 +148,16 @@ class NamedPlaces:
     def keys(self, at: str) -> list[str]:
         """The forms in which a place can be written: as a pointer, with tags, or symbolically."""
         steps = at.split("/")
+        above = ("/".join(steps[:depth]) for depth in range(len(steps), 1, -1))
+        variants = [place for place in above if place in self.tags]
         tagged = at
-        for depth in range(len(steps), 1, -1):
-            place = "/".join(steps[:depth])
-            if place in self.tags:
-                tagged = f"{'/'.join(steps[: depth - 1])}[{self.tags[place]}]{tagged.removeprefix(place)}"
+        for place in variants:
+            tagged = f"{place.rpartition('/')[0]}[{self.tags[place]}]{tagged.removeprefix(place)}"
         source_place = spelled_as_written(at, self.files)
         keys = [key for each in (source_place, at) for key in (each, _fragment(each))]
         keys += [*([tagged, _fragment(tagged)] if tagged != at else []), *self._meanings(at)]
-        for depth in range(len(steps), 1, -1):
-            if (place := "/".join(steps[:depth])) in self.tags:
-                rest = steps[depth:]
-                keys += ["/".join((meaning, *rest)) for meaning in self._meanings(place)] if rest else []
-                break
+        if variants and variants[0] != at:
+            keys += [f"{meaning}{at.removeprefix(variants[0])}" for meaning in self._meanings(variants[0])]
         return keys
 
     def _meanings(self, at: str) -> list[str]:

@@ -85,12 +85,12 @@ class _Guide:
 
     def pages(self) -> Iterator[tuple[str, tuple[str, str]]]:
         old, new = self.old, self.new
-        everywhere = [each for each in self.relevant if each.method is None]
+        of_frames = [each for each in self.relevant if each.method is None]
         further: Mapping[str, Sequence[object]] = dict(
             zip(
                 _FURTHER,
                 (
-                    list(make_entries(everywhere, old, new)),
+                    list(make_entries(of_frames, old, new)),
                     migration_types.pair_capabilities(old, new),
                     migration_types.compare_types(old, new),
                 ),

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 from acpgen import ir
 from acpgen.compat.findings import Reach
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.diagnostics.markup import Markdown, code, plain, prose, quoting
+from acpgen.input.load import decode, parse_json, read_bytes
 from acpgen.pointers import place_parts
 
-INSTEAD: Final[Mapping[str, tuple[str, str]]] = {
-    rule: (actor, action)
-    for rule, (actor, action) in json.loads(Path(__file__).with_name("rule_actions.json").read_text("utf-8")).items()
-}
+_FILE: Final = Path(__file__).with_name("rule_actions.json")
+INSTEAD: Final = cast("Mapping[str, tuple[str, str]]", parse_json(decode(read_bytes(_FILE), _FILE.name), _FILE.name))
 """Who acts on a finding (`sender`, `receiver` or `both`), and how. Rules that are not listed need no action."""
 
 REMOVED: Final = frozenset(

@@ -62,10 +62,15 @@ def _alternative(work: Comparison, old: Alternative, new: Alternative, step: Ste
         work.child(Step("item", old=old, new=new), *items)
         work.note(*scalars.together(scalars.array_limits(old, new, work.at())))
         return
-    if step is not None and isinstance(old, Objects | ir.TaggedUnion) and isinstance(new, Objects | ir.TaggedUnion):
-        work.child(step, type_of_object(old), type_of_object(new))
-    else:
-        _object(work, old, new)
+    match old, new:
+        case (Objects() | ir.TaggedUnion(), Objects() | ir.TaggedUnion()) if step is not None:
+            work.child(step, type_of_object(old), type_of_object(new))
+        case Objects(), Objects():
+            records.record(work, old, new)
+        case ir.TaggedUnion(), ir.TaggedUnion():
+            union(work, old, new)
+        case _:
+            work.note(Change("undecided", detail="two different kinds of types are compared", **work.at()))
 
 
 def _is_by_position(work: Comparison) -> bool:
@@ -135,16 +140,6 @@ def _apart(
     """Compare variants with variants, and alternatives without a distinguishing tag with each other."""
     variants(work, old[0], new[0])
     pairwise(work, old[1], new[1], several=True)
-
-
-def _object(work: Comparison, old: Alternative, new: Alternative) -> None:
-    match old, new:
-        case Objects(), Objects():
-            records.record(work, old, new)
-        case ir.TaggedUnion(), ir.TaggedUnion():
-            union(work, old, new)
-        case _:
-            work.note(Change("undecided", detail="two different kinds of types are compared", **work.at()))
 
 
 # --- tagged unions ---

@@ -315,6 +315,11 @@ class SchemaRevision:
                 parts.setdefault(self.outermost(at) or f"{at.partition('#')[0]}#", []).append(name)
         return parts
 
+    def inner_texts(self, name: str) -> list[tuple[str, str]]:
+        """The relative places and texts of a declared definition and of all definitions inside it."""
+        at = self.bundle.origins[name]
+        return sorted((self.bundle.origins[each].removeprefix(at), self.texts[each]) for each in self._parts[at])
+
     def whole_text(self, name: str, names: Mapping[str, str], alone: AbstractSet[str]) -> str:
         """The text of a declared definition and of all definitions inside it, with other names in its references.
 

@@ -117,7 +117,7 @@ class Sides:
     def restore(self, name: str) -> Reversal:
         """The edit that restores a definition of the old side, after the one that it follows there."""
         place, names, was = self._target(name), list(self.old.definitions), self.old.definitions[name]
-        value = self.translate(self.old.value(was), was[0], place[0])
+        value: Any = self.translate(self.old.value(was), was[0], place[0])
         if self.new.value(place[:2]) is None:
             for key in reversed(place[2:]):
                 value = {key: value}

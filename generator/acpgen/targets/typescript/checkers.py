@@ -171,12 +171,13 @@ class Checkers:
 
     def _scalars(self, schema: Schema, types: Any) -> Iterator[tuple[str, str]]:
         type_ = "any" if types is None else self._type(types)
-        if not all(is_of_type(one, schema) for one in discriminators.constants(schema) or ()):
+        choice = next((keyword for keyword in schema if keyword in ("const", "enum", "type")), "type")
+        if choice != "type" or not all(is_of_type(one, schema) for one in discriminators.constants(schema) or ()):
             yield "type", type_
             type_ = "any"
         if "const" in schema:
             type_ = _call("constant", type_, _value(schema["const"]))
-        yield "type", _call("literal", type_, *map(_value, schema["enum"])) if "enum" in schema else type_
+        yield choice, _call("literal", type_, *map(_value, schema["enum"])) if "enum" in schema else type_
         for keyword in _LIMITS:
             if keyword in schema and schema[keyword] is not False:
                 is_last = "Items" in keyword and "items" in schema  # some may be left out
@@ -198,21 +199,22 @@ class Checkers:
     # --- arrays and objects ---
 
     def _record(self, schema: Schema) -> Iterator[str]:
-        """Yield the checker of declared fields: the required ones first, if JavaScript preserves the order."""
+        """Yield the checker of declared fields: the required ones first in their order, if JavaScript preserves it."""
         properties: Schema = schema.get("properties", {})
         required = [*dict.fromkeys(schema.get("required", ()))]
         if not properties and not required:
             return
-        first = [] if any(name.isdigit() for name in properties) else [one for one in properties if one in required]
-        fields = {name: self._field(properties[name], is_required=name in required) for name in properties}
+        first = [] if any(name.isdigit() for name in (*properties, *required)) else required
+        names = dict.fromkeys((*first, *properties))
+        fields = {name: self._field(properties.get(name, True), is_required=name in required) for name in names}
         ways = Counter(how for name, (_, how) in fields.items() if name not in first)
         usual = max(ways, key=lambda how: ways[how], default=0)
         rows: list[str] = []
-        for name in [*first, *(one for one in properties if one not in first)]:
-            (checker, how), key = fields[name], '["__proto__"]' if name == "__proto__" else javascript_key(name)
+        for name, (checker, how) in fields.items():
+            key = '["__proto__"]' if name == "__proto__" else javascript_key(name)
             rows.append(f"{key}: {checker if how == (0 if name in first else usual) else f'[{checker}, {how}]'}")
         fields_source = f"{{ {', '.join(rows)} }}" if rows else "{}"
-        others = dumps([name for name in required if name not in first]), self._others(schema, "object")
+        others = dumps([] if first else required), self._others(schema, "object")
         yield _call("record", fields_source, *_shortened(str(len(first)), str(usual), *others))
 
     def _field(self, schema: Any, *, is_required: bool) -> tuple[str, int]:

@@ -59,9 +59,9 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
         if name not in bundle.definitions:
             continue  # made up for the receiver: what its union keeps is shown by the union
         working_on(definition.at)
-        rows = maker.rows(name)
-        add(f"types/{_area(definition)}.jsonl", RowSubject(protocol.name, name, unstable=definition.unstable), rows)
-        missing += [] if rows else [name]
+        subject = RowSubject(protocol.name, name, unstable=definition.unstable)
+        add(f"types/{_area(definition)}.jsonl", subject, maker.rows(name))
+        missing += [] if maker.rows(name) else [name]
     texts = {
         f"{folder}{path}": "".join(f"{line}\n" for line in rows_by_id.values())
         for path, rows_by_id in files.items()

@@ -206,7 +206,7 @@ def _reached(revised: SchemaRevision, routes: Iterable[str]) -> tuple[set[str], 
 
 def _body(revised: SchemaRevision, name: str, *, tagged: bool) -> str:
     """The text of a record without its tags; empty if it is no record, or does not have tags exactly if `tagged`."""
-    schema = without_prose(revised.bundle.definitions.get(name, {}))
+    schema = revised.demands.get(name, {})
     properties: Schema = schema.get("properties", {})
     untagged_properties = {key: sub for key, sub in properties.items() if constant(sub) is None}
     if (

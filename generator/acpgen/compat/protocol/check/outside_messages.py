@@ -138,12 +138,15 @@ def unread_statements(context: Context) -> Iterator[Reach]:
 
 
 def _definition_pairs(context: Context) -> Iterator[tuple[str, str]]:
-    """Yield the corresponding declared definitions of both revisions, and those of roots."""
-    renames = context.walk.renames()
-    new_names = {*context.new.declared, *context.roots}
-    for name in (*context.old.declared, *context.roots):
-        if (other := renames.get(name, name)) in new_names:
-            yield name, other
+    """Yield the corresponding declared definitions of both revisions, and those of roots, that are written differently."""
+    old, new, renames = context.old, context.new, context.walk.renames()
+    new_names = {*new.declared, *context.roots}
+    for name in (*old.declared, *context.roots):
+        other = renames.get(name, name)
+        if other in new_names:
+            bodies = _body(context, old, name)[0], _body(context, new, other)[0]
+            if old.inner_texts(bodies[0]) != new.inner_texts(bodies[1]):
+                yield name, other
 
 
 def _body(context: Context, side: SchemaRevision, name: str) -> tuple[str, str]:
