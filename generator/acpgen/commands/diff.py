@@ -92,21 +92,23 @@ def diff(
         raise typer.BadParameter("--fix edits files, and NEW is a protocol that comes with acpgen. Add --dry-run.")
     diff_options = command.options(mode, format_, fail_on, fail_on_bindings, output or (), report_url)
     require_places(each.file for each in diff_options.outputs)
-    comparison = command.run_diff(
-        old,
-        new,
-        diff_options,
-        waivers,
-        unstable=unstable,
-        merge_base=merge_base,
-        allow_new=allow_new,
-        new_waivers=decision(waive or (), reason, until, date.today()),
-        references=references_of(ref),
-        methods=methods,
-        budget=budget,
-        repairing="dry" if dry_run else "fix" if fix else "tell" if repair else "no",
-        cache=cache_of(no_cache),
-    )
+    with terminal.progress() as progress:
+        progress(0, 0, f"compare {old} with {new}")
+        comparison = command.run_diff(
+            old,
+            new,
+            diff_options,
+            waivers,
+            unstable=unstable,
+            merge_base=merge_base,
+            allow_new=allow_new,
+            new_waivers=decision(waive or (), reason, until, date.today()),
+            references=references_of(ref),
+            methods=methods,
+            budget=budget,
+            repairing="dry" if dry_run else "fix" if fix else "tell" if repair else "no",
+            cache=cache_of(no_cache),
+        )
     if comparison is None:
         terminal.say(f"{old} does not exist: {new} is new, and there is nothing to compare it with.")
         return

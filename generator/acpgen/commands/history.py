@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from acpgen.commands import terminal
 from acpgen.commands.command_line import Command
 from acpgen.commands.output import finish, report_destinations
 from acpgen.commands.shared_options import (
@@ -88,4 +89,7 @@ def history(
         budget=budget,
         references=references_of(ref),
     )
-    finish(history_report(compare_revisions(options), fail_on), destinations)
+    with terminal.progress() as progress:
+        progress(0, 0, "compare revisions")
+        timeline = compare_revisions(options)
+    finish(history_report(timeline, fail_on), destinations)
