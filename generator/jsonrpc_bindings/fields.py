@@ -251,7 +251,8 @@ def notes_for(record: Any) -> Notes:
     """The notes of a record or a message; they are created if there are none."""
     notes = _NOTES.__get__(record)
     if notes is UNSET:
-        notes = Notes(getattr(type(record), "__shape__", None))
+        cls: Any = record.__class__
+        notes = Notes(getattr(cls, "__shape__", None))
         put(record, "_notes", notes)
     return cast("Notes", notes)
 

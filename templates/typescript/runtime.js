@@ -52,13 +52,13 @@ const add = (c, sentence, rule, more) => {
   c.findings.push({ path: [...c.path], sentence, rule, ...more });
 };
 const isProblem = (one) => !one.make;
-const problemsSince = (c, from) => c.findings.slice(from).filter(isProblem);
-/** Leaves a member out, or puts something in its place, if there are problems with it, which it returns. */
-const drop = (c, from, key, value, instead, problems = problemsSince(c, from)) => {
-  if (!problems.length) return;
+const firstProblem = (c, from) => c.findings.slice(from).find(isProblem);
+/** Leaves a member out, or puts something in its place, if there is a problem with it, which it returns. */
+const drop = (c, from, key, value, instead, problem = firstProblem(c, from)) => {
+  if (!problem) return;
   c.findings.length = from;
-  c.findings.push({ path: [...c.path, key], value, problem: problems[0], make: () => instead });
-  return problems;
+  c.findings.push({ path: [...c.path, key], value, problem, make: () => instead });
+  return problem;
 };
 /** Judges a member. */
 const inside = (f, v, c, key) => {
@@ -275,7 +275,7 @@ const leaveOut = (c, { name, f, how, isRequired }, from, one) => {
   if (!c.lenient || !(how & 1 || (how & 2 && one === null))) return;
   if (!isRequired) drop(c, from, name, one);
   else if (how & 4 && fits(f, [], c)) drop(c, from, name, one, []);
-  else if (one !== undefined) Object.assign(problemsSince(c, from)[0] ?? {}, { isSoft: true });
+  else if (one !== undefined) Object.assign(firstProblem(c, from) ?? {}, { isSoft: true });
 };
 
 /** The members of an object beyond those that are declared: by pattern, and all others, if anything is said of them. */
@@ -317,8 +317,8 @@ export const items = (f, first = [], others = array) => (v, c) => {
   for (let i = 0; i < (f ? v : first).length && i < v.length; i++) {
     const from = c.findings.length;
     inside(first[i] ?? f, v[i], c, i);
-    const problems = drops && drop(c, from, i, v[i]);
-    if (problems) below[i] = problems;
+    const problem = drops && drop(c, from, i, v[i]);
+    if (problem) below[i] = problem;
   }
   if (below.length) c.leftOut = { of: v, rest: v.filter((_, i) => !below[i]), below: below.flat() };
 };
@@ -436,9 +436,8 @@ export const union = (branches, { isExclusive, field, tags = [], isLoose, untagg
       if (far >= 4e9) return mismatch(v, c, [...new Set(indices.flatMap((i) => types[i] ?? "object"))].sort());
       if (far >= 2e9) oneOf(v, c, indices.flatMap((i) => here(i).find((one) => one.values)?.values ?? []).filter((one) => one !== null));
       else say(best);
-      const first = c.findings[from];
-      for (const one of indices.length < 2 ? [] : new Set([first?.problem ?? first, problemsSince(c, from)[0]]))
-        if (one && !one.sentence.endsWith(" alternatives)")) one.sentence += ` (the nearest of ${indices.length} alternatives)`;
+      const first = indices.length > 1 && firstProblem(c, from);
+      if (first && !first.sentence.endsWith(" alternatives)")) first.sentence += ` (the nearest of ${indices.length} alternatives)`;
     };
     /** What the branch makes of the value that is meant: it says what is wrong, or leaves it out. */
     const explain = () => {
@@ -467,7 +466,7 @@ export const union = (branches, { isExclusive, field, tags = [], isLoose, untagg
     const name = soft.path.at(-1);
     const { [name]: value, ...rest } = v;
     if (attempt(check, rest, c).findings.some((one) => one.missing === name && isHere(one))) return;
-    drop(c, from, name, value, undefined, [soft]);
+    drop(c, from, name, value, undefined, soft);
     check(rest, c);
   };
   return check;

@@ -28,7 +28,7 @@ from acpgen.input.schema_nodes import Schemas
 from acpgen.input.step_budget import bounded
 from acpgen.input.tagged_unions import Tagged
 from acpgen.input.walk import Schema, is_object, references
-from acpgen.methods.discovery import Gaps, find_calls, with_alternatives
+from acpgen.methods.discovery import Gaps, with_alternatives
 from acpgen.methods.profile import MARKED, Profile, choose
 from acpgen.naming.name_overrides import ChosenNames
 from acpgen.pointers import pointer
@@ -152,22 +152,11 @@ def bundle(
             collected = collect(foreign.documents, chosen_names, sides, foreign.unread, foreign.read)
             require_short_chains(collected.definitions, collected.origins)
             with_alternatives(collected.definitions, collected.origins, profile)
-            calls = find_calls(Schemas(collected.definitions, collected.origins), profile)
             schema_files = {one.path: one.value for one in foreign.documents.documents if is_object(one.value)}
             beside = {at.partition("#")[0] for at in collected.origins.values()} - schema_files.keys()
             opened = {path: one.value for path in sorted(beside) if (one := documents.find(path)) is not None}
             files = {**schema_files, **opened}
-            envelope = profile.envelope
-            work = Bundler(
-                collected,
-                chosen_names,
-                files,
-                shared,
-                may_count=may_count,
-                calls=calls,
-                envelope=envelope,
-                is_apart=is_apart,
-            )
+            work = Bundler(collected, chosen_names, files, shared, profile, may_count=may_count, is_apart=is_apart)
             work.run()
         except Faults as caught:
             raise Faults(_move_fault(fault, foreign.places) for fault in caught.faults) from None
@@ -190,7 +179,7 @@ def bundle(
         profile=replace(profile, sides=work.calls.sides or profile.sides),
         methods=work.methods
         if profile.document is None
-        else foreign.bind(Schemas(definitions, work.origins), envelope),
+        else foreign.bind(Schemas(definitions, work.origins), profile.envelope),
         gaps=work.calls.gaps,
         places={**foreign.places, **work.field_places},
         unread=foreign.unread,

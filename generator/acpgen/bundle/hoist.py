@@ -20,7 +20,8 @@ from acpgen.input.schema_nodes import OBJECTS, Node, ObjectShape, Schemas
 from acpgen.input.step_budget import working_on
 from acpgen.input.tagged_unions import Tagged, branches_of, lone_reference, recognise
 from acpgen.input.walk import Schema, asserts, demands, is_object, reachable, references, select_assertions
-from acpgen.methods.discovery import Calls, bind, payloads
+from acpgen.methods.discovery import bind, find_calls, payloads
+from acpgen.methods.profile import Profile
 from acpgen.naming.identifiers import class_name, spelled_out
 from acpgen.naming.name_overrides import ChosenNames, NamedPlaces
 from acpgen.naming.qualifiers import (
@@ -50,10 +51,9 @@ class Bundler:
         names: ChosenNames,
         files: Mapping[str, Any],
         shared: Collection[str],
+        profile: Profile,
         *,
         may_count: bool,
-        calls: Calls,
-        envelope: ir.Envelope,
         is_apart: bool,
     ) -> None:
         self.definitions = dict(collected.definitions)
@@ -64,9 +64,9 @@ class Bundler:
         self.places = NamedPlaces(names, files, {at: name for name, at in self.origins.items()}, may_count=may_count)
         self.shared = shared
         self.is_apart = is_apart
-        self.calls = calls
-        self.envelope: ir.Envelope = envelope
-        self.payloads = payloads(calls)
+        self.envelope = profile.envelope
+        self.calls = find_calls(self.nodes, profile)
+        self.payloads = payloads(self.calls)
         self.methods: tuple[ir.Method, ...] = ()
         self.shared_types: set[str] = set()
         self.roots: dict[str, str] = {}

@@ -252,15 +252,19 @@ class Node:
 
     def each(self, keyword: str) -> list[Node]:
         """The subschemas of a keyword that holds a list."""
+        if keyword not in self.says:
+            return []
         if keyword not in self._lists:
-            items = enumerate(self.says.get(keyword, ()))
+            items = enumerate(self.says[keyword])
             self._lists[keyword] = [self.make(schema, keyword, str(index)) for index, schema in items]
         return self._lists[keyword]
 
     def named(self, keyword: str) -> dict[str, Node]:
         """The subschemas of a keyword that holds a map."""
+        if keyword not in self.says:
+            return {}
         if keyword not in self._maps:
-            members = self.says.get(keyword, {}).items()
+            members = self.says[keyword].items()
             self._maps[keyword] = {name: self.make(schema, keyword, name) for name, schema in members}
         return self._maps[keyword]
 

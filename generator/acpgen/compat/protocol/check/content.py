@@ -59,14 +59,18 @@ class Content:
                 continue
             for each in self._each_way(placed, messages):
                 yield each
-                answers = [*self._tolerant_revisions(placed.change, messages), *each.refuses, *each.doubtful]
+                answers: list[Revision] = [
+                    *self._tolerant_revisions(placed.change, messages),
+                    *each.refuses,
+                    *each.doubtful,
+                ]
                 if each.witness is not None and each.witness.refused_by is not None:
                     refused.append((placed, each.witness.refused_by, each))
                     answers.append(each.witness.refused_by)
                 self._answer(placed, answers)
         for placed in doubts:
             below = [each for each in refused if each[0].steps[: len(placed.steps)] == placed.steps]
-            answered = {receiver for _, receiver, _ in below}
+            answered: set[Revision] = {receiver for _, receiver, _ in below}
             referred = [Pair(ir.Ref(name), ir.Ref(name)) for name in placed.change.within[0] or ()]
             if all(pair in self.context.walk.nodes for pair in referred):
                 answered = answered.union(*map(self._answers, referred))

@@ -217,7 +217,7 @@ def frame_differences(
     schemas = [
         {"allOf": [each for path, each in roots.items() if path not in side.root_definitions]} for side, roots in sides
     ]
-    kinds += [(None, None, part) for part in _ANSWERS]
+    kinds.extend((None, None, part) for part in _ANSWERS)
     for number in range(len(kinds) if schemas[0] != schemas[1] or rewritten else 0):
         yield from difference(number, schemas)
 
