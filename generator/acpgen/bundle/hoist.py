@@ -64,7 +64,7 @@ class Bundler:
         self.places = NamedPlaces(names, files, {at: name for name, at in self.origins.items()}, may_count=may_count)
         self.shared = shared
         self.is_apart = is_apart
-        self.envelope = profile.envelope
+        self.envelope: Final = profile.envelope
         self.calls = find_calls(self.nodes, profile)
         self.payloads = payloads(self.calls)
         self.methods: tuple[ir.Method, ...] = ()
