@@ -31,7 +31,7 @@ class Child(Pipes):
         self._program = program
         self._exited = asyncio.Event()
         self._closing = asyncio.Lock()
-        self._is_closing = False
+        self._is_closing = self._is_ended = False
         program.watch(self._exited.set)
 
     @classmethod
@@ -117,20 +117,24 @@ class Child(Pipes):
         Cancelling this call skips the waiting.
         """
         self._is_closing = True
-        async with self._closing:
-            try:
+        try:
+            async with self._closing:
                 if self._sink is not None:
                     self._sink.close()
                 await self._exits(self._grace)
                 for pause in self._program.ending(self._grace):
                     await asyncio.sleep(pause)
-            finally:
-                self._end()
-            await asyncio.sleep(0)  # the loop lets go of the pipes
+                    if self._is_ended:  # by another call, which was cancelled
+                        break
+        finally:
+            self._end()
+        await asyncio.sleep(0)  # the loop lets go of the pipes
 
     def _end(self) -> None:
-        self._program.close()
-        self._release()
+        if not self._is_ended:
+            self._is_ended = True
+            self._program.close()
+            self._release()
 
     async def _exits(self, seconds: float) -> None:
         """Wait until the process has ended, at most this many seconds."""
