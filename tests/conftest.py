@@ -67,9 +67,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """One worker more than processors for `-n auto`: an eighth of their time, browsers aside, tests wait for programs and clocks."""
+    """Two workers more than processors for `-n auto`: tests wait for programs and clocks, and a worker stays below 1 GB."""
     allowed = getattr(os, "sched_getaffinity", None)
-    return (len(allowed(0)) if allowed else os.cpu_count() or 1) + 1
+    return (len(allowed(0)) if allowed else os.cpu_count() or 1) + 2
 
 
 class Durations:

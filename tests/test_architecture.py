@@ -231,10 +231,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                     f"diff.{name}"
                     for name in ("definitions", "methods", "pairs", "records", "renames", "scalars", "shapes", "unions")
                 ),
-                *(
-                    f"protocol.{name}"
-                    for name in ("definition_coverage", "formats", "frames", "revision", "sender_schemas")
-                ),
+                *(f"protocol.{name}" for name in ("revision", "sender_schemas")),
                 "changes",
             }
         ),
@@ -255,7 +252,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 *(
                     f"protocol.check.{name}"
                     for name in (
-                        *("check", "content", "context", "outside_messages", "message_frames", "message_pairs"),
+                        *("check", "content", "context", "counterparts", "frames", "outside_messages"),
                         *("methods", "reception"),
                     )
                 ),
@@ -271,12 +268,11 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 "compare",
                 "keyword_notes",
                 "language",
-                "policy_settings",
-                "project_policy",
+                "policy",
                 "waivers",
             }
         ),
-        frozenset({"check", "diff", "files", "findings", "rules"}),
+        frozenset({"acceptance", "check", "diff", "files", "findings", "rules"}),
     ),
     "repair": (
         frozenset({"repair.proposals", "repair.repair", "repair.reversals", "repair.sides"}),

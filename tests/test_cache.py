@@ -305,5 +305,5 @@ def test_an_edit_by_hand_makes_no_pages_again_that_hold_none_of_it(
     monkeypatch.setattr("acpgen.publish.validation_page.write_page", fail)
     monkeypatch.setattr("acpgen.publish.lint_rules.write_page", fail)
     monkeypatch.setattr("acpgen.publish.requirements.parse_table", fail)
-    monkeypatch.setattr("acpgen.publish.version_differences.write_page", fail)
+    monkeypatch.setattr("acpgen.publish.version_comparison.write_page", fail)
     assert "Edited." in site.make_docs(found, site.read_inputs(found), memory).documents["more.md"]

@@ -113,6 +113,25 @@ def test_on_a_terminal_help_and_errors_have_colours_and_long_lines_break_between
     assert capsys.readouterr().err == "error: one\n"
 
 
+def test_a_report_of_one_finding_a_line_is_wrapped_on_a_terminal_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "one.json").write_text('{"$ref": "#/$defs/Tide"}')
+    message = b'{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"s","promt":[]}}'
+    (tmp_path / "one.jsonl").write_bytes(message)
+    lint, validate = ["lint", "one.json"], ["validate", "one.jsonl", "--protocol", "acp/v1"]
+    piped = {arguments[0]: acpgen(arguments, cwd=tmp_path).stdout.decode() for arguments in (lint, validate)}
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    for arguments in (lint, validate):
+        with pytest.raises(SystemExit):
+            app(arguments, prog_name="acpgen")
+        shown = capsys.readouterr().out
+        assert max(map(len, shown.splitlines())) <= 80 < max(map(len, piped[arguments[0]].splitlines()))
+        assert shown.split() == piped[arguments[0]].split()
+
+
 @pytest.mark.parametrize("words", [each for each in commands() if each not in ([], ["docs"])], ids="-".join)
 def test_every_command_has_the_options_of_all_and_each_option_stands_under_a_heading(words: list[str]) -> None:
     text = acpgen([*words, "--help"]).stdout.decode()

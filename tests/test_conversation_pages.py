@@ -36,7 +36,7 @@ def told(name: str) -> dict[str, Conversation]:
 @cache
 def pages(name: str) -> dict[str, str]:
     book = docs.build(published.version(name).protocol, published.version(name).bundle, Settings())
-    return dict(docs.write_pages(book, Settings(), {}, for_site=True))
+    return {page.path: page.text for page in docs.write_pages(book, {}, for_site=True)}
 
 
 @cache

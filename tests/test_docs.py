@@ -285,7 +285,7 @@ def judged_by(bundle: Bundle, name: str) -> jsonschema_rs.Draft202012Validator:
 
 @pytest.mark.parametrize("version", versions(), ids=lambda version: version.protocol.name)
 def test_every_method_shows_a_whole_request_and_answer_that_hold(version: publish.Version) -> None:
-    where = docs.page_paths(version.protocol, version.bundle)
+    where = docs.find_page_paths(version.protocol, version.bundle)
     for method in version.protocol.methods:
         shown = fenced(files()[version.path(where.methods[method.name])])
         request = shown[0]
@@ -300,7 +300,7 @@ def test_every_method_shows_a_whole_request_and_answer_that_hold(version: publis
 
 @pytest.mark.parametrize("version", versions(), ids=lambda version: version.protocol.name)
 def test_every_example_on_the_page_of_a_type_holds(version: publish.Version) -> None:
-    where = docs.page_paths(version.protocol, version.bundle)
+    where = docs.find_page_paths(version.protocol, version.bundle)
     without: list[str] = []
     for name in version.protocol.definitions:
         shown = fenced(files()[version.path(where.types[name])])
@@ -355,7 +355,7 @@ def errors_on(page: str) -> dict[int, str]:
 
 def errors_of(name: str, method: str) -> dict[int, str]:
     version = next(each for each in versions() if each.protocol.name == name)
-    return errors_on(files()[version.path(docs.page_paths(version.protocol, version.bundle).methods[method])])
+    return errors_on(files()[version.path(docs.find_page_paths(version.protocol, version.bundle).methods[method])])
 
 
 def records_of(protocol: ir.Protocol, name: str | None) -> list[ir.Record]:
@@ -608,7 +608,7 @@ def test_each_page_is_below_a_megabyte() -> None:
 
 @pytest.mark.parametrize("version", versions(), ids=lambda version: version.protocol.name)
 def test_every_method_type_and_area_has_a_page_and_a_place_in_the_single_file(version: publish.Version) -> None:
-    where = docs.page_paths(version.protocol, version.bundle)
+    where = docs.find_page_paths(version.protocol, version.bundle)
     for page in (*where.methods.values(), *where.types.values(), *where.areas.values()):
         assert version.path(page) in files()
         assert f'<a id="{page.removesuffix(".md").replace("/", "-")}"></a>' in files()[version.path("single-file.md")]
@@ -617,7 +617,7 @@ def test_every_method_type_and_area_has_a_page_and_a_place_in_the_single_file(ve
 
 @pytest.mark.parametrize("version", versions(), ids=lambda version: version.protocol.name)
 def test_the_page_of_a_method_says_who_sends_it_what_gates_it_and_what_it_holds(version: publish.Version) -> None:
-    where = docs.page_paths(version.protocol, version.bundle)
+    where = docs.find_page_paths(version.protocol, version.bundle)
     for method in version.protocol.methods:
         page = files()[version.path(where.methods[method.name])]
         kind, sides = (
@@ -653,7 +653,7 @@ SAYS_NULL = re.compile(r"(?<![\w-])null(?![\w-])", re.IGNORECASE)
 @pytest.mark.parametrize("version", versions(), ids=lambda version: version.protocol.name)
 def test_every_field_that_may_be_null_says_what_null_means_and_no_other_does(version: publish.Version) -> None:
     """Whether it may be null is asked of JSON Schema, so that null behind a name such as `Meta` counts too."""
-    where, known = docs.page_paths(version.protocol, version.bundle), version.bundle.schema["$defs"]
+    where, known = docs.find_page_paths(version.protocol, version.bundle), version.bundle.schema["$defs"]
     records = {name: each for name, each in version.protocol.definitions.items() if isinstance(each, ir.Record)}
     schemas = {
         f"{name} {field}": schema
@@ -764,7 +764,7 @@ def test_a_cell_says_what_null_means_once(tmp_path: Path) -> None:
 
 def test_types_that_stand_side_by_side_are_told_apart_in_words() -> None:
     protocol, bundle = hostile()
-    linker = Linker(find_page_paths(protocol, bundle.origins), "types/x.md")
+    linker = Linker(find_page_paths(protocol, bundle), "types/x.md")
     anything, null = ir.Map(ir.Anything()), ir.Null()
     assert describe_type(ir.AnyOf((anything, null)), linker) == "object with any fields, or null"
     assert describe_type(ir.AnyOf((ir.Array(ir.Boolean()), null)), linker) == "array of boolean, or null"
@@ -807,7 +807,7 @@ def test_a_method_lists_the_error_codes_that_its_description_names() -> None:
 
 @pytest.mark.parametrize("version", versions(), ids=lambda version: version.protocol.name)
 def test_unions_and_enumerations_say_what_happens_to_the_unknown(version: publish.Version) -> None:
-    where = docs.page_paths(version.protocol, version.bundle)
+    where = docs.find_page_paths(version.protocol, version.bundle)
     for definition in version.protocol.definitions.values():
         page = files()[version.path(where.types[definition.name])]
         match definition:
@@ -847,7 +847,7 @@ def test_the_same_method_in_the_other_version_is_one_click_away_with_what_differ
     assert renamed == {"authenticate": "auth/login", "logout": "auth/logout"}
     shared |= renamed | {new: old for old, new in renamed.items()}
     for here, there in ((one, two), (two, one)):
-        where, other = (docs.page_paths(v.protocol, v.bundle) for v in (here, there))
+        where, other = (docs.find_page_paths(v.protocol, v.bundle) for v in (here, there))
         for method in here.protocol.methods:
             page = files()[here.path(where.methods[method.name])]
             line = next(line for line in page.splitlines() if line.startswith("Versions: "))
@@ -931,7 +931,7 @@ def drawn(page: str) -> list[ET.Element]:
 def test_every_union_and_lifecycle_is_drawn_with_words_for_those_who_do_not_see_it() -> None:
     count = 0
     for version in versions():
-        where = docs.page_paths(version.protocol, version.bundle)
+        where = docs.find_page_paths(version.protocol, version.bundle)
         for definition in version.protocol.definitions.values():
             if isinstance(definition, ir.TaggedUnion):
                 (svg,) = drawn(files()[version.path(where.types[definition.name])])
@@ -998,7 +998,7 @@ def test_the_way_of_an_answer_is_the_other_way() -> None:
 
 def test_the_picture_of_a_union_links_to_its_variants() -> None:
     protocol, bundle = hostile()
-    linker = Linker(find_page_paths(protocol, bundle.origins), "types/Union.md")
+    linker = Linker(find_page_paths(protocol, bundle), "types/Union.md")
     union = protocol.definitions["Union"]
     assert isinstance(union, ir.TaggedUnion)
     assert '<a href="#tag-two">' in pictures.picture_of_union(union, linker)

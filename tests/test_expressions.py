@@ -8,9 +8,10 @@ import pytest
 
 from acpgen import Faults
 from acpgen.input import step_budget
-from acpgen.input.expressions import LARGEST, LONGEST_TRIED, expression, fault_of, matches, size, translations
+from acpgen.input.expressions import LARGEST, LONGEST_TRIED, expression, fault_of, matches, size
 from acpgen.input.faults import TOO_MUCH_WORK
 from acpgen.input.load import Source, parse
+from acpgen.input.patterns import Patterns
 from acpgen.input.schema_validator import Validator
 from acpgen.meaning.understanding import understand
 from hostile_schemas import TEXT, protocol
@@ -69,8 +70,8 @@ def test_what_no_engine_here_has_is_told_by_the_reason(pattern: str, reason: str
 
 
 def test_no_text_stands_for_two_patterns() -> None:
-    found = translations([{"anyOf": [{"pattern": each} for each in (r"^\d$", "^[0-9]$", "^[\\d]$", "(?P<x>a)")]}])
-    assert found.table == {r"^\d$": "^[0-9]$(?:)", "^[\\d]$": "^[0-9]$(?:)(?:)", "(?P<x>a)": None}
+    found = Patterns([{"anyOf": [{"pattern": each} for each in (r"^\d$", "^[0-9]$", "^[\\d]$", "(?P<x>a)")]}])
+    assert found.texts == {r"^\d$": "^[0-9]$(?:)", "^[\\d]$": "^[0-9]$(?:)(?:)", "(?P<x>a)": None}
 
 
 @pytest.mark.parametrize("pattern", [r"^\d$", "^.+$", "^[a-z]$", r"^\-\w$"])

@@ -90,7 +90,7 @@ def test_the_messages_in_the_guide_are_valid_in_their_version(
         side = next(side for side in sides if side.protocol.name == version)
         value = json.loads(block)
         method = next(method for method in side.methods if method.name == value["method"])
-        schema = {"$defs": side.bundle.definitions, **message_schema(side, Route("params", method), method.params)}
+        schema = {"$defs": side.bundle.definitions, **message_schema(side, Route("params", method, method.params))}
         assert validates(schema, value)
 
 

@@ -22,10 +22,10 @@ from acpgen.errors import Faults
 from acpgen.input.load import load
 from acpgen.meaning.understanding import understand
 from acpgen.publish import changelog, divergences, monitor, site
-from acpgen.publish.channels import find_page_paths
 from acpgen.publish.first_releases import UNRELEASED, find_availability
 from acpgen.publish.pages import arrange_navigation
 from acpgen.publish.release_verdicts import FEW, History, read_histories
+from acpgen.publish.versions import find_page_paths
 from acpgen.targets import docs
 from acpgen.targets.docs import examples
 from acpgen.targets.interface import Settings
@@ -125,7 +125,7 @@ def in_repository(found: config.Config) -> Mapping[str, str]:
 def test_a_repository_has_no_pages_of_types_and_shows_each_type_once_all_the_same(version: publish.Version) -> None:
     """On the page of a method, or where its area lists it; its fields are rows there."""
     here = files(for_site=False)
-    where = docs.page_paths(version.protocol, version.bundle)
+    where = docs.find_page_paths(version.protocol, version.bundle)
     shown = "\n".join(here[version.path(page)] for page in (*where.methods.values(), *where.areas.values()))
     for name, definition in version.protocol.definitions.items():
         area = here[version.path(where.areas[where.area_of[name]])]
@@ -596,7 +596,7 @@ def test_the_changelog_tells_what_the_compatibility_check_finds_between_releases
             if len(named) <= FEW:
                 assert all(f"`{method}`" in body for method in named)
     assert told[-1][0].endswith("and earlier")
-    assert "there may have been others" in page
+    assert "There may have been other releases" in page
 
 
 @pytest.mark.parametrize("name", ["acp/v1", "acp/v2"])
@@ -704,7 +704,7 @@ def test_a_rule_names_the_protocols_in_which_it_can_be_broken() -> None:
 
 @pytest.mark.parametrize("version", versions(), ids=lambda version: version.protocol.name)
 def test_what_a_capability_gates_says_so_where_it_is_told(version: publish.Version) -> None:
-    where = docs.page_paths(version.protocol, version.bundle)
+    where = docs.find_page_paths(version.protocol, version.bundle)
 
     def lines(name: str) -> list[str]:
         return files()[version.path(where.types[name])].splitlines()
@@ -741,7 +741,7 @@ def test_every_type_has_an_example_of_its_own_or_one_that_is_made(version: publi
     given = examples.collect_examples(version.protocol, judge)
     made = examples.generate_examples(version.protocol, judge, given)
     assert made.keys() == {name for name, found in given.items() if not found}
-    where = docs.page_paths(version.protocol, version.bundle)
+    where = docs.find_page_paths(version.protocol, version.bundle)
     for name in version.protocol.definitions:
         page = files()[version.path(where.types[name])]
         assert "## Examples" in page

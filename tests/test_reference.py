@@ -14,6 +14,7 @@ from acpgen.publish import reference
 from acpgen.publish.reference import Library, PythonSource, link_imports, parse_modules, read_sources
 
 ROOT = Path(__file__).parents[1]
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 TIDE = '''
 """Tides.
@@ -151,9 +152,8 @@ class Tide:
     @height.setter
     def height(self, value: float) -> None: ...
 """
-    (node,) = ast.parse(source).body
-    assert isinstance(node, ast.ClassDef)
-    assert [ast.get_docstring(each) for each in reference.find_methods(node)] == ["The height in metres."]
+    (declaration,) = reference.read_body(ast.parse(source).body).values()
+    assert [each.doc for each in declaration.methods] == ["The height in metres."]
 
 
 def test_every_public_name_of_this_project_has_a_docstring() -> None:
@@ -162,21 +162,19 @@ def test_every_public_name_of_this_project_has_a_docstring() -> None:
     made = pages(found)
     assert {"api/acp_session.client.md", "api/acp_bindings.md", "api/jsonrpc_bindings.connection.md"} <= set(made)
     missing: list[str] = []
-    for module in found.modules.values():
-        if found.is_public(module) and module.public:
-            missing += [module.name] if not ast.get_docstring(module.tree) else []
-            for name in module.public:
-                origin = found.origin(module.name, name)
-                if origin is None:
-                    continue
-                there, node = origin
-                missing += [f"{module.name}.{name}"] if not there.said_of(node) else []
-                if not isinstance(node, ast.ClassDef):
-                    continue
-                for method in reference.find_methods(node):
-                    said = ast.get_docstring(method) or found.inherited(there, node, method.name)
-                    is_stub = ast.unparse(method.body[-1]) == "..."  # of a protocol, whose class says what all are
-                    missing += [] if said or is_stub else [f"{module.name}.{name}.{method.name}"]
+    for module in filter(found.has_page, found.modules.values()):
+        missing += [] if module.doc else [module.name]
+        for name in module.public:
+            origin = found.origin(module.name, name)
+            if origin is None:
+                continue
+            there, declaration = origin
+            missing += [] if declaration.doc else [f"{module.name}.{name}"]
+            for method in declaration.methods:
+                said = method.doc or found.inherited(there, declaration, method.name)
+                # The class of a protocol says what all of its stubs are.
+                is_stub = isinstance(method.node, FUNCTIONS) and ast.unparse(method.node.body[-1]) == "..."
+                missing += [] if said or is_stub else [f"{module.name}.{name}.{method.name}"]
     assert not missing
 
 

@@ -16,9 +16,9 @@ import pytest
 from acpgen.diagnostics.markup import identifier, prose
 from acpgen.errors import Faults
 from acpgen.publish import monitor, requirements
-from acpgen.publish.channels import find_page_paths
 from acpgen.publish.page_requirements import requirements_by_page
 from acpgen.publish.requirement_table import CHECKERS, PEERS, Requirement
+from acpgen.publish.versions import find_page_paths
 from acpgen.targets import docs
 from published import versions
 
@@ -184,8 +184,8 @@ def test_pages_of_methods_and_types_tell_the_requirements_about_them() -> None:
     for version in versions():
         notes = requirements_by_page(table, version)
         content = docs.build(version.protocol, version.bundle, version.settings, requirements=notes)
-        pages = docs.write_pages(content, version.settings, {})
-        shelf = docs.page_paths(version.protocol, version.bundle)
+        pages = {page.path: page.text for page in docs.write_pages(content, {})}
+        shelf = docs.find_page_paths(version.protocol, version.bundle)
         for rule in (each for each in table.rules if version.protocol.name in each.protocols):
             link = f"/{addresses()[rule.id]})"
             told = [shelf.methods[name] for name in rule.methods if name in shelf.methods]
@@ -212,12 +212,12 @@ def test_a_rule_that_names_a_code_stands_beside_it_among_the_errors_of_its_metho
     version = versions()[1]
     notes = requirements_by_page(table, version)
     content = docs.build(version.protocol, version.bundle, version.settings, requirements=notes)
-    pages = docs.write_pages(content, version.settings, {})
-    shelf = docs.page_paths(version.protocol, version.bundle)
+    pages = {page.path: page.text for page in docs.write_pages(content, {})}
+    shelf = docs.find_page_paths(version.protocol, version.bundle)
     found = 0
-    for name, mine in notes.methods.items():
-        rows = pages[version.path(shelf.methods[name])].partition("## Errors")[2].partition("## Requirements")[0]
-        for note in mine if rows else ():
+    for page in shelf.methods.values():
+        rows = pages[version.path(page)].partition("## Errors")[2].partition("## Requirements")[0]
+        for note in notes.get(page, ()) if rows else ():
             for named in note.codes:
                 row = re.search(rf"^\| \[`{named}`\].*$", rows, re.MULTILINE)
                 assert row is None or prose(note.says) in row[0]

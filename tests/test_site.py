@@ -882,6 +882,27 @@ def test_an_arrow_of_a_conversation_opens_its_message(window: Window) -> None:
     window.page.wait_for_url("**/acp/v1/conversations/turn.html#session-prompt")
 
 
+METHODS_OF_THE_EXAMPLE = ("acp/v1/methods/initialize", "acp/v1/methods/session_new", "acp/v2/methods/session_prompt")
+
+
+@pytest.mark.parametrize("size", [(1440, 900), (390, 844)], ids=["desktop", "phone"])
+def test_the_request_and_the_response_of_a_method_stand_on_the_first_screen(
+    window: Window, size: tuple[int, int]
+) -> None:
+    width, height = size
+    window.page.set_viewport_size({"width": width, "height": height})
+    for page in METHODS_OF_THE_EXAMPLE:
+        window.open(f"{page}.html")
+        window.rest()
+        blocks = window.page.locator(".acp-exchange pre > code")
+        assert blocks.count() == 2
+        for index in range(2):
+            box = blocks.nth(index).bounding_box()
+            assert box["height"] > 30 and box["y"] + box["height"] <= height
+            scrolls = blocks.nth(index).evaluate("each => each.scrollHeight > each.clientHeight")
+            assert not scrolls or blocks.nth(index).get_attribute("tabindex") == "0"
+
+
 def test_a_table_that_no_longer_fits_can_be_scrolled_by_keyboard(window: Window) -> None:
     """Also when the window became narrow after the page was loaded, as when a phone is turned."""
     window.open("comparison.html")

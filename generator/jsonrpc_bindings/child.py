@@ -6,13 +6,13 @@ import asyncio
 import os
 import subprocess
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Final
 
 from .failures import ConnectionClosed
 from .framing import Framing
 from .pipes import Pipes
 from .supervisor import Exit, Program, Stream, start
-from .transport import finish
 
 _ENDING: Final = 0.5
 """Seconds to wait for the exit code of a child that has closed its output."""
@@ -30,8 +30,8 @@ class Child(Pipes):
         self._grace = grace
         self._program = program
         self._exited = asyncio.Event()
-        self._closing: asyncio.Task[None] | None = None
-        self._hurry = asyncio.Event()
+        self._closing = asyncio.Lock()
+        self._is_closing = self._is_ended = False
         program.watch(self._exited.set)
 
     @classmethod
@@ -58,8 +58,7 @@ class Child(Pipes):
             with program.stdin, program.stdout:
                 await child._open(program.stdout.fileno(), program.stdin.fileno())
         except BaseException:
-            child._hurry.set()
-            await child.close()
+            child._end()
             raise
         return child
 
@@ -86,8 +85,8 @@ class Child(Pipes):
     async def receive(self) -> bytes | None:
         """See `transport.Transport`. Raises `ConnectionClosed` when the process has ended or has closed its output."""
         message = await super().receive()
-        if message is None and self._closing is None:
-            await self._wait(self._exited, _ENDING)
+        if message is None and not self._is_closing:
+            await self._exits(_ENDING)
             for _ in range(10):  # what it wrote last may be under way; a process that it started may hold the other end
                 if self.exit is None or not self._program.has_errors_left:
                     break
@@ -117,30 +116,28 @@ class Child(Pipes):
 
         Cancelling this call skips the waiting.
         """
-        if self._closing is None:
-            self._closing = asyncio.create_task(self._close())
-        await finish(self._closing, self._hurry.set)
-
-    async def _close(self) -> None:
-        if self._sink is not None:
-            self._sink.close()
-        await self._wait(self._exited, self._grace)
-        for pause in self._program.ending(0 if self._hurry.is_set() else self._grace):
-            await self._wait(self._hurry, pause)
-            if self._hurry.is_set():
-                break
-        self._program.close()
-        self._release()
+        self._is_closing = True
+        try:
+            async with self._closing:
+                if self._sink is not None:
+                    self._sink.close()
+                await self._exits(self._grace)
+                for pause in self._program.ending(self._grace):
+                    await asyncio.sleep(pause)
+                    if self._is_ended:  # by another call, which was cancelled
+                        break
+        finally:
+            self._end()
         await asyncio.sleep(0)  # the loop lets go of the pipes
 
-    async def _wait(self, event: asyncio.Event, seconds: float) -> None:
-        """Wait for an event, at most this many seconds, and not at all once closing is hurried."""
-        if self._hurry.is_set() or event.is_set():
-            return
-        waits = [asyncio.ensure_future(one.wait()) for one in {event, self._hurry}]
-        try:
-            await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for wait in waits:
-                wait.cancel()
-            await asyncio.gather(*waits, return_exceptions=True)
+    def _end(self) -> None:
+        if not self._is_ended:
+            self._is_ended = True
+            self._program.close()
+            self._release()
+
+    async def _exits(self, seconds: float) -> None:
+        """Wait until the process has ended, at most this many seconds."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._exited.wait()

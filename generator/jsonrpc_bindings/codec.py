@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar, overload
 
-from msgspec import UNSET
-
 from .annotations import resolve
 from .build import Unnamed, build
 from .contract import Method, Path, Sender
@@ -27,11 +25,10 @@ from .errors import (
     quote,
 )
 from .explain import did_you_mean
-from .fields import make, notes_of, values_of
+from .fields import Form, make, notes_of, values_of
 from .json_types import Mismatch, is_array, is_mapping, is_object, is_sequence
 from .jsonrpc import (
     ErrorResponse,
-    Form,
     Message,
     Notification,
     Request,
@@ -285,7 +282,7 @@ class Codec(Generic[Found, Sender]):
         """The type of a class, an alias, the text of an annotation, or the name of a definition."""
         is_name = self._is_name(type_)
         if (is_name, type_) not in self._types:
-            if is_name and type_ in self.receiving.schema["$defs"]:
+            if is_name and type_ in self.receiving.definitions:
                 annotation = self.receiving.schema_module.type_of(type_)
             else:
                 try:
@@ -309,12 +306,11 @@ class Codec(Generic[Found, Sender]):
             pass
         is_defined = self._is_name(type_) and type_ in self.receiving.schema_module.definitions
         place: Any = type_ if is_defined else target
-        drops: tuple[Dropped, ...] = ()
+        drops: Sequence[Dropped] = ()
         if not self.receiving.accepts(place, value):
-            settled = self.receiving.settle(place, value, at, lenient=lenient)
-            if settled.problems:
-                raise _refusal(code, limited(settled.problems), message) from None
-            value, drops = settled.value, settled.drops
+            value, drops, problems = self.receiving.settle(place, value, at, lenient=lenient)
+            if problems:
+                raise _refusal(code, problems, message) from None
         try:
             result = build(target, value, self.receiving.accepts)
         except Unnamed as error:
@@ -372,7 +368,7 @@ class Codec(Generic[Found, Sender]):
         """Convert a message to the class of its method, and return it with the decoder of this class; `None` for the decoder if there is
         none.
         """
-        kind = _kind_of(message)
+        kind = message._kind
         row = self._routes.get((message.method, kind is not Notification)) if isinstance(message.method, str) else None
         cls = self._class(kind, row) if row is not None and kind is not ErrorResponse else None
         if cls is None:
@@ -411,7 +407,7 @@ class Codec(Generic[Found, Sender]):
             yield from unnamed(self.receiving, value, type_of(Any), at)
 
     def _unnamed_in_message(self, message: Any, at: Path) -> Iterator[Problem]:
-        kind = _kind_of(message)
+        kind = message._kind
         row = self._routes.get((message.method, kind is not Notification)) if message.method else None
         member = _MEMBERS[kind]
         member_names = sorted(self._frames[kind])
@@ -429,7 +425,7 @@ class Codec(Generic[Found, Sender]):
             yield from unnamed(self.receiving, value, self.type(Any if type_ is None else type_), (*at, member))
 
     def _plain_message(self, message: Any) -> dict[str, Any]:
-        kind = _kind_of(message)
+        kind = message._kind
         members: dict[str, Any] = dict(self._version)
         row = self._routes.get((message.method, kind is not Notification)) if message.method else None
         if kind is not Notification:
@@ -481,16 +477,9 @@ _KINDS: Final[Mapping[Any, tuple[Any, str]]] = {
 _MEMBERS: Final = dict(_KINDS.values())
 
 
-def _kind_of(message: Any) -> Any:
-    for kind in _MEMBERS:
-        if isinstance(message, kind):
-            return kind
-    raise EncodeError(f"{type(message).__name__} is no message of JSON-RPC")
-
-
 def _extra_of(message: Any) -> dict[str, Any]:
-    notes = message._notes
-    return {} if notes is UNSET or notes.unknown is None else notes.unknown
+    notes = notes_of(message)
+    return {} if notes is None or notes.unknown is None else notes.unknown
 
 
 def _is_set(value: Any) -> bool:

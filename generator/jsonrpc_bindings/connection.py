@@ -311,34 +311,31 @@ class Connection:
                 try:
                     line = await self.transport.receive()
                 except Unreadable as error:
-                    answer = RequestError(PARSE_ERROR, str(error))
-                    if error.ends is not None and not error.is_last:
-                        self._overlook(error.ends, str(error), answer)
-                    elif error.is_answered:
-                        self._refuse(None, "", answer)
-                    else:
-                        self._report(error)
+                    self._skip(error)
                     if error.is_last:
-                        self._end(error)
-                        return
+                        raise
                     continue
                 if line is None:
-                    break
+                    self._end(None)
+                    return
                 await self._take_in(line, place)
                 await self._until_read()
-            else:
-                return
         except asyncio.CancelledError:
             self._end(None)
             raise
-        except ConnectionClosed as error:
-            self._end(error)
-            return
         except Exception as error:
-            LOG.exception("%s: the connection ends", self.side)
+            if not isinstance(error, ConnectionClosed | Unreadable):
+                LOG.exception("%s: the connection ends", self.side)
             self._end(error)
-            return
-        self._end(None)
+
+    def _skip(self, error: Unreadable) -> None:
+        answer = RequestError(PARSE_ERROR, str(error))
+        if error.ends is not None and not error.is_last:
+            self._overlook(error.ends, str(error), answer)
+        elif error.is_answered:
+            self._refuse(None, "", answer)
+        else:
+            self._report(error)
 
     async def _until_read(self) -> None:
         """Wait for a peer that causes more and more responses and reads none.

@@ -26,8 +26,7 @@ Schema: TypeAlias = Mapping[str, Any]
 class SchemaError(NamedTuple):
     """One validation error: the path into the instance, the pointer into the schema, a sentence and the keyword.
 
-    `missing` is the field that the instance lacks, if that is the error. `trail` lists the schema paths that led here, each with its
-    instance path.
+    `missing` is the field that the instance lacks, if that is the error.
     """
 
     path: Path
@@ -35,7 +34,6 @@ class SchemaError(NamedTuple):
     sentence: str
     rule: str
     missing: str = ""
-    trail: tuple[tuple[Path, Path], ...] = ()
 
 
 EXCLUDED: Final = "this is one of the values that are excluded here"
@@ -51,8 +49,7 @@ class Steps:
     subschema.
     """
 
-    def __init__(self, place: Path, path: Path, source: Iterator[SchemaError | Steps]) -> None:
-        self.where: Final = place, path
+    def __init__(self, source: Iterator[SchemaError | Steps]) -> None:
         self._source: Final = source
         self._given: Final[list[SchemaError | Steps]] = []
         self._is_asked = False
@@ -75,18 +72,16 @@ class Steps:
 
 def _problems_of(steps: Steps) -> Iterator[SchemaError]:
     """Yield the problems of all subschemas without recursion: values may be nested deeper than the Python stack."""
-    visited, waiting, trail = {id(steps)}, [iter(steps)], [steps.where]
+    visited, waiting = {id(steps)}, [iter(steps)]
     while waiting:
         step = next(waiting[-1], None)
         if step is None:
             waiting.pop()
-            trail.pop()
         elif isinstance(step, SchemaError):
-            yield step._replace(trail=(*trail, *step.trail))
+            yield step
         elif id(step) not in visited:
             visited.add(id(step))
             waiting.append(iter(step))
-            trail.append(step.where)
 
 
 class Explainer:
@@ -108,8 +103,7 @@ class Explainer:
         """
         reported: set[tuple[Path, str]] = set()  # a base may say the same as what extends it
         exclusions: list[SchemaError] = []
-        one = copy(self)
-        one._known = {}
+        one = self._afresh()
         with suppress(RecursionError):
             for error in _problems_of(one._at(place, value, ())):
                 if error.rule == "not":
@@ -121,6 +115,12 @@ class Explainer:
             if not any(path[: len(error.path)] == error.path for path, _ in reported):
                 reported.add((error.path, error.sentence))
                 yield error
+
+    def _afresh(self) -> Explainer:
+        """An explainer for other values: what is known of values goes by their identity."""
+        one = copy(self)
+        one._known = {}
+        return one
 
     def _holds(self, place: Path, value: Any, rule: str, argument: Any) -> bool:
         """Whether a value satisfies a keyword that has no subschema."""
@@ -136,7 +136,7 @@ class Explainer:
         key = place, path, id(value)  # a name stands where its member does
         cached_steps = self._known.get(key)
         if cached_steps is None:
-            cached_steps = self._known[key] = Steps(place, path, self._found(place, value, path))
+            cached_steps = self._known[key] = Steps(self._found(place, value, path))
         return cached_steps
 
     def _found(self, place: Path, value: Any, path: Path) -> Iterator[SchemaError | Steps]:
@@ -191,13 +191,18 @@ class Explainer:
 
     def _below(self, place: Path, schema: Schema, value: Any, path: Path) -> Iterator[SchemaError | Steps]:
         """Yield the problems by the subschemas that apply to a value or its members and reject it."""
-        pieces = self._pieces(place, schema, value, path)
-        if is_object(value) and is_object(schema.get("unevaluatedProperties")):
-            further, names = (*place, "unevaluatedProperties"), self._unevaluated(place, value)
-            pieces = chain(pieces, ((further, value[name], (*path, name)) for name in names))
-        for at, item, where in pieces:
-            if not self._is_valid(at, item):
-                yield self._at(at, item, where)
+        for at in self.applicators(place, schema, value):
+            if not self._is_valid(at, value):
+                yield self._at(at, value, path)
+        further = (*place, "unevaluatedProperties")
+        unevaluated = (
+            self._unevaluated(place, value)
+            if is_object(schema.get("unevaluatedProperties")) and is_object(value)
+            else ()
+        )
+        for at, key in chain(self.members(place, schema, value), ((further, name) for name in unevaluated)):
+            if not self._is_valid(at, value[key]):
+                yield self._at(at, value[key], (*path, key))
         for keyword in ("anyOf", "oneOf"):
             if keyword in schema:
                 yield from self._union((*place, keyword), value, path)
@@ -209,36 +214,36 @@ class Explainer:
                         sentence = f"the name {describe(name)} is not allowed here: {why.sentence}"
                         yield SchemaError(path, why.schema, sentence, "propertyNames")
 
-    def _pieces(self, place: Path, schema: Schema, value: Any, path: Path) -> Iterator[tuple[Path, Any, Path]]:
-        """Yield the subschemas that apply to the value at a path and to its members."""
+    def applicators(self, place: Path, schema: Schema, value: Any) -> Iterator[Path]:
+        """Yield the subschemas of a schema that apply to the same value, without the branches of unions."""
         if "$ref" in schema:
-            yield referred(schema["$ref"]), value, path
-        for index in range(len(schema.get("allOf", ()))):
-            yield (*place, "allOf", index), value, path
+            yield referred(schema["$ref"])
+        yield from ((*place, "allOf", index) for index in range(len(schema.get("allOf", ()))))
         if "if" in schema:
             then = "then" if self._is_valid((*place, "if"), value) else "else"
             if then in schema:
-                yield (*place, then), value, path
+                yield (*place, then)
         if is_object(value):
-            for name in schema.get("dependentSchemas", ()):
-                if name in value:
-                    yield (*place, "dependentSchemas", name), value, path
+            yield from (
+                (*place, "dependentSchemas", name) for name in schema.get("dependentSchemas", ()) if name in value
+            )
+
+    def members(self, place: Path, schema: Schema, value: Any) -> Iterator[tuple[Path, Any]]:
+        """Yield the subschemas of a schema that apply to the members of an object or array, with their keys or indices."""
+        if is_object(value):
             further = schema.get("additionalProperties", True)
             others = set(self._further(place, schema, value)) if is_object(further) else ()
-            for name, item in value.items():
+            for name in value:
                 if name in schema.get("properties", ()):
-                    yield (*place, "properties", name), item, (*path, name)
+                    yield (*place, "properties", name), name
                 for pattern in self.matching(place, schema, name):
-                    yield (*place, "patternProperties", pattern), item, (*path, name)
+                    yield (*place, "patternProperties", pattern), name
                 if name in others:
-                    yield (*place, "additionalProperties"), item, (*path, name)
+                    yield (*place, "additionalProperties"), name
         if is_array(value):
             first = len(schema.get("prefixItems", ()))
-            for index, item in enumerate(value):
-                if index < first:
-                    yield (*place, "prefixItems", index), item, (*path, index)
-                elif "items" in schema:
-                    yield (*place, "items"), item, (*path, index)
+            for index in range(len(value) if "items" in schema else min(first, len(value))):
+                yield (*place, "prefixItems", index) if index < first else (*place, "items"), index
 
     def matching(self, place: Path, schema: Schema, name: str) -> Iterator[str]:
         """Yield the patterns of `patternProperties` that a property name matches."""
@@ -262,19 +267,27 @@ class Explainer:
             if match_count > 1 and place[-1] == "oneOf":
                 yield SchemaError(path, schema_pointer(place), TOO_MANY, "oneOf")
             return
+        chosen = self.chosen(place, value, path)
+        if isinstance(chosen, SchemaError):
+            yield chosen
+        elif len(chosen) == 1:
+            yield self._at((*place, *chosen), value, path)
+        else:
+            yield from self._nearest(place, chosen, value, path)
+
+    def chosen(self, place: Path, value: Any, path: Path) -> Sequence[int] | SchemaError:
+        """The branches of a union that a value can be meant for, or why it is meant for none."""
+        branches: Sequence[Any] = self.at(place)
+        at = schema_pointer(place)
         real = [index for index in range(len(branches)) if not is_null(branches[index])]
         if not real:
-            yield SchemaError(path, schema_pointer(place), _wrong_type(["null"], value), "type")
-            return
+            return SchemaError(path, at, _wrong_type(["null"], value), "type")
         if len(real) == 1:
-            yield self._at((*place, real[0]), value, path)
-            return
+            return real
         choices = [constants(branches[index]) for index in real]
         if all(choice is not None for choice in choices):
             constants_ = [constant for choice in choices for constant in choice or ()]
-            sentence = f"{describe(value)} is not one of {_listed(constants_)}{_suggest(value, constants_)}"
-            yield SchemaError(path, schema_pointer(place), sentence, "enum")
-            return
+            return SchemaError(path, at, self.sentence("enum", constants_, place, value), "enum")
         if place not in self._tags:
             self._tags[place] = self._unions.discriminator(branches, real)
         tag = self._tags[place]
@@ -284,60 +297,65 @@ class Explainer:
             if keys and not owners:
                 there = ", ".join(map(quote, islice(value, 3))) or "nothing"
                 sentence = f"the object must have one field of {', '.join(map(quote, keys.values()))}; it has {there}"
-                yield SchemaError(path, schema_pointer(place), sentence, "required")
-            elif len(owners) == 1:
-                yield self._at((*place, owners[0]), value, path)
-            else:
-                yield from self._nearest(place, real, value, path)
-        elif not is_object(value):
-            yield SchemaError(path, schema_pointer(place), f"an object is expected, not {describe(value)}", "type")
-        else:
-            tag_value = value.get(tag.field)
-            is_tag = tag.field in value and isinstance(tag_value, SCALARS)
-            owners = tag.known.get(key_of(tag_value), []) if is_tag else []
-            if len(owners) == 1:
-                yield self._at((*place, owners[0]), value, path)
-            elif owners:
-                yield from self._nearest(place, owners, value, path)
-            elif candidates := tag.others if tag.field in value else tag.untagged:
-                errors = self._nearest(place, candidates, value, path)
-                first_errors = list(islice(errors, FIRST))
-                is_excluded = any(one.rule == "not" and one.path == path for one in first_errors)
-                at = (*path, tag.field)
-                alone = [(*place, own[0]) for own in tag.known.values() if len(own) == 1]
-                wrong = [_count(_problems_of(self._at(one, value, path)), at) for one in alone]
-                # another tag was meant
-                is_stray = is_excluded or min(wrong, default=len(first_errors)) < _count(first_errors, at)
-                is_stray = is_stray and isinstance(tag_value, str)
-                yield from (
-                    [_tag_error(tag, path, schema_pointer(place), value)] if is_stray else chain(first_errors, errors)
-                )
-            else:
-                yield _tag_error(tag, path, schema_pointer(place), value)
+                return SchemaError(path, at, sentence, "required")
+            return owners if len(owners) == 1 else real
+        if not is_object(value):
+            return SchemaError(path, at, f"an object is expected, not {describe(value)}", "type")
+        tag_value = value.get(tag.field)
+        is_tag = tag.field in value and isinstance(tag_value, SCALARS)
+        owners = tag.known.get(key_of(tag_value), []) if is_tag else []
+        candidates = owners or (tag.others if tag.field in value else tag.untagged)
+        if candidates and (owners or not self._is_stray(tag, place, candidates, value, path)):
+            return candidates
+        return _tag_error(tag, path, at, value)
 
-    def _nearest(self, place: Path, indices: Sequence[int], value: Any, path: Path) -> Iterator[SchemaError]:
-        """Yield the problems by the nearest of several branches; one sentence if the value has none of their types."""
+    def _is_stray(self, tag: Discriminator, place: Path, others: Sequence[int], value: Any, path: Path) -> bool:
+        """Whether an object whose tag is unknown was meant for a branch with another tag."""
+        if not isinstance(value.get(tag.field), str):
+            return False
+        errors = list(islice(self._nearest(place, others, value, path), FIRST))
+        if any(one.rule == "not" and one.path == path for one in errors):
+            return True
+        at = (*path, tag.field)
+        alone = ((*place, own[0]) for own in tag.known.values() if len(own) == 1)
+        return any(_count(_problems_of(self._at(one, value, path)), at) < _count(errors, at) for one in alone)
+
+    def branches(self, place: Path, value: Any) -> list[Path]:
+        """The branches that accept a value, or that which a value was meant for; none if that cannot be determined."""
+        branches = [(*place, index) for index in range(len(self.at(place)))]
+        accepting = [branch for branch in branches if self._is_valid(branch, value)]
+        if accepting:
+            return accepting
+        one = self._afresh()
+        with suppress(RecursionError):
+            chosen = one.chosen(place, value, ())
+            if not isinstance(chosen, SchemaError):
+                return [branches[one._best(place, chosen, value, ())[0] if len(chosen) > 1 else chosen[0]]]
+        return []
+
+    def _best(
+        self, place: Path, indices: Sequence[int], value: Any, path: Path
+    ) -> tuple[int, list[SchemaError], Iterator[SchemaError]]:
+        """The nearest of several branches, its first problems, and the others."""
         errors_by = {index: _problems_of(self._at((*place, index), value, path)) for index in indices}
         first = {index: list(islice(errors, FIRST)) for index, errors in errors_by.items()}
         best = min(first, key=lambda index: _distance(first[index], path, value))
-        is_wrong_type, is_other, *_ = _distance(first[best], path, value)
-        errors: Iterable[SchemaError] = chain(first[best], errors_by[best])
+        return best, first[best], errors_by[best]
+
+    def _nearest(self, place: Path, indices: Sequence[int], value: Any, path: Path) -> Iterator[SchemaError]:
+        """Yield the problems by the nearest of several branches; one sentence if the value has none of their types."""
+        _, first, more_errors = self._best(place, indices, value, path)
+        is_wrong_type, is_other, *_ = _distance(first, path, value)
+        errors: Iterable[SchemaError] = chain(first, more_errors)
         if is_wrong_type:
             types = {name for index in indices for name in self.types((*place, index))}
             yield SchemaError(path, schema_pointer(place), _wrong_type(types, value), "type")
             return
-        if is_other:
-            constants_ = [
-                one
-                for index in indices
-                for one in self._unions.values(self.at((*place, index))) or ()
-                if one is not None
-            ]
-            errors = [
-                SchemaError(
-                    path, schema_pointer(place), self.sentence("enum", constants_, (*place, "enum"), value), "enum"
-                )
-            ]
+        values = (self._unions.values(self.at((*place, index))) or () for index in indices if is_other)
+        constants_ = [one for each in values for one in each if one is not None]
+        if constants_:
+            sentence = self.sentence("enum", constants_, (*place, "enum"), value)
+            errors = [SchemaError(path, schema_pointer(place), sentence, "enum")]
         for index, error in enumerate(errors):
             is_alone = index > 0 or len(indices) == 1 or error.sentence.endswith(_ALTERNATIVES)
             more = "" if is_alone else f" (the nearest of {len(indices)}{_ALTERNATIVES}"
@@ -365,8 +383,7 @@ class Explainer:
             (*place, keyword, index) for keyword in ("anyOf", "oneOf") for index in range(len(schema.get(keyword, ())))
         ]
         condition = [(*place, "if")] if "if" in schema else []
-        pieces = (at for at, _, where in self._pieces(place, schema, value, ()) if not where)
-        for at in chain(pieces, unions, condition):
+        for at in chain(self.applicators(place, schema, value), unions, condition):
             yield from self._evaluated(at, value)
 
     # --- sentences ---

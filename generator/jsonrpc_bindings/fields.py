@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final, Never, TypeAlias, TypeGuard, cast
+from typing import Any, Final, Literal, Never, TypeAlias, TypeGuard, cast
 
 from msgspec import UNSET, Struct, StructMeta, UnsetType
 from msgspec import field as struct_field
 
 from .annotations import resolve
-from .json_types import is_mapping, is_one_of
+from .json_types import is_mapping, is_object, is_one_of, is_sequence
 
 Constant: TypeAlias = "str | int | float | bool"
 
@@ -25,25 +25,71 @@ UNKNOWN: Final = "\0(unknown)"
 """The tag that msgspec uses for classes of unknown variants. In JSON text it can only be written with an escape."""
 
 
+Form: TypeAlias = Literal["value", "null", "absent"]
+"""The form of params or a result on the wire. `null` and `absent` are decoded as an empty object and encoded as they were."""
+
+
 class Notes:
     """What a record holds beside its fields: unknown fields, defaults that were read, and the tag of an unknown variant.
 
-    msgspec cannot encode it, so that records with notes are written by `write_with_notes`.
+    A message holds its further members, and the form of its payload. msgspec cannot encode notes, so that records with notes are written
+    by `write_with_notes`.
     """
 
-    __slots__ = ("made", "shape", "tag", "unknown")
+    __slots__ = ("form", "made", "shape", "tag", "unknown")
 
-    def __init__(self, shape: Shape | None = None, unknown: dict[str, Any] | None = None, tag: Any = None) -> None:
+    def __init__(
+        self,
+        shape: Shape | None = None,
+        unknown: dict[str, Any] | None = None,
+        tag: Any = None,
+        form: Form = "value",
+    ) -> None:
         self.shape = shape
         self.unknown = unknown
         self.made: dict[str, Any] | None = None
         self.tag = tag
+        self.form: Form = form
 
 
-class Base(Struct, eq=False, kw_only=True, omit_defaults=True):
-    """The base class of records for msgspec; it only has notes."""
+class Noted(Struct, eq=False, kw_only=True, omit_defaults=True):
+    """A record or a message for msgspec; it only has notes."""
 
     _notes: Notes | UnsetType = struct_field(name=NOTES, default=UNSET)
+
+    @property
+    def _kind(self) -> type:
+        """The public class."""
+        return type(self)
+
+    def _contents(self) -> Any:
+        """The values that equal objects have in common."""
+
+    def __rich_repr__(self) -> Iterator[tuple[str, Any]]:  # type: ignore[override]
+        yield from ()
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, Noted) or self._kind is not other._kind:
+            return NotImplemented
+        return _equal(self._contents(), other._contents())
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"{self._kind.__name__}({', '.join(f'{name}={value!r}' for name, value in self.__rich_repr__())})"
+
+    def __copy__(self) -> Any:
+        function, arguments = cast("Any", self.__reduce__())
+        return function(*arguments)
+
+
+class Base(Noted, eq=False, kw_only=True, omit_defaults=True):
+    """The base class of records for msgspec."""
 
 
 @dataclass(slots=True)
@@ -170,9 +216,9 @@ class Shape:
         return resolve(self.extra, self.module) if isinstance(self.extra, str) else self.extra
 
 
-_NOTES: Final[Any] = Base.__dict__["_notes"]
+_NOTES: Final[Any] = Noted.__dict__["_notes"]
 keep_notes: Final[Any] = _NOTES.__set__
-"""Sets the notes of a record."""
+"""Sets the notes of a record or a message."""
 make: Final[Any] = StructMeta.__call__
 """Creates a record without validation."""
 put: Final[Any] = Struct.__setattr__
@@ -196,18 +242,27 @@ def held(record: Any, one: Field) -> Any:
 
 
 def notes_of(record: Any) -> Notes | None:
-    """The notes of a record; `None` if it has none."""
+    """The notes of a record or a message; `None` if it has none."""
     notes = _NOTES.__get__(record)
     return None if notes is UNSET else notes
 
 
 def notes_for(record: Any) -> Notes:
-    """The notes of a record; they are created if there are none."""
+    """The notes of a record or a message; they are created if there are none."""
     notes = _NOTES.__get__(record)
     if notes is UNSET:
-        notes = Notes(shape_of(type(record)))
+        cls: Any = record.__class__
+        notes = Notes(getattr(cls, "__shape__", None))
         put(record, "_notes", notes)
     return cast("Notes", notes)
+
+
+def unknown_fields_of(record: Any) -> dict[str, Any]:
+    """The unknown fields of a record, or the further members of a message, to read and to change."""
+    notes = notes_for(record)
+    if notes.unknown is None:
+        notes.unknown = {}
+    return notes.unknown
 
 
 def made(cls: Any, values: Mapping[str, Any], unknown: dict[str, Any] | None = None, tag: Any = None) -> Any:
@@ -220,9 +275,9 @@ def made(cls: Any, values: Mapping[str, Any], unknown: dict[str, Any] | None = N
 
 def values_of(record: Any) -> dict[str, Any]:
     """The fields that are set in a record, by Python name."""
+    changes = {one.name: value for one, value in changed(record)}
     fields = shape_of(type(record)).fields.values()
-    values = {one.name: value for one in fields if (value := held(record, one)) is not UNSET}
-    return values | {one.name: value for one, value in changed(record)}
+    return {one.name: value for one in fields if (value := changes.get(one.name, held(record, one))) is not UNSET}
 
 
 def changed(record: Any) -> Iterator[tuple[Field, Any]]:
@@ -234,3 +289,21 @@ def changed(record: Any) -> Iterator[tuple[Field, Any]]:
     for name, value in notes.made.items():
         if held(record, fields[name]) is UNSET and value != fields[name].fresh():
             yield fields[name], value
+
+
+def _equal(mine: Any, theirs: Any) -> bool:
+    """Whether two values are equal as JSON: true differs from 1, at any depth."""
+    waiting = [(mine, theirs)]
+    while waiting:
+        one: Any
+        other: Any
+        one, other = waiting.pop()
+        if one is other:
+            continue
+        if (type(one) is bool) is not (type(other) is bool) or one != other:
+            return False
+        if is_object(one):
+            waiting += [(item, other[key]) for key, item in one.items()]
+        elif is_sequence(one):
+            waiting += zip(one, other, strict=True)
+    return True

@@ -22,10 +22,6 @@ class Gates:
         }
         self._said: dict[str, Any] = {}
 
-    def opening(self, side: str) -> Any:
-        """The params or result of a side in `initialize`, as JSON; `None` before."""
-        return self._said.get(side)
-
     def advertised(self, capability: str) -> bool | None:
         """Whether a capability, such as `agent:agentCapabilities.loadSession`, was advertised; `None` before its side has sent its part
         of `initialize`.

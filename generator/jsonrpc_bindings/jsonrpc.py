@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeAlias, TypeVar
 
-from msgspec import UNSET, Struct, StructMeta, UnsetType, field
+from msgspec import StructMeta
 
-from .fields import NOTES, Notes
+from .fields import Form as Form
+from .fields import Noted, Notes, notes_for, notes_of, unknown_fields_of
 
 P_co = TypeVar("P_co", covariant=True)
 R_co = TypeVar("R_co", covariant=True)
@@ -16,19 +17,6 @@ JSON: TypeAlias = "dict[str, Any] | list[Any] | str | int | float | bool | None"
 """Plain JSON, as `json.loads` gives it."""
 
 RequestId: TypeAlias = "int | float | str | None"
-
-Form: TypeAlias = Literal["value", "null", "absent"]
-"""The form of params or a result on the wire. `null` and `absent` are decoded as an empty object and encoded as they were."""
-
-
-class Beside(Notes):
-    """What a message holds beside its members: further members, and the form of its payload."""
-
-    __slots__ = ("form",)
-
-    def __init__(self, unknown: dict[str, Any] | None = None, form: Form = "value") -> None:
-        super().__init__(None, unknown)
-        self.form: Form = form
 
 
 class MessageMeta(StructMeta):
@@ -56,14 +44,13 @@ class MessageMeta(StructMeta):
             raise TypeError(f"{cls.__name__}() takes {', '.join(names)}; wrong here: {', '.join(wrong)}")
         message = StructMeta.__call__(cls._general, **values)
         if extra or form != "value":
-            message._notes = Beside(dict(extra) if extra else None, form)
+            message._notes = Notes(None, dict(extra) if extra else None, form=form)
         return message
 
 
-class Message(Struct, metaclass=MessageMeta, eq=False, kw_only=True, omit_defaults=True):
+class Message(Noted, metaclass=MessageMeta, eq=False, kw_only=True, omit_defaults=True):
     """A message of JSON-RPC."""
 
-    _notes: Beside | UnsetType = field(name=NOTES, default=UNSET)
     _general: ClassVar[Any] = None
     _members: ClassVar[tuple[str, ...]] = ()
     _method_is_optional: ClassVar[bool] = False
@@ -72,65 +59,41 @@ class Message(Struct, metaclass=MessageMeta, eq=False, kw_only=True, omit_defaul
     @property
     def extra(self) -> dict[str, Any]:
         """The members that JSON-RPC does not define, as received. They are encoded again, with those that are added here."""
-        if self._notes is UNSET:
-            self._notes = Beside()
-        notes: Any = self._notes
-        if notes.unknown is None:
-            notes.unknown = dict[str, Any]()
-        unknown_fields: dict[str, Any] = notes.unknown
-        return unknown_fields
+        return unknown_fields_of(self)
 
     @extra.setter
     def extra(self, value: dict[str, Any]) -> None:
-        self._notes = Beside(value, self.form)
+        notes_for(self).unknown = value
 
     @property
     def form(self) -> Form:
         """The form of the payload on the wire."""
-        notes: Any = self._notes
-        return "value" if notes is UNSET else notes.form
+        notes = notes_of(self)
+        return "value" if notes is None else notes.form
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Message) or self._members != other._members:
-            return NotImplemented
-        return _kind(self) is _kind(other) and list(self.__rich_repr__()) == list(other.__rich_repr__())
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return f"{_kind(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.__rich_repr__())})"
+    @property
+    def _kind(self) -> Any:
+        return next(one for one in type(self).__mro__ if vars(one).get("_general") is not None)
 
     def __rich_repr__(self) -> Iterator[tuple[str, Any]]:  # type: ignore[override]
-        for name in self._members:
-            yield name, getattr(self, name)
-        notes: Any = self._notes
-        if notes is not UNSET and notes.unknown:
+        yield from ((name, getattr(self, name)) for name in self._members)
+        notes = notes_of(self)
+        if notes is not None and notes.unknown:
             yield "extra", notes.unknown
 
     def __reduce__(self) -> tuple[Any, ...]:
-        notes: Any = self._notes
-        values = {name: getattr(self, name) for name in self._members}
-        return _rebuilt, (_kind(self), values, None if notes is UNSET else notes.unknown, self.form)
+        return _rebuilt, (self._kind, {**self._contents(), "form": self.form})
 
-    def __copy__(self) -> Any:
-        function, arguments = self.__reduce__()
-        return function(*arguments)
+    def _contents(self) -> dict[str, Any]:
+        return dict(self.__rich_repr__())
 
     def __replace__(self, **changes: Any) -> Any:
-        kind, values, extra, form = self.__reduce__()[1]
-        return kind(**{**values, "extra": extra, "form": form, **changes})
+        kind, values = self.__reduce__()[1]
+        return kind(**values | changes)
 
 
-def _rebuilt(kind: Any, values: dict[str, Any], extra: dict[str, Any] | None, form: Form) -> Any:
-    return kind(**values, extra=extra, form=form)
-
-
-def _kind(message: Any) -> Any:
-    """The public class of a message."""
-    return next(one for one in type(message).__mro__ if "_general" in vars(one) and vars(one)["_general"] is not None)
+def _rebuilt(kind: Any, values: dict[str, Any]) -> Any:
+    return kind(**values)
 
 
 class Request(Message, Generic[P_co], eq=False):

@@ -45,36 +45,30 @@ class SchemaModule:
         return defs
 
     @property
-    def receiving(self) -> Mapping[str, Any]:
-        """The schemas that receivers use in place of definitions, and in addition to them."""
-        schemas: Mapping[str, Any] = self.protocol.get("receiving", {})
-        return schemas
-
-    @property
     def judging(self) -> Mapping[str, Any]:
         """The definitions, with the patterns that the engine takes in place of the original ones."""
-        return {**self.definitions, **self.protocol.get("judging", {})}
+        return {**self.definitions, **self._member("judging")}
+
+    @property
+    def receiving(self) -> Mapping[str, Any]:
+        """The schemas that receivers use in place of definitions, and in addition to them."""
+        return self._member("receiving")
 
     @property
     def patterns(self) -> Mapping[str, str]:
         """The original patterns by those that the engine takes in their place."""
-        originals: Mapping[str, str] = self.protocol.get("patterns", {})
-        return originals
+        return self._member("patterns")
 
-    @cached_property
-    def _definitions_by_type(self) -> Mapping[str, str]:
-        names: Mapping[str, str] = self.protocol.get("definitions", {})
-        return names
-
-    @cached_property
-    def _types_by_definition(self) -> Mapping[str, str]:
-        return {definition: type_ for type_, definition in self._definitions_by_type.items()}
+    def _member(self, name: str) -> Mapping[str, Any]:
+        member: Mapping[str, Any] = self.protocol.get(name, {})
+        return member
 
     @cached_property
     def types(self) -> Mapping[str, Any]:
         """The classes and aliases of the module by the names of their definitions; `None` is the type of null."""
         attributes = vars(sys.modules[self.module]) if self.module in sys.modules else {}
-        type_names = ((name, self._types_by_definition.get(name, name)) for name in self.definitions)
+        renamed = {definition: type_ for type_, definition in self._member("definitions").items()}
+        type_names = ((name, renamed.get(name, name)) for name in self.definitions)
         return {name: attributes[type_] for name, type_ in type_names if type_ in attributes}
 
     def type_of(self, name: str) -> Any:
@@ -83,11 +77,12 @@ class SchemaModule:
 
     def name_of(self, type_: Any) -> str | None:
         """The name of the definition of a class, an alias, or the name of a type or definition; `None` if the schema has none."""
+        renamed = self._member("definitions")
         if is_record(type_):
-            name = self._definitions_by_type.get(type_.__name__, type_.__name__)
+            name = renamed.get(type_.__name__, type_.__name__)
             return name if self.types.get(name) is type_ else None
-        if isinstance(type_, str) and (type_ in self.definitions or type_ in self._definitions_by_type):
-            return type_ if type_ in self.definitions else self._definitions_by_type[type_]
+        if isinstance(type_, str) and (type_ in self.definitions or type_ in renamed):
+            return type_ if type_ in self.definitions else renamed[type_]
         same = (name for name, candidate in self.types.items() if candidate is type_ or self._is_same(candidate, type_))
         return next(same, None)
 
@@ -95,7 +90,7 @@ class SchemaModule:
         """The name of the schema of a class for unknown variants, in `receiving`; `None` if there is none."""
         if not isinstance(type_, type) or type_.__module__ != self.module:
             return None
-        name = self._definitions_by_type.get(type_.__name__, type_.__name__)
+        name = self._member("definitions").get(type_.__name__, type_.__name__)
         return name if name in self.receiving else None
 
     def _is_same(self, attribute: Any, type_: Any) -> bool:

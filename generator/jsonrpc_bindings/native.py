@@ -22,7 +22,7 @@ from msgspec import UnsetType
 from .annotations import Meta
 from .fields import UNKNOWN, Base, Notes, Shape, is_record, keep_notes, shape_of
 from .json_types import Mismatch, comparable, integer_of, is_one_of
-from .jsonrpc import Beside, Message
+from .jsonrpc import Message
 from .parse import LineReader, colons_of, float_of, line_reader, read_untyped, untyped
 from .receiving import accepts
 from .types import JSON_CLASSES, Tags, Type, either, field_type
@@ -442,11 +442,11 @@ def _noter(cls: Any) -> Callable[[Any, dict[str, Any], float], float]:
     below: tuple[tuple[str, Callable[[Any], Any]], ...]
     notes: Callable[[dict[str, Any], dict[str, Any]], Notes]
     if issubclass(cls, Message):
-        names, is_unknown, notes, set_notes = cls.members_on_wire, False, _beside, _PUT_BESIDE
+        names, is_unknown, notes = cls.members_on_wire, False, _beside
         below = tuple((name, vars(cls)[name].__get__) for name in ("params", "result") if name in names)
     else:
         shape = shape_of(cls)
-        names, is_unknown, notes, set_notes = shape.wires, shape.is_unknown, _notes(shape), keep_notes
+        names, is_unknown, notes = shape.wires, shape.is_unknown, _notes(shape)
         fields = [(one, field_type(one).reached()) for one in shape.fields.values()]
         below = tuple(
             (one.wire, one.slot.__get__) for one, types in fields if any(each.kind == "record" for each in types)
@@ -459,7 +459,7 @@ def _noter(cls: Any) -> Callable[[Any, dict[str, Any], float], float]:
             for key in value:  # which is faster than a comprehension
                 if key not in names:
                     unknown[key] = value[key]
-            set_notes(record, notes(unknown, value))
+            keep_notes(record, notes(unknown, value))
             left -= colons_of(unknown) if left != inf else 0
             if not left:
                 return 0
@@ -498,8 +498,7 @@ def _refuse(_: dict[str, Any], __: dict[str, Any]) -> Notes:
 def _beside(unknown: dict[str, Any], _: dict[str, Any]) -> Notes:
     if not _MEMBERS.isdisjoint(unknown):
         raise Mismatch
-    return Beside(unknown)
+    return Notes(None, unknown)
 
 
 _MEMBERS: Final = frozenset({"jsonrpc", "id", "method", "params", "result", "error"})
-_PUT_BESIDE: Final[Any] = vars(Message)["_notes"].__set__

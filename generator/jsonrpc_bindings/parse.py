@@ -90,6 +90,15 @@ def is_plain(value: Any) -> bool:
     return True
 
 
+def is_json(value: Any) -> bool:
+    """Whether JSON can express a value."""
+    try:
+        _written(value)
+    except DecodeError:
+        return False
+    return True
+
+
 def float_of(text: str) -> float:
     """The value of a number with a fraction or an exponent. Raises `Mismatch` if the float may differ from the number in the text."""
     value = float(text)

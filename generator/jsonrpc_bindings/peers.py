@@ -12,30 +12,16 @@ from .errors import METHOD_NOT_FOUND
 from .failures import RequestError
 from .framing import LIMIT, Kind, framing
 from .stdio import Own
-from .supervisor import Stream
-from .transport import CAPACITY, Transport, pair
-from .wire import Options, Wire
+from .supervisor import Stream as Stream
+from .transport import CAPACITY, pair
+from .transport import Transport as Transport
+from .wire import Options as Options
+from .wire import Wire as Wire
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable
     from typing import Unpack
-
-__all__ = [
-    "Folder",
-    "Options",
-    "Remote",
-    "Side",
-    "Stream",
-    "Transport",
-    "Wire",
-    "attached",
-    "connected",
-    "joined",
-    "run",
-    "spawned",
-    "unserved",
-]
 
 Folder: TypeAlias = "str | os.PathLike[str]"
 """A directory, as the standard library accepts it."""

@@ -107,6 +107,8 @@ def json_schema_of(type_: Any, handler: Any) -> dict[str, Any]:
         schema: Any = _Writer(receiving, handler).written(receiving.published(name))
     finally:
         _WRITING.reset(token)
+    if "$ref" in schema:  # pydantic before 2.9 drops what stands beside a reference
+        schema = {"allOf": [{"$ref": schema.pop("$ref")}, *schema.pop("allOf", ())], **schema}
     return _described(type_, schema) if is_record(type_) else schema
 
 

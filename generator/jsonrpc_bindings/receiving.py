@@ -7,11 +7,10 @@ schema does not name is described by its annotation. Lenient decoding drops what
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 from .annotations import Alias, Meta, resolve
 from .contract import Path
@@ -19,19 +18,15 @@ from .engine import Engine
 from .errors import Dropped, EncodeError, Problem, limited
 from .fields import is_record, shape_of
 from .json_types import is_array, is_object
+from .leniency import Leniency, TooMuch
 from .module_registry import SchemaModule, find_module
-from .pointers import json_pointer, reference, referred, schema_pointer, steps
+from .pointers import json_pointer, reference, schema_pointer, steps
 from .string_enums import is_string_enum
 from .types import Type, field_type, type_of
 from .writers import readable
 
 if TYPE_CHECKING:
     from .explain import SchemaError
-
-ROUNDS: Final = 16
-"""The maximum number of rounds in which a value is validated again without what was dropped; each round drops all that it can."""
-MOST: Final = 1000
-"""The maximum number of problems that are examined in one round."""
 
 TOO_MUCH: Final = "more is wrong here than is looked for and dropped"
 
@@ -41,13 +36,12 @@ class Receiving:
 
     def __init__(self, schema_module: SchemaModule) -> None:
         self.schema_module: Final = schema_module
-        self._schema: dict[str, Any] | None = None
+        self.module: Final = schema_module.module
+        self._definitions: dict[str, Any] | None = None
         self._places: dict[Any, Path] = {}
         self._lock: Final = RLock()
-        self._engine: Final = Engine(
-            lambda: {**self.schema, "$defs": dict(self.schema["$defs"])}, lambda: schema_module.patterns
-        )
-        _KNOWN[schema_module.module] = self
+        self._engine: Final = Engine(lambda: {"$defs": dict(self.definitions)}, lambda: schema_module.patterns)
+        _KNOWN[self.module] = self
 
     @classmethod
     def of(cls, module: str) -> Receiving:
@@ -56,23 +50,17 @@ class Receiving:
         return _KNOWN.get(schema_module.module) or cls(schema_module)
 
     @property
-    def module(self) -> str:
-        """The name of the module that has the types."""
-        return self.schema_module.module
-
-    @property
-    def schema(self) -> dict[str, Any]:
-        """The schema that receivers validate against."""
-        if self._schema is None:
+    def definitions(self) -> dict[str, Any]:
+        """The definitions that receivers validate against, and those that are created from annotations."""
+        if self._definitions is None:
             with self._lock:
-                if self._schema is None:
-                    definitions = {**self.schema_module.judging, **self.schema_module.receiving}
-                    self._schema = {**self.schema_module.schema, "$defs": definitions}
-        return self._schema
+                if self._definitions is None:
+                    self._definitions = {**self.schema_module.judging, **self.schema_module.receiving}
+        return self._definitions
 
     def published(self, name: str) -> Any:
         """A definition in the schema of the package, without what receivers accept in addition."""
-        return self.schema_module.definitions.get(name, self.schema["$defs"][name])
+        return self.schema_module.definitions.get(name, self.definitions[name])
 
     # --- types ---
 
@@ -115,7 +103,7 @@ class Receiving:
         """Create a definition from an annotation; return its name."""
         target = type_of(resolve(type_, self.module)) if isinstance(type_, str) else type_
         base = f"(type) {target.cls.__name__ if target.kind == 'record' else repr(target.annotation)}"
-        definitions = self.schema["$defs"]
+        definitions = self.definitions
         while base in definitions:
             base += "'"
         definitions[base] = {}
@@ -201,10 +189,10 @@ class Receiving:
     def problems(self, type_: Type, value: Any) -> Iterator[Problem]:
         """Yield the problems of a value of a type."""
         for error in self._engine.problems(self.place(type_), value):
-            yield self._problem(error, error.path, ())
+            yield self._problem(error, error.path)
 
-    def _problem(self, error: SchemaError, path: Path, at: Path) -> Problem:
-        return Problem(json_pointer((*at, *path)), self._published_place(error.schema), error.sentence)
+    def _problem(self, error: SchemaError, path: Path) -> Problem:
+        return Problem(json_pointer(path), self._published_place(error.schema), error.sentence)
 
     def _published_place(self, place: str) -> str:
         """The pointer into the package's schema that corresponds to one into the receivers' schema; empty for what an annotation
@@ -224,103 +212,23 @@ class Receiving:
                 break
         return schema_pointer(published_steps) if published_steps[1:] else ""
 
-    def settle(self, type_: Type | str, value: Any, at: Path, *, lenient: bool) -> Settled:
-        """Drop what may be dropped from a value; report the problems if anything else is invalid."""
-        place = self.place(type_)
-        edits, current = Edits(), value
-        drops: list[Dropped] = []
-        for _ in range(ROUNDS):
-            errors = list(islice(self._engine.problems(place, current), MOST))
-            if not errors:
-                return Settled(current, tuple(_without_repeats(drops)), ())
-            remaining: list[SchemaError] = []
-            changes: list[tuple[Path, Any, Problem]] = []
-            for error in errors:
-                nearest = self._nearest(current, error, edits) if lenient else None
-                if nearest is None:
-                    remaining.append(error)
-                else:
-                    where, problem = edits.original(nearest[0]), self._settled_problem(error, edits, at)
-                    changes.append((where, nearest[1], problem))
-                    drops.append(Dropped(json_pointer((*at, *where)), _value_at(value, where), problem))
-            if remaining and not changes:
-                problems = (self._settled_problem(error, edits, at) for error in remaining)
-                return Settled(value, (), limited(_explained(problems, drops)))
-            for change in changes:  # only now: paths count the items that are there
-                edits.change(*change)
-            current = edits.apply(value)
-        return Settled(value, (), (Problem(json_pointer(at), "", TOO_MUCH), *(one.problem for one in drops)))
-
-    def _settled_problem(self, error: SchemaError, edits: Edits, at: Path) -> Problem:
-        where = edits.original(error.path)
-        return edits.defaulted.get(where) or self._problem(error, where, at)
-
-    # --- leniency ---
-
-    def _nearest(self, value: Any, error: SchemaError, edits: Edits) -> tuple[Path, Any] | None:
-        """The nearest lenient location of an error: the path to drop, and its replacement (`None`: nothing). `None` if there is none."""
-        path = (*error.path, error.missing) if error.missing else error.path
-        for depth in range(len(path), 0, -1):
-            where = path[:depth]
-            fields = list(self._fields(error.trail, where))
-            says = {
-                keyword for field in fields for keyword, setting in self._engine.explainer.at(field).items() if setting
-            }
-            is_absent = bool(error.missing) and where == path
-            types = {name for field in fields for name in self._engine.explainer.types(field)} - {"null"}
-            if (
-                "x-deserialize-skip-invalid-items" in says
-                and types == {"array"}
-                and not is_absent
-                and len(path) > depth
-            ):
-                return path[: depth + 1], None
-            is_null = where == path and not is_absent and _value_at(value, path) is None
-            if "x-deserialize-default-on-error" not in says and not (
-                is_null and "x-deserialize-default-on-null" in says
-            ):
-                continue
-            is_required = is_absent or self._is_required(error.trail, where, value)
-            if is_required and types == {"array"} and edits.original(where) not in edits.defaulted:
-                return where, []
-            if not is_required:
-                return where, None
-        return None
-
-    def _fields(self, trail: Sequence[tuple[Path, Path]], where: Path) -> Iterator[Path]:
-        """Yield the subschemas that declare the field at a path, from the trail of an error."""
-        waiting, visited = [place for place, there in trail if there == where[:-1]], set[Path]()
-        while waiting:
-            place = waiting.pop()
-            schema = self._engine.explainer.at(place)
-            if place in visited or not is_object(schema):
-                continue
-            visited.add(place)
-            if is_object(schema.get("properties", {}).get(where[-1])):
-                yield (*place, "properties", where[-1])
-            waiting += [referred(schema["$ref"])] if "$ref" in schema else []
-            waiting += [(*place, "allOf", index) for index in range(len(schema.get("allOf", ())))]
-
-    def _is_required(self, trail: Sequence[tuple[Path, Path]], where: Path, value: Any) -> bool:
-        """Whether the object that contains a field would lack it as a required field once it is dropped."""
-        owner = next(place for place, there in trail if there == where[:-1])
-        rest = {key: item for key, item in _value_at(value, where[:-1]).items() if key != where[-1]}
-        errors = islice(self._engine.problems(owner, rest), MOST)
-        return any(one.missing == where[-1] and not one.path for one in errors)
+    def settle(
+        self, type_: Type | str, value: Any, at: Path, *, lenient: bool
+    ) -> tuple[Any, Sequence[Dropped], tuple[Problem, ...]]:
+        """Drop what may be dropped from a value. Returns what remains, the dropped values, and the problems of what remains."""
+        places, leniency = [self.place(type_)], Leniency(self._engine, at, self._problem)
+        try:
+            mended = leniency.mended(places, value) if lenient else value
+        except TooMuch:
+            problems = (Problem(json_pointer(at), "", TOO_MUCH), *(one.problem for one in leniency.drops))
+            return value, (), limited(problems)
+        return mended, leniency.drops, limited(_explained(leniency.problems(places, mended), leniency.drops))
 
 
 _OF_OTHERS: Final = ("array", "map", "tuple")
 _OF_MORE: Final = ("additionalProperties", "unevaluatedProperties", "propertyNames")
 _OPEN: Final[set[Any]] = set()
 _KNOWN: Final[dict[str, Receiving]] = {}
-
-
-class Settled(NamedTuple):
-    """A value without what was dropped, the dropped values, and the remaining problems."""
-
-    value: Any
-    drops: tuple[Dropped, ...]
-    problems: tuple[Problem, ...]
 
 
 def bounds(meta: Meta, type_: Type) -> dict[str, Any]:
@@ -360,11 +268,10 @@ def receiving_of(module: str) -> Receiving:
     if module not in _KNOWN:
         schema_module = find_module(module)
         try:
-            has_schema = bool(schema_module.schema)
+            _ = schema_module.schema
         except (OSError, ImportError):
-            has_schema = False
-        source = schema_module if has_schema else SchemaModule(module, lambda: {"$defs": {}})
-        _KNOWN[module] = _KNOWN.get(source.module) or Receiving(source)
+            schema_module = SchemaModule(module, lambda: {"$defs": {}})
+        _KNOWN[module] = _KNOWN.get(schema_module.module) or Receiving(schema_module)
     return _KNOWN[module]
 
 
@@ -394,79 +301,6 @@ def module_of(type_: Any) -> str:
     return next((name for one in get_args(type_) if (name := module_of(one))), __name__)
 
 
-class Edits:
-    """Edits of a value: items dropped from arrays, fields removed, values replaced. Paths refer to the original value."""
-
-    def __init__(self) -> None:
-        self.items: dict[Path, set[int]] = {}
-        self.removed: set[Path] = set()
-        self.replaced: dict[Path, Any] = {}
-        self.defaulted: dict[Path, Problem] = {}
-        """Where a default was put in place of a bad value, and what was wrong. If the default does not fit, the place is strict."""
-        self._shifts: dict[Path, list[int]] = {}
-
-    def original(self, path: Path) -> Path:
-        """The path in the original value for a path in the edited value."""
-        original_path: list[str | int] = []
-        for step in path:
-            array = tuple(original_path)
-            if isinstance(step, int) and array in self.items:
-                if array not in self._shifts:
-                    dropped_indices = sorted(self.items[array])
-                    self._shifts[array] = [index - before for before, index in enumerate(dropped_indices)]
-                step += bisect_right(self._shifts[array], step)
-            original_path.append(step)
-        return tuple(original_path)
-
-    def change(self, path: Path, replacement: Any, why: Problem) -> None:
-        """Replace the value at a path of the original; `None` drops it."""
-        if replacement is not None:
-            self.replaced[path] = replacement
-            self.defaulted[path] = why
-        elif isinstance(path[-1], int):
-            self.items.setdefault(path[:-1], set()).add(path[-1])
-            self._shifts.pop(path[:-1], None)
-        else:
-            self.removed.add(path)
-
-    def apply(self, value: Any) -> Any:
-        """Apply the edits to a value."""
-        touched = {edit[:end] for edit in (*self.removed, *self.replaced, *self.items) for end in range(len(edit) + 1)}
-        below: dict[Path, list[Any]] = {}
-        for edit in self.replaced:
-            below.setdefault(edit[:-1], []).append(edit[-1])
-        return self._applied(value, (), touched, below)
-
-    def _applied(self, value: Any, path: Path, touched: set[Path], below: Mapping[Path, list[Any]]) -> Any:
-        if path in self.replaced:
-            return self.replaced[path]
-        if path not in touched:
-            return value
-        if is_object(value):
-            retained = {
-                key: self._applied(item, (*path, key), touched, below)
-                for key, item in value.items()
-                if (*path, key) not in self.removed
-            }
-            additions = {key: self.replaced[*path, key] for key in below.get(path, ()) if key not in value}
-            return {**retained, **additions}
-        dropped_indices = self.items.get(path, set())
-        return [
-            self._applied(item, (*path, i), touched, below) for i, item in enumerate(value) if i not in dropped_indices
-        ]
-
-
-def _value_at(value: Any, path: Path) -> Any:
-    for step in path:
-        if is_object(value):
-            value = value.get(str(step))
-        elif is_array(value) and isinstance(step, int) and step < len(value):
-            value = value[step]
-        else:
-            return None
-    return value
-
-
 def _explained(problems: Iterable[Problem], drops: Sequence[Dropped]) -> Iterator[Problem]:
     """Yield the problems, each followed by those of items that were dropped below it: an array may have become too short."""
     items: dict[str, list[Problem]] = {}
@@ -477,14 +311,3 @@ def _explained(problems: Iterable[Problem], drops: Sequence[Dropped]) -> Iterato
     for problem in problems:
         yield problem
         yield from items.get(problem.pointer, ())
-
-
-def _without_repeats(drops: Sequence[Dropped]) -> list[Dropped]:
-    """One drop for each path, and none below a path that is dropped as a whole."""
-    places = {drop.pointer for drop in drops}
-    retained: dict[str, Dropped] = {}
-    for drop in drops:
-        parts = drop.pointer.split("/")
-        if not any("/".join(parts[:length]) in places for length in range(1, len(parts))):
-            retained.setdefault(drop.pointer, drop)
-    return list(retained.values())

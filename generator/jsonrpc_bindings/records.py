@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator, Mapping
+from copy import copy
 from dataclasses import InitVar, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, TypeAlias, cast, dataclass_transform
 
@@ -29,9 +30,9 @@ from .fields import (
     notes_of,
     put,
     shape_of,
+    unknown_fields_of,
     values_of,
 )
-from .json_types import is_object, is_sequence
 from .writers import plain
 
 __all__ = ["UNSET", "Meta", "Record", "Unknown", "UnknownTag", "UnsetType", "field"]
@@ -250,10 +251,7 @@ class Record(_Base, metaclass=RecordMeta):
     @property
     def unknown_fields(self) -> dict[str, Any]:
         """The fields that the schema does not name, as received. They are encoded again, with those that are added here."""
-        notes = notes_for(self)
-        if notes.unknown is None:
-            notes.unknown = {}
-        return notes.unknown
+        return unknown_fields_of(self)
 
     if not TYPE_CHECKING:  # type checkers know the fields
 
@@ -273,22 +271,6 @@ class Record(_Base, metaclass=RecordMeta):
             if notes is not None and notes.made is not None:
                 notes.made.pop(name, None)
 
-    def __eq__(self, other: object) -> bool:
-        if self is other:
-            return True
-        if not isinstance(other, Record) or type(self) is not type(other):
-            return NotImplemented
-        return _equal((values_of(self), *_beside(self)), (values_of(other), *_beside(other)))
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        texts = [f"{name}={value!r}" for name, value in self.__rich_repr__()]
-        return f"{type(self).__name__}({', '.join(texts)})"
-
     def __rich_repr__(self) -> Iterator[tuple[str, Any]]:
         shape = type(self).__shape__
         notes = notes_of(self)
@@ -301,20 +283,19 @@ class Record(_Base, metaclass=RecordMeta):
         if notes is not None and notes.unknown:
             yield "extra", notes.unknown
 
-    def __copy__(self) -> Self:
-        make_again, arguments = self.__reduce__()
-        copied: Self = make_again(*arguments)
-        return copied
-
     def __replace__(self, /, **changes: Any) -> Self:
         """A copy with new values of some fields, which are validated."""
-        result = self.__copy__()
+        result = copy(self)
         for name, value in changes.items():
             setattr(result, type(self).__shape__.by_name.get(name, name), value)
         return result
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return made, (type(self), values_of(self), *_beside(self))
+        return made, (type(self), *self._contents())
+
+    def _contents(self) -> tuple[Any, ...]:
+        notes = notes_of(self)
+        return values_of(self), *(({}, None) if notes is None else (dict(notes.unknown or {}), notes.tag))
 
 
 class Unknown(Record):
@@ -345,27 +326,3 @@ class Unknown(Record):
     def is_reserved(self) -> bool:
         """Whether the tag is reserved for future versions of the protocol: it does not begin with an underscore."""
         return not self.is_extension
-
-
-def _equal(mine: Any, theirs: Any) -> bool:
-    """Whether two values are equal as JSON: true differs from 1, at any depth."""
-    waiting = [(mine, theirs)]
-    while waiting:
-        one: Any
-        other: Any
-        one, other = waiting.pop()
-        if one is other:
-            continue
-        if (type(one) is bool) is not (type(other) is bool) or one != other:
-            return False
-        if is_object(one):
-            waiting += [(item, other[key]) for key, item in one.items()]
-        elif is_sequence(one):
-            waiting += zip(one, other, strict=True)
-    return True
-
-
-def _beside(record: Any) -> tuple[dict[str, Any], Any]:
-    """The unknown fields of a record, and the tag of an unknown variant."""
-    notes = notes_of(record)
-    return ({}, None) if notes is None else (dict(notes.unknown or {}), notes.tag)

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
-from math import isfinite
 from typing import Any, Final, Protocol, TypeAlias
 
 from .contract import Contract, Method, Path, Sender, contract_of
@@ -29,7 +28,7 @@ from .errors import (
 )
 from .json_types import is_array, is_object
 from .module_registry import SchemaModule, find_module
-from .parse import VALUES, TooManyValues, copied, is_plain, parse_with_duplicates
+from .parse import VALUES, TooManyValues, copied, is_json, is_plain, parse_with_duplicates
 from .pointers import json_pointer
 from .routing import EMPTY, Routing, is_id
 
@@ -77,9 +76,7 @@ class Strict:
     def __init__(self, methods: Iterable[Method[Any, Any]], schema_module: SchemaModule) -> None:
         self.schema_module: Final = schema_module
         self._methods: Final = tuple(methods)
-        self._engine: Final = Engine(
-            lambda: {**schema_module.schema, "$defs": schema_module.judging}, lambda: schema_module.patterns
-        )
+        self._engine: Final = Engine(lambda: {"$defs": schema_module.judging}, lambda: schema_module.patterns)
         self._ordinary: dict[tuple[str, str | None, str | None, int], _Ordinary] = {}
 
     @classmethod
@@ -332,33 +329,11 @@ def _read_value(value: Any, values: int) -> tuple[Any, tuple[Violation, ...]]:
 
 def _misfit(value: Any) -> Path:
     """The path of the first part of a value that JSON cannot express; the root, if it is nested too deep to search."""
-    waiting: list[tuple[Any, Path]] = [(value, ())]
-    while waiting:
-        item, path = waiting.pop()
-        if len(path) > 200:
-            return ()
-        if is_object(item):
-            if not all(map(_is_text, item)):
-                return path
-            waiting.extend((child, (*path, key)) for key, child in reversed(item.items()))
-        elif is_array(item):
-            waiting.extend((child, (*path, index)) for index, child in reversed(list(enumerate(item))))
-        elif not _is_scalar(item):
+    path: Path = ()
+    while len(path) <= 200:
+        members = value.items() if is_object(value) else enumerate(value) if is_array(value) else ()
+        member = next(((key, item) for key, item in members if not is_json(item)), None)
+        if member is None:
             return path
+        path, value = (*path, member[0]), member[1]
     return ()
-
-
-def _is_scalar(value: object) -> bool:
-    if isinstance(value, str):
-        return _is_text(value)
-    return value is None or isinstance(value, int) or (isinstance(value, float) and isfinite(value))
-
-
-def _is_text(value: object) -> bool:
-    if not isinstance(value, str):
-        return False
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -18,7 +18,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import IO, Final, NamedTuple, TypeAlias, TypedDict
+from typing import IO, Final, NamedTuple, TypeAlias
 
 from . import process_tree
 from .process_tree import VARIABLE, Tree
@@ -309,12 +309,6 @@ class Program:
         self.end(0)
 
 
-class _Before(TypedDict, total=False):
-    """The argument of `Popen` for a function that runs in the child before the program."""
-
-    preexec_fn: Callable[[], object]
-
-
 def start(
     command: Sequence[str],
     *,
@@ -341,7 +335,6 @@ def start(
     if os.name == "posix":
         variables[VARIABLE] = f"{os.environ.get(VARIABLE, '')} {tree.token}".strip()
         GUARD.change(None, tree)  # before it runs: this process may be killed in between
-    before: _Before = {} if preexec_fn is None else {"preexec_fn": preexec_fn}  # its caller answers for it
     try:
         process = subprocess.Popen(
             list(command),
@@ -353,7 +346,7 @@ def start(
             env=variables,
             start_new_session=leads == "s",
             process_group=0 if leads == "g" else None,
-            **before,
+            preexec_fn=preexec_fn,
         )
     except BaseException:
         GUARD.change(tree, None)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from .failures import ConnectionClosed
 
@@ -91,18 +90,11 @@ class Queue:
         self._room.set()
 
 
-class Memory:
-    """One end of a connection in memory."""
+class Queued:
+    """The sending half of a transport whose messages wait in a queue."""
 
-    def __init__(self, incoming: Queue, outgoing: Queue) -> None:
-        self._incoming, self._outgoing = incoming, outgoing
-
-    async def receive(self) -> bytes | None:
-        """See `Transport`."""
-        message = await self._incoming.first()
-        if message is not None:
-            self._incoming.take()
-        return message
+    def __init__(self, outgoing: Queue) -> None:
+        self._outgoing = outgoing
 
     def send(self, message: bytes) -> None:
         """See `Transport`."""
@@ -117,6 +109,21 @@ class Memory:
         """See `Transport`."""
         await self._outgoing.drain()
 
+
+class Memory(Queued):
+    """One end of a connection in memory."""
+
+    def __init__(self, incoming: Queue, outgoing: Queue) -> None:
+        super().__init__(outgoing)
+        self._incoming = incoming
+
+    async def receive(self) -> bytes | None:
+        """See `Transport`."""
+        message = await self._incoming.first()
+        if message is not None:
+            self._incoming.take()
+        return message
+
     async def close(self) -> None:
         """See `Transport`."""
         self._incoming.close()
@@ -127,16 +134,3 @@ def pair(capacity: int = CAPACITY) -> tuple[Memory, Memory]:
     """The two ends of a connection in memory. A sender waits once `capacity` bytes are unread."""
     one, other = (Queue(capacity, "the connection has ended") for _ in range(2))
     return Memory(one, other), Memory(other, one)
-
-
-async def finish(work: asyncio.Future[Any], hurry: Callable[[], object]) -> None:
-    """Wait until work is done. Cancelling this call calls `hurry`; the cancellation is raised once the work is done."""
-    cancelled: asyncio.CancelledError | None = None
-    while not work.done():
-        try:
-            await asyncio.shield(work)
-        except asyncio.CancelledError as error:
-            cancelled = error
-            hurry()
-    if cancelled is not None:
-        raise cancelled

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 from .failures import ConnectionClosed
 from .framing import LIMIT, Unreadable
 from .peers import Side, attached
-from .transport import CAPACITY, Queue, finish
+from .transport import CAPACITY, Queue, Queued
 
 try:  # not by a statement: who does not use this module need not have the package, nor need a type checker
     _client: Any = import_module("websockets.asyncio.client")
@@ -55,7 +55,7 @@ _MEANINGS: Final[Mapping[int, str]] = {
 }
 
 
-class Socket:
+class Socket(Queued):
     """An open WebSocket of the library `websockets` as a transport; `connect` and `serve` create it.
 
     `limit` is the maximum message size in bytes with which the WebSocket was opened (`max_size`), for the error about a longer message.
@@ -64,8 +64,8 @@ class Socket:
     """
 
     def __init__(self, socket: Any, *, limit: int = LIMIT, grace: float = 2.0) -> None:
+        super().__init__(Queue(CAPACITY, "the WebSocket is closed"))
         self._socket, self._limit, self._grace = socket, limit, grace
-        self._outgoing = Queue(CAPACITY, "the WebSocket is closed")
         self._writing = asyncio.create_task(self._write())
         self._closing: asyncio.Task[None] | None = None
 
@@ -81,24 +81,11 @@ class Socket:
             return message.encode()
         raise Unreadable("a binary frame was ignored: messages are text frames", is_answered=False)
 
-    def send(self, message: bytes) -> None:
-        """See `transport.Transport`."""
-        self._outgoing.put(message)
-
-    @property
-    def is_full(self) -> bool:
-        """See `transport.Transport`."""
-        return self._outgoing.is_full
-
-    async def drain(self) -> None:
-        """See `transport.Transport`."""
-        await self._outgoing.drain()
-
     async def close(self) -> None:
         """See `transport.Transport`. The peer sees the close code 1000. Cancelling this call cuts the connection."""
         if self._closing is None:
             self._closing = asyncio.create_task(self._close())
-        await finish(self._closing, self._cut)
+        await _finish(self._closing, self._cut)
 
     async def _close(self) -> None:
         self._outgoing.close()
@@ -263,7 +250,7 @@ async def accept(
         yield Listener(server, f"{'ws' if ssl is None else 'wss'}://{host_text}:{number}{path or '/'}")
     finally:
         server.close()
-        await finish(asyncio.ensure_future(server.wait_closed()), cut)
+        await _finish(asyncio.ensure_future(server.wait_closed()), cut)
 
 
 def _options(limit: int, grace: float) -> dict[str, Any]:
@@ -290,3 +277,16 @@ def _require_end(closed: Any, limit: int) -> None:
         code = closed.sent.code
     words = closed.rcvd.reason if closed.rcvd is not None and closed.rcvd.reason else _MEANINGS.get(code, "")
     raise ConnectionClosed(f"the WebSocket was closed with {code}{f' ({words})' if words else ''}") from closed
+
+
+async def _finish(work: asyncio.Future[Any], hurry: Callable[[], object]) -> None:
+    """Wait until work is done. Cancelling this call calls `hurry`; the cancellation is raised once the work is done."""
+    cancelled: asyncio.CancelledError | None = None
+    while not work.done():
+        try:
+            await asyncio.shield(work)
+        except asyncio.CancelledError as error:
+            cancelled = error
+            hurry()
+    if cancelled is not None:
+        raise cancelled

@@ -15,8 +15,6 @@ from acpgen.targets import docs
 from acpgen.targets.interface import Settings
 from bindings.instances import smallest, smallest_of, wrong_for
 from bindings.subjects import OWN, SOURCES, Subject, Subjects, parameters, same
-from jsonrpc_bindings.errors import Problem
-from jsonrpc_bindings.receiving import Edits
 
 ON_ERROR: Final = "x-deserialize-default-on-error"
 SKIP: Final = "x-deserialize-skip-invalid-items"
@@ -289,13 +287,15 @@ def test_of_very_many_problems_the_first_are_told_and_of_very_many_drops_all(box
 def test_places_are_those_of_the_message_as_it_came_however_many_items_were_dropped(box: Subject) -> None:
     chance = random.Random(7)
     for _ in range(50):
-        dropped = set(chance.sample(range(40), chance.randrange(40)))
-        edits = Edits()
-        for index in dropped:
-            edits.change(("a", index), None, Problem("", "", ""))
-        kept = [index for index in range(40) if index not in dropped]
-        assert [edits.original(("a", step, "b")) for step in range(len(kept))] == [("a", index, "b") for index in kept]
-        assert edits.apply({"a": list(range(40)), "b": 1}) == {"a": kept, "b": 1}
+        dropped, noted = (set(chance.sample(range(40), chance.randrange(40))) for _ in range(2))
+        items = [5 if index in dropped else {"name": str(index), "note": 5} for index in range(40)]
+        items = [
+            item if index in dropped or index in noted else {"name": str(index)} for index, item in enumerate(items)
+        ]
+        written, told = forgiven(box, "Box", {"items": items})
+        assert [item["name"] for item in written["items"]] == [str(one) for one in range(40) if one not in dropped]
+        wanted = {f"/items/{one}" if one in dropped else f"/items/{one}/note" for one in dropped | noted}
+        assert {place for place, _ in told} == wanted
 
 
 def test_a_bad_tag_is_forgiven_where_the_field_of_the_tag_forgives(subjects: Subjects) -> None:
@@ -415,7 +415,7 @@ INSTEAD: Final[dict[str, Any]] = {"as if the field were omitted": LEFT_OUT, "as 
 def sentences(subject: Subject) -> Iterator[tuple[ir.Record, ir.Field, str]]:
     """What the page of each record says of the leniency of each of its fields."""
     pages = docs.render(subject.protocol, subject.bundle, Settings())
-    where = docs.page_paths(subject.protocol, subject.bundle)
+    where = docs.find_page_paths(subject.protocol, subject.bundle)
     for record in subject.protocol.definitions.values():
         if not isinstance(record, ir.Record):
             continue

@@ -36,7 +36,7 @@ DIRECTIONS: Final[tuple[tuple[str, Revision, Revision], ...]] = (("backward", "o
 SAMPLES: Final = 12
 """So many messages of one kind try to contradict a "yes"."""
 
-Held: TypeAlias = "tuple[Route, str | None]"
+Held: TypeAlias = Route
 """A kind of message, and the definition of what it holds."""
 
 
@@ -77,12 +77,12 @@ class Pair:
         """The kinds of message that both revisions have, and the definitions of one name that hold no message."""
         found: list[tuple[Held, Held]] = []
         for one, other in self.methods:
-            found.append(((Route("params", one), one.params), (Route("params", other), other.params)))
+            found.append((Route("params", one, one.params), Route("params", other, other.params)))
             if one.kind == "request":
-                found.append(((Route("result", one), one.result), (Route("result", other), other.result)))
+                found.append((Route("result", one, one.result), Route("result", other, other.result)))
         unions = self.unions
         alone = [name for name in self.old.declared if name in set(self.new.declared) - self.reached - unions]
-        documents: list[Held] = [(Route("document", None, name), name) for name in alone]
+        documents: list[Held] = [Route("document", None, name, name) for name in alone]
         return [*found, *((each, each) for each in documents)]
 
     @cached_property
@@ -125,7 +125,7 @@ class Pair:
 
     def _schema(self, revision: Revision, held: Held) -> Schema:
         side = self.side(revision)
-        return {"$schema": DIALECT, "$defs": side.bundle.definitions, **message_schema(side, *held)}
+        return {"$schema": DIALECT, "$defs": side.bundle.definitions, **message_schema(side, held)}
 
     def _quick(self, revision: Revision, held: Held, *, formats: bool) -> Any:
         key = (revision, held, formats)
@@ -318,22 +318,22 @@ def attacked(pair: Pair, samples: int) -> Iterator[str]:
         make = (Sent if relation == "wire" else Instances)(meanings[sender])
         for held in pair.held:
             ours, theirs = held if sender == "old" else held[::-1]
-            name = ours[1]
+            name = ours.content
             if name is None or not (is_sure or _is_quiet(pair, held, harmed)):
                 continue
-            luck = Chooser(f"{relation} {direction} {ours[0].part} {name}")
+            luck = Chooser(f"{relation} {direction} {ours.part} {name}")
             for turn in range(samples):
                 try:
                     value = (make.damaged if relation == "language" and turn % 3 == 2 else make.valid)(luck, name)
                 except RecursionError:
                     break  # no finite value fits
-                whole = message(pair.side(sender).protocol.envelope, ours[0], value)
+                whole = message(pair.side(sender).protocol.envelope, ours, value)
                 if not is_plain(whole) or not pair.accepts(sender, ours, whole):
                     continue
                 refuted = not pair.accepts(receiver, theirs, whole)
-                if refuted and relation == "wire" and theirs[1] is not None:
-                    refuted = not meanings[receiver].accepts(theirs[1], value)  # tolerated: receivers keep it
-                what = ours[0].method.name if ours[0].method is not None else name
+                if refuted and relation == "wire" and theirs.content is not None:
+                    refuted = not meanings[receiver].accepts(theirs.content, value)  # tolerated: receivers keep it
+                what = ours.method.name if ours.method is not None else name
                 yield f"{relation} {direction} is no: {what} {json.dumps(whole)[:300]}" if refuted else ""
 
 
@@ -355,10 +355,10 @@ def _harmed(pair: Pair) -> tuple[set[str], tuple[set[str], set[str]]]:
 def _is_quiet(pair: Pair, held: tuple[Held, Held], harmed: tuple[set[str], tuple[set[str], set[str]]]) -> bool:
     """Whether no finding which counts is about a kind of message, or about anything that it holds."""
     methods, names = harmed
-    if any(route.method is not None and route.method.name in methods for route, _ in held):
+    if any(route.method is not None and route.method.name in methods for route in held):
         return False
-    for side, (_, name), found in zip((pair.old, pair.new), held, names, strict=True):
-        if name is not None and not found.isdisjoint(_closure(side, name)):
+    for side, route, found in zip((pair.old, pair.new), held, names, strict=True):
+        if route.content is not None and not found.isdisjoint(_closure(side, route.content)):
             return False
     return True
 
@@ -418,7 +418,7 @@ def routed(pair: Pair, finding: Finding, side: Revision) -> Iterator[Held]:
         shared = ((one, other) for one, other in pair.methods if other.name == finding.method)
         methods = [one if side == "old" else other for one, other in shared]
         for method in methods or [each for each in revised_.methods if each.name == finding.method]:
-            yield Route(part, method), method.params if part == "params" else method.result
+            yield Route(part, method, method.params if part == "params" else method.result)
         return
     kind = re.match(r"(error|id|message)(?![A-Za-z0-9_])", head)
     if kind is not None:
@@ -434,16 +434,16 @@ def routed(pair: Pair, finding: Finding, side: Revision) -> Iterator[Held]:
     ]
     if names:
         name = max(names, key=len)
-        yield Route("document", None, name), name
+        yield Route("document", None, name, name)
     elif revised_.roots is not None:
-        yield from ((Route("document", None, name), name) for name in revised_.roots.named)
+        yield from (Route("document", None, name, name) for name in revised_.roots.named)
 
 
 def _of_envelopes(pair: Pair, side: SchemaRevision, part: str) -> Iterator[Held]:
     """The errors, the identifiers or the whole messages of a revision."""
     if part == "message":
         methods = (one if side is pair.old else other for one, other in pair.methods)
-        yield from ((Route("params", method), method.params) for method in methods)
+        yield from (Route("params", method, method.params) for method in methods)
         return
     found: dict[str, None] = {}
     for schema in side.bundle.definitions.values():
@@ -453,7 +453,7 @@ def _of_envelopes(pair: Pair, side: SchemaRevision, part: str) -> Iterator[Held]
             frames = frames or "jsonrpc" in {**schema.get("properties", {}), **each.get("properties", {})}
             if is_object(member) and frames:
                 found |= dict.fromkeys(place.rpartition("/")[2] for place in references(member))
-    yield from ((Route("error" if part == "error" else "id", None), name) for name in found)
+    yield from (Route("error" if part == "error" else "id", None, name) for name in found)
 
 
 # --- answers against one another -------------------------------------------------------------------------------------

@@ -10,10 +10,9 @@ from typing import Any, Final
 
 from acpgen import config
 from acpgen.compat.check_report import as_data
-from acpgen.compat.command import of_project, policy_position
 from acpgen.compat.compare import compare
 from acpgen.compat.findings import Mode, Report
-from acpgen.compat.project_policy import Policy, apply
+from acpgen.compat.policy import Policy, apply, of_project, policy_position
 from acpgen.compat.waivers import read, waive
 from acpgen.input.load import place
 

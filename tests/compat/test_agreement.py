@@ -15,7 +15,7 @@ import tiers
 from acpgen.compat import compare
 from acpgen.compat.findings import Answer, Reach, Revision
 from acpgen.compat.protocol.check.context import Context
-from acpgen.compat.protocol.check.message_pairs import DIRECTIONS
+from acpgen.compat.protocol.check.counterparts import DIRECTIONS
 from compat.protocols import RELEASES, releases
 
 MCP = RELEASES.parent / "mcp"
@@ -39,7 +39,7 @@ def disagreements(old: Path, new: Path) -> Iterator[tuple[str | None, str, Revis
     doubtful = about(told, lambda each: each.doubtful)
     on = Context(sides[0].meaning, sides[1].meaning)
     for messages in on.routes:
-        kind = messages.method, messages.new[0].part
+        kind = messages.method, messages.new.part
         for sender, receiver in DIRECTIONS:
             answer = on.acceptance.included(messages.pair, sender)
             said: Answer = "no" if receiver in refuses[kind] else "undecided" if receiver in doubtful[kind] else "yes"

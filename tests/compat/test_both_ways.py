@@ -9,7 +9,7 @@ from datetime import date
 import pytest
 
 from acpgen.compat.findings import Report, SourcePosition
-from acpgen.compat.project_policy import Policy, Promise, apply
+from acpgen.compat.policy import Policy, Promise, apply
 from compat.protocols import Schema, compared, found, go, protocol
 
 STRING: Schema = {"type": "string"}

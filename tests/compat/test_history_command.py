@@ -13,7 +13,8 @@ import pytest
 
 import commands
 from acpgen.compat import history_report
-from acpgen.compat.history.history_command import HistoryOptions, history
+from acpgen.compat.history.history_command import history
+from acpgen.compat.history.revision_sources import HistoryOptions
 from acpgen.compat.history.timeline import Timeline
 from acpgen.diagnostics.outputs import parse_destinations
 from acpgen.errors import FaultKind, Faults

@@ -361,30 +361,30 @@ def _refute(report: Report, old: Schema, new: Schema) -> None:
                 assert not validator.accepts(routes, sender, value) or validator.accepts(routes, receiver, value), value  # type: ignore[arg-type]
 
 
-def _routes(old: SchemaRevision, new: SchemaRevision) -> Iterator[dict[Any, tuple[Route, str | None]]]:
+def _routes(old: SchemaRevision, new: SchemaRevision) -> Iterator[dict[Any, Route]]:
     after = {(method.name, method.side, method.kind): method for method in new.methods}
     for method in old.methods:
         other = after.get((method.name, method.side, method.kind))
         if other is not None:
-            yield {"old": (Route("params", method), method.params), "new": (Route("params", other), other.params)}
+            yield {"old": Route("params", method, method.params), "new": Route("params", other, other.params)}
             if method.kind == "request":
-                yield {"old": (Route("result", method), method.result), "new": (Route("result", other), other.result)}
+                yield {"old": Route("result", method, method.result), "new": Route("result", other, other.result)}
 
 
-def _instances(revised: SchemaRevision, route: tuple[Route, str | None]) -> Iterator[Any]:
+def _instances(revised: SchemaRevision, route: Route) -> Iterator[Any]:
     """The smallest message, one with all fields, and one with each of these in turn."""
     from acpgen.compat.protocol.messages import message
 
     values = Values(revised.definitions)
-    if route[1] is None:
+    if route.content is None:
         return
     try:
-        small, full = values.small(route[1]), values.full(route[1])
+        small, full = values.small(route.content), values.full(route.content)
     except Unmakeable:
         return
     one_more = [{**small, name: full[name]} for name in full] if isinstance(full, dict) else []
     for value in (small, full, *one_more):
-        yield message("json-rpc", route[0], value)
+        yield message("json-rpc", route, value)
 
 
 @pytest.mark.parametrize("is_whole", tiers.EXTENTS)
@@ -396,5 +396,5 @@ def test_the_validator_of_messages_is_a_schema_itself(is_whole: bool) -> None:
         meaning = SchemaRevision(lower(bundled), bundled)
         methods = list(meaning.methods)
         for method in methods if is_whole else tiers.draw(methods, 3, lambda method: f"{path.name} {method.name}"):  # noqa: B023 - called at once
-            schema = message_schema(meaning, Route("params", method), method.params)
+            schema = message_schema(meaning, Route("params", method, method.params))
             jsonschema_rs.meta.validate({"$schema": DIALECT, "$defs": bundled.definitions, **schema})

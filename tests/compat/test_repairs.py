@@ -425,6 +425,17 @@ def test_what_two_files_call_differently_is_not_repaired_by_turning_one_definiti
         assert {each["path"] for each in operations(finding)} == {"/$defs/GoRequest/properties/a/$ref"}
 
 
+def test_a_new_definition_with_the_name_of_an_inner_type_is_removed_with_what_refers_to_it(tmp_path: Path) -> None:
+    inline = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
+    forms = [{"type": "object", "properties": {"mode": {"const": tag}}, "required": ["mode"]} for tag in ("b", "c")]
+    old = protocol({"GoRequest": go({"where": inline})})
+    new = protocol({"GoRequest": go({"where": {"$ref": "#/$defs/GoRequestWhere"}}), "GoRequestWhere": {"anyOf": forms}})
+    found = pair(tmp_path, old, new)
+    assert [each.no_repair for each in bad(found.report) if each.repair is None] == []
+    assert found.report.fix is not None
+    assert found.report.fix.verdict in BETTER
+
+
 def test_a_finding_that_only_gets_another_name_is_not_gone(tmp_path: Path) -> None:
     """A list that gains the properties of the object it replaced is a type of its own, and refuses the object all the same."""
     inner = {"type": "object", "properties": {"c": {"type": "string"}}, "required": ["c"]}

@@ -231,6 +231,21 @@ def test_ending_that_is_cancelled_ends_the_process_at_once() -> None:
     run(test)
 
 
+@posix
+def test_each_call_that_ends_a_process_skips_the_waiting_of_all_when_it_is_cancelled() -> None:
+    async def test() -> None:
+        child = await Child.start(program("deaf"), Lines(), env=ENVIRONMENT, grace=60)
+        one, other = asyncio.create_task(child.close()), asyncio.create_task(child.close())
+        await asyncio.sleep(0.1)
+        other.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await other
+        assert not is_running(child.pid)
+        await asyncio.wait_for(one, 5)
+
+    run(test)
+
+
 def ran(stdin: Any, stdout: Any = subprocess.PIPE) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
         program(), stdin=stdin, stdout=stdout, stderr=subprocess.PIPE, env=ENVIRONMENT, timeout=60, check=False

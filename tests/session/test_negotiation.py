@@ -25,7 +25,7 @@ from acp_session import (
     serve_agent,
     spawn_agent,
 )
-from acp_session.handshake import InitializedTransport
+from acp_session.connect import InitializedTransport
 from jsonrpc_bindings.transport import Memory, pair
 
 TESTS = Path(__file__).parents[1]
@@ -328,7 +328,7 @@ def test_an_agent_that_never_answers_is_given_up(monkeypatch: pytest.MonkeyPatch
 
 
 def test_what_a_flood_before_the_answer_leaves_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("acp_session.handshake.MAX_EARLY_SIZE", 1000)
+    monkeypatch.setattr("acp_session.connect.MAX_EARLY_SIZE", 1000)
 
     async def work() -> None:
         near, far = pair()

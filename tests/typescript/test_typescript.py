@@ -296,9 +296,8 @@ def test_an_array_is_not_shorter_than_it_may_be_once_items_are_left_out(folder: 
 
 def test_lists_are_judged_without_the_items_that_are_left_out(tmp_path: Path, subjects: Subjects) -> None:
     says = ({"minItems": 1}, {"maxItems": 2}, {"uniqueItems": True}, {"contains": {"const": 2}, "maxContains": 1})
-    lists = [
-        {"type": "array", **one, "items": {"type": "integer"}, "x-deserialize-skip-invalid-items": True} for one in says
-    ]
+    items = {"type": "integer", "enum": [1, 2, 3]}  # of which a text has both wrong
+    lists = [{"type": "array", **one, "items": items, "x-deserialize-skip-invalid-items": True} for one in says]
     definitions = {f"T{index}": {"type": "object", "properties": {"a": one}} for index, one in enumerate(lists)}
     values = [{"a": items} for items in ([1, "x"], ["x"], [1, 2, "x"], [1, 2, 3], ["x", "x", 2], [2, 2])]
     rows = f"[{', '.join(f'm.{name}' for name in definitions)}].map((type) => {json.dumps(values)}.map((v) => told(type, v)))"
@@ -475,6 +474,25 @@ def variants(tag: str) -> dict[str, Any]:
 SENTENCES: dict[str, tuple[Any, Any, list[list[str]]]] = {
     "a set of one": ({"enum": ["a"]}, "b", [["", "'b' is not one of 'a'"]]),
     "a constant": ({"const": "a"}, "b", [["", "'b' is not 'a', the only value allowed here"]]),
+    "a constant before its type": (
+        {"anyOf": [{"properties": {"a": {"const": "x", "type": "string"}}}, {"const": 5}], "type": "object"},
+        {"a": 1},
+        [
+            ["/a", "1 is not 'x', the only value allowed here (the nearest of 2 alternatives)"],
+            ["/a", "a string is expected, not 1"],
+        ],
+    ),
+    "a set within an alternative": (
+        {"anyOf": [{"anyOf": [{"enum": ["all"]}, {"type": "array"}]}, {"type": "object", "required": ["include"]}]},
+        "EUR",
+        [["", "'EUR' is not one of 'all' (the nearest of 2 alternatives)"]],
+    ),
+    "fields that are required in another order": (
+        {"properties": {"a": True, "b": True}, "required": ["b", "c", "a"]},
+        {},
+        [["", f"the field '{name}' is required"] for name in ("b", "c", "a")],
+    ),
+    "a text that is empty": ({"enum": ["-", "_"]}, "", [["", "'' is not one of '-', '_'; did you mean '_'?"]]),
     "a set of other types": ({"type": "string", "enum": [None]}, None, [["", "a string is expected, not null"]]),
     "a name": (
         {"type": "object", "propertyNames": {"maxLength": 1}},

@@ -21,8 +21,10 @@ from typing import Any
 import pytest
 from acp_bindings import v1
 
-from acp_workspace import handles
+from acp_workspace import containment
+from acp_workspace.atomic import make_folder
 from acp_workspace.containment import (
+    MOST_PARTS,
     AccessDenied,
     Mechanism,
     Place,
@@ -31,7 +33,6 @@ from acp_workspace.containment import (
     contains,
     guarantees,
     is_within,
-    make_folder,
     open_file,
     open_regular,
     places,
@@ -39,7 +40,6 @@ from acp_workspace.containment import (
 )
 from acp_workspace.errors import RequestError
 from acp_workspace.filesystem import FilePolicy, FileSystem
-from acp_workspace.handles import MOST_PARTS
 from acp_workspace.mechanism import open_from_top
 from acp_workspace.scope import parse_scope
 from acp_workspace.workspace import ClientWorkspace, RootSet
@@ -219,7 +219,7 @@ def test_a_path_that_leads_elsewhere_once_it_was_opened_is_not_granted(
         return folder
 
     with monkeypatch.context() as patch:
-        patch.setattr(handles, "open_from_top", exchanged)
+        patch.setattr(containment, "open_from_top", exchanged)
         with pytest.raises(AccessDenied, match="changed while it was opened"):
             bind(str(link))
     assert descriptors() == before
@@ -320,8 +320,6 @@ def test_a_pipe_put_in_the_place_of_a_file_after_the_look_is_not_waited_for(
     tree: Path, mechanism: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The opening must not wait for a writer, and what was opened must be looked at again."""
-    from acp_workspace import containment
-
     root = bind(str(tree / "app"))
     before = descriptors()
     os.mkfifo(tree / "pipe")
@@ -415,7 +413,7 @@ def test_folders_are_made_without_following_links(tree: Path, mechanism: str) ->
     root = bind(str(tree / "app"))
     before = descriptors()
     folder = make_folder(root, ("new", "deeper"))
-    assert folder.made == ("new", "deeper")
+    assert [name for name, _ in folder.made] == ["new", "deeper"]
     folder.sync_made(os.fsync)
     mask = os.umask(0o022)
     os.umask(mask)

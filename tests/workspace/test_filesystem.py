@@ -26,7 +26,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import force_setattr
 
-from acp_workspace.atomic import TEMPORARY, abandon, prepare, read_at_most, recover, replace
+from acp_workspace.atomic import TEMPORARY, prepare, read_at_most, recover
 from acp_workspace.containment import AccessDenied, bind, guarantees
 from acp_workspace.errors import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, NOT_FOUND, REFUSED, RequestError
 from acp_workspace.filesystem import DEFAULT_LIMIT, FileEvent, FilePolicy, FileSystem
@@ -918,15 +918,17 @@ def test_a_directory_moved_under_a_write_gets_no_content(
 ) -> None:
     Client(tmp_path)
     make("app/d/a.txt", "old")
-    target = prepare(bind(f"{tmp_path}/app"), ("d", "a.txt"))
 
     def move() -> None:
         (tmp_path / "app" / "d").rename(tmp_path / "outside" / "d")
         if attack == "replaced":
             (tmp_path / "app" / "d").mkdir()
 
-    with pytest.raises(AccessDenied, match="directory was"):
-        replace(target, b"new", check=move)
+    with (
+        prepare(bind(f"{tmp_path}/app"), ("d", "a.txt")) as target,
+        pytest.raises(AccessDenied, match="directory was"),
+    ):
+        target.replace(b"new", check=move)
     assert (tmp_path / "outside" / "d" / "a.txt").read_text() == "old"
     assert not temporary_files(tmp_path)
 
@@ -957,7 +959,6 @@ def test_only_temporary_files_of_dead_writers_are_removed(tmp_path: Path, make: 
     similar = make("app/.acp-session-notes.tmp")
     outside = make(f"outside/.acp-session-{'b' * 32}.tmp")
     (tmp_path / "app" / "link").symlink_to("../outside")
-    target = prepare(bind(f"{tmp_path}/app"), ("x", "a.txt"))
     found: list[list[Path]] = []
 
     def look() -> None:
@@ -966,7 +967,8 @@ def test_only_temporary_files_of_dead_writers_are_removed(tmp_path: Path, make: 
         assert alive.exists()
         found.append([alive])
 
-    replace(target, b"new", check=look)
+    with prepare(bind(f"{tmp_path}/app"), ("x", "a.txt")) as target:
+        target.replace(b"new", check=look)
     assert found
     assert not dead.exists()
     assert similar.exists()
@@ -987,7 +989,8 @@ def test_a_session_starts_by_removing_what_a_killed_client_left(tmp_path: Path, 
 
 def test_a_target_that_is_given_up_leaves_no_folders(tmp_path: Path, make: Make) -> None:
     make("app/a.txt")
-    abandon(prepare(bind(f"{tmp_path}/app"), ("b", "c", "d.txt")))
+    with prepare(bind(f"{tmp_path}/app"), ("b", "c", "d.txt")):
+        assert (tmp_path / "app" / "b" / "c").is_dir()
     assert sorted(path.name for path in (tmp_path / "app").iterdir()) == ["a.txt"]
 
 

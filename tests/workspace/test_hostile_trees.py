@@ -17,11 +17,12 @@ from pathlib import Path
 
 import pytest
 
+from acp_workspace.atomic import make_folder
 from acp_workspace.containment import (
+    MOST_LINKS,
     AccessDenied,
     bind,
     guarantees,
-    make_folder,
     open_file,
     open_regular,
     places,
@@ -29,7 +30,6 @@ from acp_workspace.containment import (
 )
 from acp_workspace.errors import INTERNAL_ERROR, NOT_FOUND, REFUSED, RequestError
 from acp_workspace.filesystem import FilePolicy
-from acp_workspace.handles import MOST_LINKS
 from acp_workspace.scope import parse_scope
 from acp_workspace.workspace import RootSet
 from workspace.test_filesystem import Client, refusal, temporary_files
@@ -313,9 +313,9 @@ def test_what_somebody_else_made_on_the_way_stays(
         if name == "b":
             raise FileExistsError
 
-    monkeypatch.setattr("acp_workspace.containment.os.mkdir", raced)
+    monkeypatch.setattr("acp_workspace.atomic.os.mkdir", raced)
     folder = make_folder(root, ("a", "b", "c"))
-    assert folder.made == ("c",)
+    assert [name for name, _ in folder.made] == ["c"]
     folder.remove_made()
     folder.close()
     assert [str(path.relative_to(tmp_path)) for path in sorted(tmp_path.rglob("*"))] == ["a", "a/b"]

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from acp_workspace.atomic import TEMPORARY, prepare, replace
+from acp_workspace.atomic import TEMPORARY, prepare
 from acp_workspace.containment import bind, guarantees
 from acp_workspace.filesystem import FilePolicy
 from workspace.test_filesystem import Client
@@ -239,7 +239,8 @@ def test_a_temporary_file_that_is_taken_for_a_dead_one_is_made_anew(
         return descriptor
 
     monkeypatch.setattr("acp_workspace.atomic.os.open", opened)
-    replace(prepare(bind(f"{tmp_path}/app"), ("a.txt",)), b"new")
+    with prepare(bind(f"{tmp_path}/app"), ("a.txt",)) as target:
+        target.replace(b"new")
     assert len(seen) == 2
     assert path.read_text() == "new"
     assert os.listdir(tmp_path / "app") == ["a.txt"]

@@ -18,12 +18,10 @@ from hypothesis import strategies as st
 
 from acp_workspace import terminals
 from acp_workspace.approval import CommandApprovalRequest
-from acp_workspace.containment import Place, guarantees, reach
+from acp_workspace.containment import Place, Root, guarantees, reach
 from acp_workspace.errors import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, NOT_FOUND, REFUSED, RequestError
-from acp_workspace.handles import Root
-from acp_workspace.processes import start
 from acp_workspace.scope import Scope
-from acp_workspace.terminals import TerminalEvent, TerminalPolicy, Terminals
+from acp_workspace.terminals import TerminalEvent, TerminalPolicy, Terminals, start
 from acp_workspace.workspace import ClientWorkspace
 from jsonrpc_bindings.supervisor import Program
 from jsonrpc_bindings.tail import Tail
@@ -623,11 +621,11 @@ def test_a_command_that_has_begun_when_its_session_ends_is_ended(
     began: list[Program] = []
 
     async def work(client: Client) -> None:
-        def started(*arguments: Any) -> tuple[Program, int]:
-            program, source = start(*arguments)
+        def started(*arguments: Any) -> Program:
+            program = start(*arguments)
             began.append(program)
             client.workspace.forget("s")
-            return program, source
+            return program
 
         monkeypatch.setattr(terminals, "start", started)
         with pytest.raises(RequestError) as caught:

@@ -53,10 +53,12 @@ const add = (c, sentence, rule, more) => {
 };
 const isProblem = (one) => !one.make;
 const firstProblem = (c, from) => c.findings.slice(from).find(isProblem);
-/** Leaves a member out that something is wrong with. */
-const drop = (c, from, key, value, problem, instead) => {
+/** Leaves a member out, or puts something in its place, if there is a problem with it, which it returns. */
+const drop = (c, from, key, value, instead, problem = firstProblem(c, from)) => {
+  if (!problem) return;
   c.findings.length = from;
   c.findings.push({ path: [...c.path, key], value, problem, make: () => instead });
+  return problem;
 };
 /** Judges a member. */
 const inside = (f, v, c, key) => {
@@ -99,22 +101,19 @@ const common = (a, b) => {
     }
   return 0;
 };
-/** How alike two texts are, from 0 to 1. */
-const likeness = (a, b) => (a + b ? (2 * common(a, b)) / (a.length + b.length) : 1);
 const plain = (name) => name.replace(/[_-]/g, "").toLowerCase();
+/** The name that is most like another one, and the last of them in order, if three quarters of their characters are common. */
 const similar = (name, names) => {
-  let [best, nearest, found] = [0.75, "", null];
-  for (const [text, one] of new Map(names.map((each) => [plain(each), each]))) {
-    const ratio = Math.max(one.length, name.length) > 200 ? 0 : likeness(text, plain(name));
-    if (ratio > best || (ratio === best && text > nearest)) [best, nearest, found] = [ratio, text, one];
-  }
-  return found;
+  const wanted = plain(name);
+  const likeness = (text) => (text + wanted ? (2 * common(text, wanted)) / (text + wanted).length : 1);
+  const texts = new Map(names.filter((each) => each.length + name.length <= 400).map((each) => [plain(each), each]));
+  const [best] = [...texts.keys()].map((text) => [likeness(text), text]).sort(([a, x], [b, y]) => b - a || (x < y ? 1 : -1));
+  return best?.[0] >= 0.75 ? texts.get(best[1]) : undefined;
 };
 const suggest = (v, known) => {
-  const texts = known.filter((one) => typeof one === "string");
-  const longest = Math.max(0, ...texts.map((one) => one.length));
-  const near = typeof v === "string" && v.length <= 2 * longest ? similar(v, texts) : null;
-  return near !== null ? `; did you mean ${quote(near)}?` : "";
+  const texts = typeof v === "string" ? known.filter((one) => typeof one === "string") : [];
+  const near = texts.some((one) => v.length <= 2 * one.length) ? similar(v, texts) : undefined;
+  return near === undefined ? "" : `; did you mean ${quote(near)}?`;
 };
 const OTHER_NAMES = {
   __proto__: null,
@@ -273,11 +272,10 @@ const arrange = (v, c, from) => {
 };
 /** Leaves a field out that something is wrong with, if that may be. */
 const leaveOut = (c, { name, f, how, isRequired }, from, one) => {
-  const problem = c.lenient && (how & 1 || (how & 2 && one === null)) && firstProblem(c, from);
-  if (!problem) return;
-  if (!isRequired) drop(c, from, name, one, problem);
-  else if (how & 4 && fits(f, [], c)) drop(c, from, name, one, problem, []);
-  else if (one !== undefined) problem.isSoft = true;
+  if (!c.lenient || !(how & 1 || (how & 2 && one === null))) return;
+  if (!isRequired) drop(c, from, name, one);
+  else if (how & 4 && fits(f, [], c)) drop(c, from, name, one, []);
+  else if (one !== undefined) Object.assign(firstProblem(c, from) ?? {}, { isSoft: true });
 };
 
 /** The members of an object beyond those that are declared: by pattern, and all others, if anything is said of them. */
@@ -319,10 +317,8 @@ export const items = (f, first = [], others = array) => (v, c) => {
   for (let i = 0; i < (f ? v : first).length && i < v.length; i++) {
     const from = c.findings.length;
     inside(first[i] ?? f, v[i], c, i);
-    const problem = drops && firstProblem(c, from);
-    if (!problem) continue;
-    drop(c, from, i, v[i], problem);
-    below[i] = problem;
+    const problem = drops && drop(c, from, i, v[i]);
+    if (problem) below[i] = problem;
   }
   if (below.length) c.leftOut = { of: v, rest: v.filter((_, i) => !below[i]), below: below.flat() };
 };
@@ -393,24 +389,24 @@ export const union = (branches, { isExclusive, field, tags = [], isLoose, untagg
   }
   const check = (v, c) => {
     const isTold = field !== undefined && isObject(v);
-    if (isTold && v[field] === UNKNOWN) v = rawOf(v);
-    const given = isTold && has(v, field) ? v[field] : undefined;
+    const whole = isTold && v[field] === UNKNOWN ? rawOf(v) : v;
+    const given = isTold && has(whole, field) ? whole[field] : undefined;
     const found = owners.get(given);
-    if (found && !isLoose) return branches[found[0]](v, c);
+    (found && !isLoose ? branches[found[0]] : choose)(whole, c, isTold, given, found);
+  };
+  /** Judges by the branch that fits, or tells what is wrong by the one that is meant. */
+  const choose = (v, c, isTold, given, found) => {
     if (known && !found && typeof given === "string" && !known.includes(given))
       c.edits.push({ path: [...c.path], make: (raw) => unknownOf(field, raw) });
     const candidates = given !== undefined ? [...(found ?? []), ...others] : isTold ? untagged : [...branches.keys()];
     const trials = [];
     const trial = (i) => (trials[i] ??= attempt(branches[i], v, c));
-    let fit;
-    for (const i of candidates) {
-      if (trial(i).findings.length) continue;
-      if (fit && isExclusive) return add(c, "more than one of the alternatives fits, and only one may", "oneOf");
-      fit ??= trial(i);
-      if (!isExclusive) break;
-    }
-    if (fit) {
-      for (const one of fit.edits) c.edits.push(one);
+    const takes = (i) => !trial(i).findings.length;
+    const fit = candidates.find(takes);
+    if (fit !== undefined) {
+      if (isExclusive && candidates.some((i) => i !== fit && takes(i)))
+        add(c, "more than one of the alternatives fits, and only one may", "oneOf");
+      else for (const one of trial(fit).edits) c.edits.push(one);
       return;
     }
     // a branch judges twice only where leniency tells more, as each twice doubles with the depth
@@ -418,42 +414,44 @@ export const union = (branches, { isExclusive, field, tags = [], isLoose, untagg
       if (c.lenient) branches[i](v, c);
       else for (const one of trial(i).findings) c.findings.push({ ...one });
     };
-    const here = (i) => trial(i).findings.filter((one) => isHere(one, c));
-    /** The problems by the branch that comes nearest, and what reports them; one, at the value itself, if it is of no type or constant of theirs. */
-    const closest = (indices) => {
-      let [least, best, isWrong, isOther] = [Infinity];
-      for (const i of indices) {
-        const rules = here(i).map((one) => one.rule);
-        const breaks = (rule) => rules.includes(rule);
-        const other = breaks("const") || breaks("enum");
-        const wrong = breaks("type") || (other && typeof v !== "string");
-        const lacks = rules.filter((one) => one === MISSING).length;
-        const rank = ((4 * wrong + 2 * other + breaks("not")) * MOST + lacks) * MOST + Math.min(trial(i).findings.length, MOST);
-        if (rank < least) [least, best, isWrong, isOther] = [rank, i, wrong, other];
-      }
-      const report = () => {
-        const from = c.findings.length;
-        if (isWrong) return mismatch(v, c, [...new Set(indices.flatMap((i) => types[i] ?? "object"))].sort());
-        if (isOther) oneOf(v, c, indices.flatMap((i) => here(i).find((one) => one.values)?.values ?? []).filter((one) => one !== null));
-        else say(best);
-        const first = c.findings[from];
-        for (const one of indices.length < 2 ? [] : new Set([first?.problem ?? first, firstProblem(c, from)]))
-          if (one && !one.sentence.endsWith(" alternatives)")) one.sentence += ` (the nearest of ${indices.length} alternatives)`;
-      };
-      return { problems: isWrong || isOther ? [{ path: c.path }] : trial(best).findings, report };
+    const isHere = ({ path }) => path.length === c.path.length;
+    const here = (i) => trial(i).findings.filter(isHere);
+    /** How far a value is from a branch: it has another type (4), another constant (2), is excluded (1); then missing fields, and problems. */
+    const distance = (i) => {
+      const rules = here(i).map((one) => one.rule);
+      const isOther = rules.includes("const") || rules.includes("enum");
+      const isWrong = rules.includes("type") || (isOther && typeof v !== "string");
+      const missing = rules.filter((one) => one === MISSING).length;
+      return (4 * isWrong + 2 * isOther + rules.includes("not")) * 1e9 + missing * 1e3 + Math.min(trial(i).findings.length, MOST);
+    };
+    /** The nearest of some branches, and its distance. */
+    const nearest = (indices) => {
+      const distances = indices.map(distance);
+      const least = Math.min(...distances);
+      return [indices[distances.indexOf(least)], least];
+    };
+    /** Says what is wrong by the nearest of some branches; that the value is none of any, if it has no type or constant of theirs. */
+    const report = (indices, [best, far] = nearest(indices)) => {
+      const from = c.findings.length;
+      if (far >= 4e9) return mismatch(v, c, [...new Set(indices.flatMap((i) => types[i] ?? "object"))].sort());
+      if (far >= 2e9) oneOf(v, c, indices.flatMap((i) => here(i).find((one) => one.values)?.values ?? []).filter((one) => one !== null));
+      else say(best);
+      const first = indices.length > 1 && firstProblem(c, from);
+      if (first && !first.sentence.endsWith(" alternatives)")) first.sentence += ` (the nearest of ${indices.length} alternatives)`;
     };
     /** What the branch makes of the value that is meant: it says what is wrong, or leaves it out. */
     const explain = () => {
       if (real.length < 2) return say(real[0] ?? 0);
-      if (field === undefined) return (isObject(v) && byKey?.(v, c, say)) || closest(real).report();
+      if (field === undefined) return (isObject(v) && byKey?.(v, c, say)) || report(real);
       if (!isTold) return object(v, c);
-      if (found) return found.length === 1 ? say(found[0]) : closest(found).report();
+      if (found) return found.length === 1 ? say(found[0]) : report(found);
       if (candidates.length) {
-        const { problems, report } = closest(candidates);
+        const [best, far] = nearest(candidates);
+        const problems = far < 2e9 ? trial(best).findings : [{ path: c.path }];
         const count = (all) => all.filter(({ path }) => path.length !== c.path.length + 1 || path.at(-1) !== field).length;
         const wrong = [...owners.values()].flatMap((one) => (one.length === 1 ? [count(trial(one[0]).findings)] : []));
-        const isStray = problems.some((one) => one.rule === "not" && isHere(one, c)) || Math.min(...wrong) < count(problems);
-        if (!isStray || typeof given !== "string") return report();
+        const isStray = problems.some((one) => one.rule === "not" && isHere(one)) || Math.min(...wrong) < count(problems);
+        if (!isStray || typeof given !== "string") return report(candidates, [best, far]);
       }
       const all = [...owners.keys()];
       if (given === undefined) return add(c, `the field ${quote(field)} is required, one of ${listed(all)}${hint(field, Object.keys(v))}`, MISSING);
@@ -467,13 +465,12 @@ export const union = (branches, { isExclusive, field, tags = [], isLoose, untagg
     if (!soft) return;
     const name = soft.path.at(-1);
     const { [name]: value, ...rest } = v;
-    if (attempt(check, rest, c).findings.some((one) => one.missing === name && isHere(one, c))) return;
-    drop(c, from, name, value, soft);
+    if (attempt(check, rest, c).findings.some((one) => one.missing === name && isHere(one))) return;
+    drop(c, from, name, value, undefined, soft);
     check(rest, c);
   };
   return check;
 };
-const isHere = ({ path }, c) => path.length === c.path.length;
 /** A union whose receivers keep variants with tags that are not `known`, by one more branch if there is a `fallback`. */
 export const tolerant = (branches, ways, fallback, known = []) =>
   open(union(branches, ways), union(fallback ? [...branches, fallback] : branches, { ...ways, known }));
@@ -482,7 +479,7 @@ export const tolerant = (branches, ways, fallback, known = []) =>
 
 const RAW = new WeakMap(); // object or array → key → a number and its text, where JavaScript writes another; with the keys that come `twice`
 /** Numbers that a double may not hold, -0, which is not written, halves of surrogate pairs, and escapes that may hide a colon. */
-const SUSPICIOUS = /\d{16}|\d\.\d{8}|\d{8}\.|\d[eE]|\\u(?:[dD]|00[23])|(?:^|[:,[\s])-0(?!\.?0*[1-9])/;
+const SUSPICIOUS = /\d{16}|\d\.\d{8}|\d{8}\.|\d[eE]|\\u(?:[dD]|00[23])|(?:^|[:,[\s])-0/;
 const colons = (text) => text.match(/"[ \t\n\r]*:/g)?.length;
 
 /** The value of JSON text, and what is wrong with it as such; of no text, itself. */
@@ -492,7 +489,9 @@ const read = (given) => {
     if (typeof text !== "string") return [text, []];
     try {
       const value = JSON.parse(text);
-      if (colons(text) === colons(JSON.stringify(value)) && !SUSPICIOUS.test(text)) return [value, []]; // each key once
+      const written = JSON.stringify(value); // with each key once
+      const isSame = written === text ? !text.includes("\\ud") : colons(text) === colons(written) && !SUSPICIOUS.test(text);
+      if (isSame) return [value, []];
     } catch {}
     return slowly(text);
   } catch (error) {
@@ -568,20 +567,22 @@ const slowly = (text) => {
   expect(!word, "the end of the text");
   return [found, listProblems(repeated(found, []))];
 };
-/** Whether an object stands for an unknown variant without writing itself: a copy. */
-const isCopy = (v) => isObject(v) && typeof v.toJSON !== "function" && Object.values(v).includes(UNKNOWN);
+/** What is written in place of an object: of a copy of an unknown variant, which does not write itself, what came. */
+const writtenAs = (v) =>
+  "raw" in v && typeof v.toJSON !== "function" && Object.values(v).includes(UNKNOWN) && isObject(rawOf(v)) ? rawOf(v) : v;
 export const encode = (value) => {
-  const mark = `#${Math.random()}:`;
-  let isMarked = false;
+  let mark; // of numbers that are written as they came
   const written = JSON.stringify(value, function (name, one) {
-    const found = isCopy(one) ? rawOf(one) : one;
-    if (typeof one === "number" ? !Number.isFinite(one) : found !== one && !isObject(found)) throw new TypeError("this is not JSON");
-    const [number, text] = (typeof one === "number" && RAW.get(this)?.get(name)) || [];
-    if (!text || !Object.is(number, one)) return found;
-    isMarked = true;
-    return mark + text;
+    if (typeof one === "string") return one;
+    if (typeof one === "object") return one && writtenAs(one);
+    const isNumber = typeof one === "number";
+    if (isNumber ? !Number.isFinite(one) : one === UNKNOWN) throw new TypeError("this is not JSON");
+    const kept = isNumber && RAW.get(this)?.get(name);
+    if (!kept || !Object.is(kept[0], one)) return one;
+    mark ??= `#${Math.random()}:`;
+    return mark + kept[1];
   });
-  return isMarked ? written.replace(new RegExp(`"${mark}([^"]*)"`, "g"), "$1") : written;
+  return mark ? written.replace(new RegExp(`"${mark}([^"]*)"`, "g"), "$1") : written;
 };
 
 // --- values and messages ----------------------------------------------------------------------------------------------
@@ -597,7 +598,7 @@ const edited = (value, edits, depth = 0) => {
   }
   let found = value;
   if (inner.size) {
-    const whole = isCopy(value) ? rawOf(value) : value;
+    const whole = writtenAs(value);
     const [members, words] = [new Map(), new Map()];
     for (const key of new Set([...Object.keys(whole), ...inner.keys()])) {
       const one = inner.has(key) ? edited(whole[key], inner.get(key), depth + 1) : whole[key];

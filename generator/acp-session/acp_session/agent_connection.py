@@ -14,7 +14,7 @@ from jsonrpc_bindings.peers import Folder
 from .arguments import refuse_text
 from .client_core import ClientCore, McpServers
 from .client_session import ClientSession
-from .errors import InvalidMessage
+from .errors import InvalidMessage, NotAdvertised
 
 MAX_PAGES: Final = 1000
 """The maximum number of pages of `session/list` that are requested."""
@@ -51,7 +51,7 @@ class AgentConnection:
     @property
     def can_load_session(self) -> bool:
         """Whether the agent can replay the conversation of a session."""
-        return self._core.can_load
+        return self._core.has_v1_capability("loadSession")
 
     @property
     def auth_methods(self) -> Sequence[v2.AuthMethod]:
@@ -65,11 +65,7 @@ class AgentConnection:
         return MappingProxyType(self._core.sessions)
 
     async def new_session(
-        self,
-        cwd: Folder,
-        *,
-        additional_directories: Sequence[Folder] = (),
-        mcp_servers: McpServers = (),
+        self, cwd: Folder, *, additional_directories: Sequence[Folder] = (), mcp_servers: McpServers = ()
     ) -> ClientSession:
         """Open a session that may use these directories and no others.
 
@@ -123,8 +119,7 @@ class AgentConnection:
         refuse_text(additional_directories=additional_directories)
         fields: dict[str, Any] = {"cwd": None if cwd is None else str(Path.cwd() / cwd)}
         if additional_directories is not None:
-            capability = self._core.session_capabilities.additional_directories
-            self._core.require("session/list", capability, "capabilities.session.additionalDirectories")
+            self._core.require("session/list", "additionalDirectories")
             base = Path.cwd() / (cwd or "")
             fields["additional_directories"] = [str(base / path) for path in additional_directories]
         sessions: list[v2.SessionInfo] = []
@@ -149,16 +144,19 @@ class AgentConnection:
     async def authenticate(self, method_id: str) -> None:
         """Log the user in by one of `auth_methods`. Raises `NotAdvertised` if there are none, `ValueError` for any other method."""
         method_ids = [method.method_id for method in self.auth_methods]
-        self._core.require("auth/login", bool(method_ids), "authMethods")
+        self._require_login("auth/login")
         if method_id not in method_ids:
             raise ValueError(f"the agent has no method of authentication {method_id!r}; it has {', '.join(method_ids)}")
         await self._core.request("auth/login", v2.LoginAuthRequest(method_id=method_id))
 
     async def logout(self) -> None:
         """Log the user out. Raises `NotAdvertised` if the agent has no login, or is a v1 agent that cannot log out."""
-        self._core.require("auth/logout", bool(self.auth_methods), "authMethods")
-        self._core.require("logout", self._core.can_logout, "agentCapabilities.auth.logout")
+        self._require_login("auth/logout")
         await self._core.request("auth/logout", v2.LogoutAuthRequest())
+
+    def _require_login(self, method: str) -> None:
+        if not self.auth_methods:
+            raise NotAdvertised(method, "agent:authMethods")
 
     async def extension_request(self, method: str, params: Any = None) -> Any:
         """Send an extension request. Raises `ValueError` for a method that does not begin with `_`."""

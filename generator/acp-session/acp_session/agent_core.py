@@ -49,7 +49,9 @@ Hook: TypeAlias = "Callable[[Session], Coroutine[Any, Any, None]]"
 
 
 class AgentCore(peers.Agent):
-    """Serves an `Agent` on one connection."""
+    """Serves an `Agent` on one connection, whose first message is `initialize`. `peer` is the connection that is passed to hooks."""
+
+    peer: ClientConnection
 
     def __init__(self, agent: Agent, *, user: str | None = None, grace: float = 2.0) -> None:
         self.agent = agent
@@ -59,10 +61,9 @@ class AgentCore(peers.Agent):
         self.services: Services = LocalServices(Local(), self._show_terminal, self)
         self._local = self.services
         self._remote: peers.RemoteClient | None = None
-        self._peer: ClientConnection | None = None
         self._workspace = AgentWorkspace(advertised=agent.additional_directories, policy=agent.root_policy)
         self._background = Background()
-        self._is_used = False
+        self._is_initialized = self._is_used = False
 
     async def serve(self, method: str, params: Any) -> Any:
         """Serve a request or notification, see `Side`.
@@ -71,7 +72,7 @@ class AgentCore(peers.Agent):
         """
         if method != "initialize":
             self._is_used = True
-        elif self._peer is not None and (self._is_used or self._remote is not None):
+        elif self._is_initialized and (self._is_used or self._remote is not None):
             raise RequestError(INVALID_REQUEST, "`initialize` was answered already: a connection is initialized once")
         return await super().serve(method, params)
 
@@ -89,13 +90,6 @@ class AgentCore(peers.Agent):
         calls: Any = LocalCalls(client)
         self._remote, self.services = peers.RemoteClient(calls), services
 
-    @property
-    def connection_to_client(self) -> ClientConnection:
-        """The connection that is passed to hooks. Raises `RequestError` before `initialize`."""
-        if self._peer is None:
-            raise RequestError(INVALID_REQUEST, "`initialize` must come first")
-        return self._peer
-
     def roots(self, session_id: str) -> RootSet:
         """The roots in force. Raises `RequestError` -32602 for a session that is not open here."""
         session = self.sessions.get(session_id)
@@ -111,7 +105,8 @@ class AgentCore(peers.Agent):
     async def initialize(self, params: v2.InitializeRequest, /) -> v2.InitializeResponse:
         """Respond with the identity and capabilities of the agent."""
         client_capabilities, form = self.services.capabilities(), params.capabilities.elicitation
-        self._peer = ClientConnection(
+        self._is_initialized = True
+        self.peer = ClientConnection(
             2 if self._remote is None else 1,
             self._remote or self.client,
             self.services,
@@ -135,13 +130,13 @@ class AgentCore(peers.Agent):
         ids = [one.method_id for one in self.agent.auth_methods if not isinstance(one, v2.AuthMethodTerminal)]
         if params.method_id not in ids:
             raise invalid_params("the agent has no such method", "/methodId")
-        await self._call(self.agent.on_authenticate(self.connection_to_client, params.method_id))
+        await self._call(self.agent.on_authenticate(self.peer, params.method_id))
         return v2.LoginAuthResponse()
 
     async def auth_logout(self, params: v2.LogoutAuthRequest, /) -> v2.LogoutAuthResponse:  # noqa: ARG002
         """Log the user out."""
-        await self._call(self.agent.on_logout(self.connection_to_client))
-        self.connection_to_client.user = None
+        await self._call(self.agent.on_logout(self.peer))
+        self.peer.user = None
         return v2.LogoutAuthResponse()
 
     async def session_new(self, params: v2.NewSessionRequest, /) -> v2.NewSessionResponse:
@@ -177,7 +172,7 @@ class AgentCore(peers.Agent):
 
     async def session_list(self, params: v2.ListSessionsRequest, /) -> v2.ListSessionsResponse:
         """List the sessions that pass the filters, newest first, in pages. Raises `RequestError` for an invalid cursor."""
-        user = self.connection_to_client.user
+        user = self.peer.user
         infos = {one.session_id: one for one in await self._call(self.agent.store.list(user))}
         infos |= {one.id: one.stored.info() for one in self.sessions.values() if one.stored.user == user}
         order = sorted(infos.values(), key=_sort_key, reverse=True)
@@ -205,7 +200,7 @@ class AgentCore(peers.Agent):
     async def session_delete(self, params: v2.DeleteSessionRequest, /) -> v2.DeleteSessionResponse:
         """Close a session and delete it. A session that does not exist counts as deleted."""
         async with self.agent.lock(params.session_id):
-            connection, store = self.connection_to_client, self.agent.store
+            connection, store = self.peer, self.agent.store
             record = await self._call(store.load(params.session_id))
             if record is not None and record.user == connection.user:
                 session = self.sessions.get(record.id) or Session(record, connection, store, is_closed=True)
@@ -247,7 +242,7 @@ class AgentCore(peers.Agent):
     async def session_cancel(self, params: v2.CancelSessionNotification, /) -> None:
         """Cancel the turn and the prompts that wait for it. Background work continues."""
         session = self._find(params.session_id)
-        if session is None or (session.work is None and not session.queue.is_waited_for):
+        if session is None or (session.work is None and not session.queue.waiting):
             return
         session.stop()
         try:
@@ -277,17 +272,17 @@ class AgentCore(peers.Agent):
 
     async def extension_request(self, method: str, params: Any) -> Any:
         """See `Agent.on_extension_request`."""
-        return await self._call(self.agent.on_extension_request(self.connection_to_client, method, params))
+        return await self._call(self.agent.on_extension_request(self.peer, method, params))
 
     async def extension_notification(self, method: str, params: Any) -> None:
         """See `Agent.on_extension_notification`."""
-        await self.agent.on_extension_notification(self.connection_to_client, method, params)
+        await self.agent.on_extension_notification(self.peer, method, params)
 
     async def _begin(self, record: StoredSession, params: P, bind: Callable[[P], RootSet], hook: Hook) -> Session:
         """Begin a new session on this connection."""
-        record.user = self.connection_to_client.user
+        record.user = self.peer.user
         record.id, record.updated_at = f"sess_{secrets.token_hex(8)}", datetime.now(UTC).isoformat()
-        session = Session(record, self.connection_to_client, self.agent.store)
+        session = Session(record, self.peer, self.agent.store)
         session.end_calls()
         await self._open_with(session, params, bind, hook)
         self._background.start(session.finish_opening(is_new=True))
@@ -298,9 +293,7 @@ class AgentCore(peers.Agent):
         session_id = params.session_id
         async with self.agent.lock(session_id):
             await self._close_elsewhere(session_id)
-            session = self._find(session_id) or Session(
-                await self._load(session_id), self.connection_to_client, self.agent.store
-            )
+            session = self._find(session_id) or Session(await self._load(session_id), self.peer, self.agent.store)
             hook = self.agent.on_load_session if is_replayed else self.agent.on_resume_session
             await self._open_with(session, params, self._workspace.bind, hook)
             await session.finish_opening(is_replayed=is_replayed)
@@ -356,14 +349,14 @@ class AgentCore(peers.Agent):
     async def _load(self, session_id: str) -> StoredSession:
         """Load a session of this user from the store. Raises `RequestError` -32002."""
         record = await self._call(self.agent.store.load(session_id))
-        if record is None or record.user != self.connection_to_client.user:
+        if record is None or record.user != self.peer.user:
             raise RequestError(NOT_FOUND, "there is no such session", {"sessionId": session_id})
         return record
 
     def _find(self, session_id: str) -> Session | None:
         """The session that this connection holds and that belongs to this user; `None` if there is none."""
         session = self.sessions.get(session_id)
-        return None if session is None or session.stored.user != self.connection_to_client.user else session
+        return None if session is None or session.stored.user != self.peer.user else session
 
     async def _require_open(self, session_id: str) -> Session:
         """The session that is open here. Raises `RequestError`: -32002 if it does not exist, -32602 if it is not open."""

@@ -9,14 +9,14 @@ Sources: the pages of v1 and v2 on initialization, session setup, prompts, cance
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 from collections import deque
 from collections.abc import Coroutine, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 from weakref import WeakValueDictionary
 
-from acp_bindings import UNSET, DecodeError, to_builtins, v1, v2
+from acp_bindings import UNSET, DecodeError, v1, v2
 from acp_bindings.v2 import peers as peers2
 
 from acp_workspace.errors import NOT_FOUND, RequestError, invalid_params
@@ -24,13 +24,12 @@ from acp_workspace.filesystem import FileEvent
 from acp_workspace.workspace import ClientWorkspace, RootSet
 from jsonrpc_bindings.peers import Folder, unserved
 
-from .agent import PROMPT_CAPABILITIES
 from .arguments import refuse_text, require_instance
 from .background import Background, retrieve_exception, run_until
 from .client import Client
 from .client_session import ClientSession
 from .diffs import as_object
-from .errors import ConnectionClosed, Error, NotAdvertised, PeerError, error_for, not_advertised
+from .errors import ConnectionClosed, Error, NotAdvertised, PeerError, error_for, path_in_version
 from .log import LOG, SessionLog
 from .permission import cancel, choose, read, tool_call_update
 from .services import SERVICE_METHODS, Local, LocalServices
@@ -47,6 +46,7 @@ T = TypeVar("T")
 McpServers: TypeAlias = "Sequence[v2.McpServer | Mapping[str, Any]]"
 """MCP servers that the agent connects to; a mapping is a server as v2 JSON."""
 
+_MCP_TRANSPORTS: Final = {"stdio": "stdio", "http": "http"}
 _MAX_EARLY: Final = 10_000
 """The maximum number of updates that are kept for sessions whose ids are not known yet."""
 _MAX_UNKNOWN: Final = 100
@@ -79,7 +79,6 @@ class ClientCore(peers2.Client):
         self._unknown: set[str] = set()
         self.version = 0
         self.answer: v2.InitializeResponse = v2.InitializeResponse(protocol_version=2, info=client.info)
-        self.can_load = self.can_logout = self._can_resume = True
         self.services = OverridableServices(client, self)
 
     def capabilities(self) -> v2.ClientCapabilities:
@@ -91,36 +90,30 @@ class ClientCore(peers2.Client):
         url = v2.ElicitationUrlCapabilities() if "url" in modes else None
         return self.client.capabilities.__replace__(elicitation=v2.ElicitationCapabilities(form=form, url=url))
 
-    def note_v1_capabilities(self, answer: Mapping[str, Any]) -> None:
-        """Record what a v1 agent does not advertise and a v2 agent always supports."""
-        agent_capabilities = as_object(answer.get("agentCapabilities"))
-        self.can_load = agent_capabilities.get("loadSession") is True
-        self.can_logout = isinstance(as_object(agent_capabilities.get("auth")).get("logout"), dict)
-        sessions = as_object(agent_capabilities.get("sessionCapabilities"))
-        self._can_resume = self.can_load or isinstance(sessions.get("resume"), dict)
+    def has_v1_capability(self, *names: str) -> bool:
+        """Whether a v1 agent advertises one of these; a v2 agent always supports what they stand for."""
+        offers = (self.connection.gates.advertised(f"agent:agentCapabilities.{name}") for name in names)
+        return self.version != 1 or any(offers)
 
     async def follow_agent(self) -> None:
         """Wait until the agent has ended; then fail all pending calls with `ConnectionClosed`."""
         await self.connection.ended()
         await self.fail(self.connection.closed_error())
 
-    @property
-    def session_capabilities(self) -> v2.SessionCapabilities:
-        """The session capabilities of the agent. Raises `NotAdvertised` for an agent without sessions."""
-        capabilities = self.answer.capabilities.session
-        if capabilities is None:
-            raise not_advertised(self.version, "session/new", "agent:capabilities.session")
-        return capabilities
-
     def require_agent(self) -> None:
         """Raise `ConnectionClosed` if the agent has ended or the connection is closed."""
         if self.connection.is_ended:
             raise self.connection.closed_error()
 
-    def require(self, method: str, is_offered: object, path: str) -> None:
-        """Raise `NotAdvertised` if the agent does not advertise a capability."""
-        if is_offered is None or is_offered is False:
-            raise not_advertised(self.version, method, f"agent:{path}")
+    def advertises(self, capability: str) -> bool:
+        """Whether the agent advertises a capability of sessions, named by its path in v2."""
+        path = path_in_version(self.version, f"agent:capabilities.session.{capability}")
+        return self.connection.gates.advertised(path) is True
+
+    def require(self, method: str, capability: str) -> None:
+        """Raise `NotAdvertised` if the agent does not advertise a capability of sessions, named by its path in v2."""
+        if not self.advertises(capability):
+            raise NotAdvertised(method, path_in_version(self.version, f"agent:capabilities.session.{capability}"))
 
     async def request(self, method: str, params: object, *, timeout: float | None = None) -> Any:
         """Send a request and return its result.
@@ -147,10 +140,11 @@ class ClientCore(peers2.Client):
         """The roots of a session, and the fields of the request that opens it."""
         self.require_agent()
         servers = [_server(index, one) for index, one in enumerate(mcp_servers)]
-        self._require_types(method, servers, "mcp", {"stdio": "stdio", "http": "http"})
-        is_advertised = self.session_capabilities.additional_directories is not None
+        # every v1 agent starts MCP servers
+        self.require_types(method, servers, "mcp", {"http": "http"} if self.version == 1 else _MCP_TRANSPORTS)
+        is_advertised = self.advertises("additionalDirectories")
         if additional:
-            self.require(method, is_advertised, "capabilities.session.additionalDirectories")
+            self.require(method, "additionalDirectories")
         refuse_text(additional_directories=additional)
         base = Path.cwd() / cwd
         try:
@@ -165,15 +159,11 @@ class ClientCore(peers2.Client):
             "mcp_servers": servers,
         }
 
-    def require_prompt(self, content: Sequence[v2.ContentBlock]) -> None:
-        """Raise `NotAdvertised` for content of a type that the agent does not accept."""
-        self._require_types("session/prompt", content, "prompt", PROMPT_CAPABILITIES)
-
-    def _require_types(self, method: str, items: Sequence[Any], field: str, names: Mapping[str, str]) -> None:
+    def require_types(self, method: str, items: Sequence[Any], field: str, names: Mapping[str, str]) -> None:
         """Raise `NotAdvertised` for an item whose type needs a capability that is missing; types outside `names` need none."""
-        capabilities = as_object(to_builtins(getattr(self.session_capabilities, field)))
-        for name in (names[item.type] for item in items if item.type in names):
-            self.require(method, capabilities.get(name), f"capabilities.session.{field}.{name}")
+        for item in items:
+            if item.type in names:
+                self.require(method, f"{field}.{names[item.type]}")
 
     async def create_session(
         self, cwd: Folder, additional: Sequence[Folder], mcp_servers: McpServers, *, source_id: str | None = None
@@ -183,8 +173,6 @@ class ClientCore(peers2.Client):
         The agent's updates may arrive before the id of the session is known here: they are kept until then.
         """
         method = "session/new" if source_id is None else "session/fork"
-        if source_id is not None:
-            self.require(method, self.session_capabilities.fork, "capabilities.session.fork")
         roots, fields = self._prepare(method, cwd, additional, mcp_servers)
         source = None if source_id is None else self.sessions.get(source_id)
         source_transcript = None if source is None else source.transcript
@@ -202,7 +190,11 @@ class ClientCore(peers2.Client):
                 session = self._begin(result.session_id, roots, result, transcript)
         finally:
             if not self.workspace.is_opening:
-                self._drop_early()
+                for session_id, updates in self._early.items():
+                    message = "%d updates were dropped, since the session is not open"
+                    SessionLog(session_id).warning(message, len(updates))
+                self._early.clear()
+                self._early_size = 0
         try:
             await self._show_early(session)
         except BaseException:
@@ -214,9 +206,10 @@ class ClientCore(peers2.Client):
         self, session_id: str, cwd: Folder, additional: Sequence[Folder], mcp_servers: McpServers, *, is_load: bool
     ) -> ClientSession:
         """Open a stored session; `is_load` has it replayed. Its roots change if the agent accepts the request; one change at a time."""
-        if not (self.can_load if is_load else self._can_resume):
-            method, path = ("load", "loadSession") if is_load else ("resume", "sessionCapabilities.resume")
-            raise NotAdvertised(f"session/{method}", f"agent:agentCapabilities.{path}")
+        capabilities = ("loadSession",) if is_load else ("loadSession", "sessionCapabilities.resume")
+        if not self.has_v1_capability(*capabilities):
+            method = "session/load" if is_load else "session/resume"
+            raise NotAdvertised(method, f"agent:agentCapabilities.{capabilities[-1]}")
         more: dict[str, Any] = {"replay_from": v2.ReplayFromStart()} if is_load else {}
         lock = self._locks.setdefault(session_id, asyncio.Lock())
         async with lock:
@@ -257,7 +250,7 @@ class ClientCore(peers2.Client):
 
     async def delete_session(self, session_id: str) -> None:
         """Delete a session; it ends here whatever the agent responds."""
-        self.require("session/delete", self.session_capabilities.delete, "capabilities.session.delete")
+        self.require("session/delete", "delete")
         await self._end_by("session/delete", v2.DeleteSessionRequest(session_id=session_id), "deleted")
 
     async def _end_by(self, method: str, params: v2.CloseSessionRequest | v2.DeleteSessionRequest, how: str) -> None:
@@ -322,7 +315,11 @@ class ClientCore(peers2.Client):
         """Record and show an update; it is kept if a session is being opened whose id is not known yet."""
         session = self.sessions.get(params.session_id)
         if session is not None:
-            await self._record(session, params.update)
+            session.record(params.update)
+            if session.pending_updates and len(session.pending_updates) < _MAX_EARLY:
+                session.pending_updates.append(params.update)
+            else:
+                await self._show(session, params.update)
         elif self.workspace.is_opening and self._has_room_for(params.update):
             self._early.setdefault(params.session_id, []).append(params.update)
         elif params.session_id not in self._unknown and len(self._unknown) < _MAX_UNKNOWN:
@@ -333,24 +330,11 @@ class ClientCore(peers2.Client):
         self._early_size += len(v2.encode(update))
         return self._early_size <= MAX_SIZE and sum(map(len, self._early.values())) < _MAX_EARLY
 
-    async def _record(self, session: ClientSession, update: v2.SessionUpdate) -> None:
-        session.record(update)
-        if session.pending_updates and len(session.pending_updates) < _MAX_EARLY:
-            session.pending_updates.append(update)
-        else:
-            await self._show(session, update)
-
     async def _show(self, session: ClientSession, update: v2.SessionUpdate) -> None:
         try:
             await self.client.on_update(session, update)
         except Exception:
             session.log.exception("'on_update' failed")
-
-    def _drop_early(self) -> None:
-        for session_id, updates in self._early.items():
-            SessionLog(session_id).warning("%d updates were dropped, since the session is not open", len(updates))
-        self._early.clear()
-        self._early_size = 0
 
     def _session(self, session_id: str) -> ClientSession:
         session = self.sessions.get(session_id)
@@ -374,8 +358,10 @@ class ClientCore(peers2.Client):
         if request is None:
             session.log.warning("a request for permission has an unknown subject and is declined")
         else:
-            shown_request = dataclasses.replace(request, tool_call=session.current_request(request))
-            option_id = await session.ask(lambda: self.client.on_permission(session, shown_request))
+            call = request.tool_call
+            current = None if call is None else session.transcript.tool_calls.get(call.tool_call_id)
+            shown = request if current is None else replace(request, tool_call=current.current)
+            option_id = await session.ask(lambda: self.client.on_permission(session, shown))
         try:
             answer = cancel(params) if option_id is None else choose(params, option_id)
         except ValueError:

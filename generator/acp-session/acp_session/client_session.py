@@ -16,12 +16,12 @@ from acp_workspace.terminals import Terminals
 from jsonrpc_bindings.errors import INTERNAL_ERROR, REQUEST_CANCELLED
 from jsonrpc_bindings.peers import unserved
 
+from .agent import PROMPT_CAPABILITIES
 from .arguments import content_block
 from .background import CancelScope
 from .errors import PeerError, RequestError, error_for
 from .log import SessionLog
 from .modes import Mode, mode_option, with_value
-from .permission import PermissionRequest
 from .prompts import OpenPrompts
 from .transcript import Transcript
 
@@ -135,7 +135,7 @@ class ClientSession:
         self._require_open()
         parts: Any = prompt if isinstance(prompt, Sequence) and not isinstance(prompt, str) else [prompt]
         request = v2.PromptRequest(session_id=self.id, prompt=[content_block(one) for one in parts])
-        self._core.require_prompt(request.prompt)
+        self._core.require_types("session/prompt", request.prompt, "prompt", PROMPT_CAPABILITIES)
         while self.scope.is_cancelled and self.prompts.open:
             await self.prompts.wait_until_ended()
             await asyncio.sleep(0)
@@ -279,12 +279,6 @@ class ClientSession:
         self.scope.cancel()
         self.transcript.end()
         self.prompts.fail(error)
-
-    def current_request(self, request: PermissionRequest) -> Any:
-        """The current state of a permission request's tool call, merged with the updates before it."""
-        call = request.tool_call
-        tool_call = None if call is None else self.transcript.tool_calls.get(call.tool_call_id)
-        return call if tool_call is None else tool_call.current
 
     def _require_open(self) -> None:
         self._core.require_agent()

@@ -9,37 +9,46 @@ Sources: the pages of v1 and v2 on initialization; the schema of v2 (`Initialize
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import TYPE_CHECKING, Any, Final, Unpack, cast
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any, Final, Unpack
 
-from acp_bindings import v2
+from acp_bindings import ConnectionClosed, DecodeError, PeerError, to_builtins, v2
 from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
+from acp_workspace.errors import UNSUPPORTED_VERSION
 from jsonrpc_bindings.child import Child
-from jsonrpc_bindings.framing import LIMIT, Kind, framing
-from jsonrpc_bindings.peers import Folder, Options, Remote, Stream, Transport
+from jsonrpc_bindings.framing import LIMIT, Kind, Unreadable, framing
+from jsonrpc_bindings.incoming import is_call
+from jsonrpc_bindings.json_types import is_array
+from jsonrpc_bindings.parse import TooManyValues, parse, parse_with_duplicates
+from jsonrpc_bindings.partial_message import PartialMessage
+from jsonrpc_bindings.peers import Folder, Options, Stream, Transport
 from jsonrpc_bindings.transport import pair
 
 from .agent import Agent
 from .agent_connection import AgentConnection
 from .arguments import refuse_text, require_instance
 from .background import run_beside
+from .client import Client
 from .client_core import ClientCore
 from .codec.agent_as_v2 import AgentAsV2
 from .codec.losses import Losses, log_loss
 from .codec.relay import LocalCalls
 from .codec.to_v1 import ToV1, offer_services
-from .handshake import VERSIONS, InitializedTransport, validate_versions
-from .serving import serve_agent
-
-if TYPE_CHECKING:
-    from .client import Client
+from .diffs import as_object
+from .errors import UnsupportedVersion
+from .log import LOG
+from .serving import VERSIONS, EarlyTransport, encoded, integer_of, serve_agent, validate_versions
 
 INITIALIZE_TIMEOUT: Final = 120.0
 """The default timeout of `initialize`, in seconds; `timeout=None` waits forever."""
+MAX_EARLY: Final = 1000
+"""The maximum number of messages that are kept until the response to `initialize`; the oldest are dropped first."""
+MAX_EARLY_SIZE: Final = 16 * 1024 * 1024
+"""The maximum total size of these messages, in bytes."""
+EARLY_END: Final = "the agent has ended before it answered `initialize`"
 
 
 @asynccontextmanager
@@ -95,7 +104,7 @@ async def connect_in_memory(
     known_versions = validate_versions(versions)
     require_instance(Agent, agent=agent)
     near, far = pair()
-    serving = asyncio.ensure_future(serve_agent(agent, far, versions=tuple(sorted(known_versions))))
+    serving = asyncio.ensure_future(serve_agent(agent, far, versions=known_versions))
     try:
         async with _connected(near, client, known_versions, options) as connection:
             yield connection
@@ -108,48 +117,130 @@ async def connect_in_memory(
 async def _connected(
     transport: Transport, client: Client, versions: frozenset[int], options: Options
 ) -> AsyncGenerator[AgentConnection]:
-    core: ClientCore | None = None
-    initialized = InitializedTransport(transport)
-    try:
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(transport.close)
         core = ClientCore(client)
+        stack.push_async_callback(core.disconnected)
         request = v2.InitializeRequest(protocol_version=2, info=client.info, capabilities=core.capabilities())
+        initialized = InitializedTransport(transport)
         timeout = options.get("timeout", INITIALIZE_TIMEOUT)
         await initialized.initialize(_attempts(request, core, versions), versions, timeout)
-    except BaseException:
-        if core is not None:
-            await core.disconnected()
-        await transport.close()
-        raise
-    codec: AgentAsV2 | None = None
-    core.version = initialized.version
-    connecting: AbstractAsyncContextManager[Remote] = peers2.connect_agent(core, initialized, **options)
-    if initialized.version == 1:
-        codec = AgentAsV2(core, core.services, on_loss=log_loss)
-        core.note_v1_capabilities(initialized.answer)
-        connecting = peers1.connect_agent(codec.v1_client, initialized, **options)
-    try:
-        async with connecting as agent:
+        core.version = initialized.version
+        if core.version == 1:
+            codec = AgentAsV2(core, core.services, on_loss=log_loss)
+            stack.push_async_callback(codec.close)
+            connecting = peers1.connect_agent(codec.v1_client, initialized, **options)
+            codec.agent = await stack.enter_async_context(connecting)
+            core.attach(codec.agent.connection)
+            core.calls = LocalCalls(codec)
+        else:
+            agent = await stack.enter_async_context(peers2.connect_agent(core, initialized, **options))
             core.calls = agent.connection
-            if codec is not None:
-                core.attach(agent.connection)
-                core.calls, codec.agent = LocalCalls(codec), cast("peers1.RemoteAgent", agent)
-            async with run_beside(core.follow_agent()):
-                core.answer = await core.request("initialize", request)
-                yield AgentConnection(core)
-    finally:
-        if codec is not None:
-            await core.disconnected()
-            await codec.close()
+        async with run_beside(core.follow_agent()):
+            core.answer = await core.request("initialize", request)
+            yield AgentConnection(core)
 
 
 def _attempts(request: v2.InitializeRequest, core: ClientCore, versions: frozenset[int]) -> list[dict[str, Any]]:
     """The params of `initialize` to try, in order."""
-    newer: dict[str, Any] = json.loads(v2.encode(request))
-    older = offer_services(
-        ToV1().convert("InitializeRequest", newer, Losses().place("initialize")), core.services.capabilities()
-    )
+    newer: dict[str, Any] = to_builtins(request)
+    converted = ToV1().convert("InitializeRequest", newer, Losses().place("initialize"))
+    older = offer_services(converted, core.services.capabilities())
     if 2 not in versions:
         return [older]
-    if 1 not in versions:
-        return [newer]
-    return [{**older, **newer}, older]
+    return [{**older, **newer}, older] if 1 in versions else [newer]
+
+
+class InitializedTransport(EarlyTransport):
+    """The transport of a client. Once `initialize` has negotiated `version`, `answer` is its result.
+
+    The first request that a connection sends gets this result; then the connection receives the messages that came before it.
+    """
+
+    def __init__(self, transport: Transport) -> None:
+        super().__init__(transport)
+        self.version = 0
+        self.answer: dict[str, Any] = {}
+        self._is_sent = asyncio.Event()
+
+    async def initialize(
+        self, attempts: list[dict[str, Any]], known_versions: Collection[int], timeout: float | None = None
+    ) -> None:
+        """Send `initialize` with each params in turn until the agent responds with a result.
+
+        Raises `UnsupportedVersion`, `PeerError`, `ConnectionClosed`, `TimeoutError`.
+        """
+        error: dict[str, Any] = {}
+        for number, params in enumerate(attempts):
+            self._transport.send(encoded(id=number, method="initialize", params=params))
+            async with asyncio.timeout(timeout):
+                answer = await self._receive_answer(number)
+            if "result" in answer:
+                self.answer = as_object(answer["result"])
+                self.version = integer_of(self.answer.get("protocolVersion")) or 0
+                if self.version not in known_versions:
+                    raise UnsupportedVersion(self.answer.get("protocolVersion"), known_versions)
+                return
+            error = as_object(answer["error"])
+        code, data = error.get("code"), error.get("data")
+        failure = PeerError("initialize", code if isinstance(code, int) else 0, str(error.get("message")), data, error)
+        if failure.code == UNSUPPORTED_VERSION:
+            supported = as_object(data).get("supported")
+            versions = map(integer_of, supported if is_array(supported) else ())
+            raise UnsupportedVersion(max(filter(None, versions), default=None), known_versions) from failure
+        raise failure
+
+    async def _receive_answer(self, number: int) -> dict[str, Any]:
+        """The response to a request. Messages before it are kept for the connection."""
+        while True:
+            try:
+                line = await self._transport.receive()
+            except Unreadable as error:
+                if error.is_last:
+                    raise ConnectionClosed(EARLY_END) from error
+                if error.ends is not None and not is_call(error.ends.members()):
+                    raise _unreadable(error) from error
+                continue
+            except ConnectionClosed as error:
+                error.args = (f"{EARLY_END}: {error}",)
+                raise
+            if line is None:
+                raise ConnectionClosed(EARLY_END)
+            value: Any = None
+            repeated: Sequence[object] = ()
+            try:
+                value, repeated = parse_with_duplicates(line)
+            except TooManyValues as error:
+                if not is_call(PartialMessage.of(line).members()):
+                    raise _unreadable(error) from error
+            except DecodeError:
+                LOG.warning("the agent wrote what is not a message before it answered `initialize`: %.200r", line)
+            message = as_object(value)
+            if "method" not in message and message.get("id") == number and not isinstance(message.get("id"), bool):
+                if repeated:
+                    raise _unreadable(repeated[0])
+                if "result" not in message and "error" not in message:
+                    raise _unreadable("it has neither result nor error")
+                return message
+            self._early.append(line)
+            while len(self._early) > MAX_EARLY or sum(map(len, self._early)) > MAX_EARLY_SIZE:
+                self._early.popleft()
+
+    async def receive(self) -> bytes | None:
+        await self._is_sent.wait()
+        return await super().receive()
+
+    def send(self, message: bytes) -> None:
+        if self._is_sent.is_set():
+            super().send(message)
+            return
+        self._early.appendleft(encoded(id=as_object(parse(message)).get("id"), result=self.answer))
+        self._is_sent.set()
+
+    async def close(self) -> None:
+        self._is_sent.set()
+        await super().close()
+
+
+def _unreadable(reason: object) -> ConnectionClosed:
+    return ConnectionClosed(f"the agent's answer to `initialize` cannot be read: {reason}")

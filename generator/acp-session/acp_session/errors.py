@@ -91,11 +91,11 @@ _CAPABILITIES_OF_V1: Final = (
 """Prefixes of capability paths in v2, and their counterparts in v1."""
 
 
-def not_advertised(version: int, method: str, capability: str) -> NotAdvertised:
-    """The exception for a missing v2 capability, named by its path in the version that is spoken."""
+def path_in_version(version: int, capability: str) -> str:
+    """The path of a capability in a version, for its path in v2; both begin with the side that advertises it."""
     rows = _CAPABILITIES_OF_V1 if version == 1 else ()
     paths = (older + capability.removeprefix(newer) for newer, older in rows if capability.startswith(newer))
-    return NotAdvertised(method, next(paths, capability))
+    return next(paths, capability)
 
 
 def problems_of(error: DecodeError, part: str = "") -> dict[str, Any]:

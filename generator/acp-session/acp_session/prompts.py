@@ -28,46 +28,40 @@ class TurnQueue:
     """A queue that admits one prompt of a session at a time, in order."""
 
     def __init__(self) -> None:
-        self.is_busy = False
-        self._waiting: list[asyncio.Future[None]] = []
+        self._lock = asyncio.Lock()
+        self.waiting: set[asyncio.Future[Any]] = set()
 
     @property
-    def is_waited_for(self) -> bool:
-        """Whether a prompt is waiting."""
-        return bool(self._waiting)
+    def is_busy(self) -> bool:
+        """Whether a prompt is worked on."""
+        return self._lock.locked()
 
     async def wait(self) -> None:
         """Wait until no other prompt is worked on. Raises `RequestError` -32800 if the waiting prompts are cancelled meanwhile."""
-        if not self.is_busy:
-            self.is_busy = True
+        if not self.is_busy and not self.waiting:
+            await self._lock.acquire()
             return
-        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append(place)
-        is_let_in = False
+        place, is_admitted = asyncio.ensure_future(self._lock.acquire()), False
+        self.waiting.add(place)
         try:
             await asyncio.wait([place])
-            is_let_in = place in self._waiting
+            is_admitted = place in self.waiting
         finally:
-            if place in self._waiting:
-                self._waiting.remove(place)
-            if not is_let_in and place.done() and not place.cancelled():
+            self.waiting.discard(place)
+            if not is_admitted and not place.cancel() and not place.cancelled():
                 self.finish()
-        if not is_let_in:
+        if not is_admitted:
             raise RequestError(REQUEST_CANCELLED, "the prompt was cancelled")
 
     def cancel(self) -> None:
         """Cancel all waiting prompts."""
-        for place in self._waiting:
+        for place in self.waiting:
             place.cancel()
-        self._waiting.clear()
+        self.waiting.clear()
 
     def finish(self) -> None:
         """End the work on a prompt, and admit the next one."""
-        place = next((one for one in self._waiting if not one.done()), None)
-        if place is None:
-            self.is_busy = False
-        else:
-            place.set_result(None)
+        self._lock.release()
 
 
 @dataclass(slots=True, eq=False)

@@ -3,11 +3,14 @@
 A v1 agent asks its client; a v2 agent uses the machine that it runs on. `LocalServices` serves both; `ClientServices` asks a v1 client.
 Errors are `RequestError`; a client at the far end of a connection raises `PeerError`, `NotAdvertised`, `ConnectionClosed`.
 
-Sources: the pages of v1 on the file system and on terminals; the RFD on `additionalDirectories`; the migration page of v2.
+Sources: the pages of v1 on the file system and on terminals; the RFDs on `additionalDirectories` and on terminal output; the migration
+page of v2.
 """
 
 from __future__ import annotations
 
+import asyncio
+import base64
 import shlex
 from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
@@ -22,13 +25,14 @@ from acp_workspace.backend import FileBackend
 from acp_workspace.errors import RequestError, invalid_params
 from acp_workspace.filesystem import Buffer, FileEvent, FilePolicy, FileSystem, OnChange
 from acp_workspace.scope import Scope
-from acp_workspace.terminals import TerminalEvent, TerminalPolicy, Terminals
+from acp_workspace.terminals import Terminal, TerminalEvent, TerminalPolicy, Terminals
 from acp_workspace.workspace import RootPolicy, RootsSource
 from jsonrpc_bindings import UnsetType
 from jsonrpc_bindings.peers import unserved
+from jsonrpc_bindings.tail import Tail
 
+from .arguments import omit_none
 from .background import Background
-from .terminal_display import Display, Send
 
 SERVICE_METHODS: Final = {
     "fs/read_text_file": "read_text_file",
@@ -42,8 +46,12 @@ SERVICE_METHODS: Final = {
 """The v1 methods for files and terminals, and the corresponding methods of `Client`."""
 MAX_RELEASED: Final = 1000
 """The maximum number of a session's finished terminals that may still occur in tool calls."""
+MAX_UNSENT: Final = 1024 * 1024
+"""The maximum bytes of output held for a client that does not read; beyond that, only the end of the output is sent, as a replacement."""
 NO_TERMINAL: Final = invalid_params("there is no such terminal, or it has ended", "/terminalId")
 
+Send: TypeAlias = "Callable[[str, dict[str, Any]], Awaitable[object]]"
+"""Sends a v2 update for a session."""
 Audit: TypeAlias = "Callable[[FileEvent | TerminalEvent], Awaitable[object] | object]"
 """Called with each step of each request for files and terminals, refusals included."""
 
@@ -205,15 +213,77 @@ class LocalServices:
         self._display(session_id, terminal_id).add(text)
 
     def _display(self, session_id: str, terminal_id: str) -> Display:
-        async def send(update: dict[str, Any]) -> None:
-            await self._send(session_id, update)
-
         displays = self._displays.setdefault(session_id, {})
         if terminal_id not in displays:
             finished_ids = [name for name, display in displays.items() if display.is_finished]
             if len(finished_ids) >= MAX_RELEASED:
                 del displays[finished_ids[0]]
-        return displays.setdefault(terminal_id, Display(terminal_id, send))
+            displays[terminal_id] = Display(session_id, terminal_id, self._send)
+        return displays[terminal_id]
+
+
+class Display:
+    """Shows a terminal to a v2 client by ordered updates: the command, the output in chunks, the end."""
+
+    def __init__(self, session_id: str, terminal_id: str, send: Send) -> None:
+        self.is_running = True
+        self._session_id, self._terminal_id, self._send = session_id, terminal_id, send
+        self._unsent = Tail(MAX_UNSENT)
+        self._news = asyncio.Event()
+        self._is_released = False
+        self._work: asyncio.Task[None] | None = None
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether no more updates will come."""
+        return not self.is_running and (self._work is None or self._work.done())
+
+    def add(self, text: str) -> None:
+        """Add a chunk of output."""
+        self._unsent.add(text.encode())
+        self._news.set()
+
+    def start(self, background: Background, terminal: Terminal, command: str, cwd: str) -> None:
+        """Start sending updates."""
+        self._work = background.start(self._run(terminal, command, cwd))
+
+    async def release(self) -> None:
+        """Wait until everything is sent of a terminal that was released. The client keeps displaying it."""
+        if self._work is not None:
+            self._is_released = True
+            self._news.set()
+            await asyncio.wait([self._work])
+
+    async def _run(self, terminal: Terminal, command: str, cwd: str) -> None:
+        ending = asyncio.ensure_future(terminal.wait())
+        ending.add_done_callback(self._note_end)
+        is_shown = False
+        try:
+            await self._update(command=command, cwd=cwd, capabilities={"cancel": {}})
+            while not is_shown or not self._is_released or self._news.is_set():
+                await self._news.wait()
+                self._news.clear()
+                tail, self._unsent = self._unsent, Tail(MAX_UNSENT)
+                data = base64.b64encode(tail.text.encode()).decode()
+                if tail.is_cut:
+                    await self._update(output={"data": data})
+                elif data:
+                    await self._update("terminal_output_chunk", data=data)
+                if ending.done() and not is_shown:
+                    is_shown = True
+                    # without a status, the terminal was released, and its command could not be ended
+                    end = None if ending.exception() else ending.result()
+                    status = {} if end is None else omit_none(exitCode=end.code, signal=end.signal)
+                    await self._update(exitStatus=status, capabilities=None)
+        finally:
+            ending.cancel()
+
+    def _note_end(self, _: object) -> None:
+        self.is_running = False
+        self._news.set()
+
+    async def _update(self, kind: str = "terminal_update", **fields: Any) -> None:
+        await self._send(self._session_id, {"sessionUpdate": kind, "terminalId": self._terminal_id, **fields})
 
 
 Services: TypeAlias = "LocalServices | ClientServices"

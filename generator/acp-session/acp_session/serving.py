@@ -6,11 +6,21 @@ Sources: the pages of v1 and v2 on initialization; the schema of v2 (`Initialize
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Collection
+import json
+from collections import deque
+from collections.abc import AsyncGenerator, Callable, Collection
 from contextlib import asynccontextmanager
-from typing import Unpack
+from typing import Any, Final, Unpack
 
-from jsonrpc_bindings.framing import LIMIT, framing
+from acp_bindings import ConnectionClosed, DecodeError, RequestError, v1, v2
+
+from acp_workspace.errors import UNSUPPORTED_VERSION
+from jsonrpc_bindings.errors import INVALID_REQUEST, PARSE_ERROR
+from jsonrpc_bindings.failures import answer_to
+from jsonrpc_bindings.framing import LIMIT, Unreadable, framing
+from jsonrpc_bindings.incoming import id_of
+from jsonrpc_bindings.parse import TooManyValues, parse
+from jsonrpc_bindings.partial_message import PartialMessage
 from jsonrpc_bindings.peers import Options, Side, Transport, attached
 from jsonrpc_bindings.stdio import Own
 
@@ -19,7 +29,11 @@ from .agent_core import AgentCore
 from .arguments import require_instance
 from .codec.agent_as_v1 import AgentAsV1
 from .codec.losses import log_loss
-from .handshake import VERSIONS, Negotiation, validate_versions
+from .diffs import as_object
+
+VERSIONS: Final = (1, 2)
+"""The supported versions of the protocol."""
+_DECODE: Final[dict[int, Callable[..., object]]] = {1: v1.decode, 2: v2.decode}
 
 
 def run_agent(agent: Agent, *, versions: Collection[int] = VERSIONS, **options: Unpack[Options]) -> None:
@@ -35,15 +49,15 @@ def run_agent(agent: Agent, *, versions: Collection[int] = VERSIONS, **options: 
         pass
     else:
         raise RuntimeError("an event loop runs already: await 'serve_agent' there")
+
+    async def serve() -> None:
+        transport = await Own.open(framing("lines", LIMIT), grace=options.get("grace", 2.0))
+        await serve_agent(agent, transport, versions=known_versions, **options)
+
     try:
-        asyncio.run(_run(agent, known_versions, options))
+        asyncio.run(serve())
     except KeyboardInterrupt:
         raise SystemExit(130) from None
-
-
-async def _run(agent: Agent, versions: Collection[int], options: Options) -> None:
-    transport = await Own.open(framing("lines", LIMIT), grace=options.get("grace", 2.0))
-    await serve_agent(agent, transport, versions=versions, **options)
 
 
 async def serve_agent(
@@ -63,14 +77,13 @@ async def serve_agent(
     request another version until its first other request. Raises `ValueError` for unsupported `versions`.
     """
     require_instance(Agent, agent=agent)
-    negotiation = Negotiation(transport, validate_versions(versions), options.get("monitor"), options.get("on_event"))
+    negotiation = Negotiation(transport, validate_versions(versions), options)
     try:
-        below = await negotiation.negotiate()
-        while below is not None:
+        await negotiation.start()
+        while negotiation.is_agreed:
             core = AgentCore(agent, user=user, grace=options.get("grace", 2.0))
-            async with _side(core, below.version) as side:
-                await attached(side, below, options).run()
-            below = below.next
+            async with _side(core, negotiation.version) as side:
+                await attached(side, negotiation, options).run()
     finally:
         await transport.close()
 
@@ -88,3 +101,154 @@ async def _side(core: AgentCore, version: int) -> AsyncGenerator[Side]:
     finally:
         await core.disconnected()
         await codec.close()
+
+
+def validate_versions(versions: Collection[int]) -> frozenset[int]:
+    """The versions that a caller passed. Raises `ValueError` for none, or for an unsupported one."""
+    if not versions or not set(versions) <= set(VERSIONS):
+        raise ValueError(f"'versions' must name 1, 2 or both, not {sorted(versions)}")
+    return frozenset(versions)
+
+
+class EarlyTransport(Transport):
+    """A transport that first receives messages that were read from the underlying transport before."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+        self._early: deque[bytes] = deque()
+
+    async def receive(self) -> bytes | None:
+        return self._early.popleft() if self._early else await self._transport.receive()
+
+    def send(self, message: bytes) -> None:
+        self._transport.send(message)
+
+    @property
+    def is_full(self) -> bool:
+        return self._transport.is_full
+
+    async def drain(self) -> None:
+        await self._transport.drain()
+
+    async def close(self) -> None:
+        await self._transport.close()
+
+
+class Negotiation(EarlyTransport):
+    """The transport of an agent: one connection after the other, each for the `version` that an `initialize` requests.
+
+    A connection's messages begin with that `initialize`. They end if the client requests another version before its first other request.
+    """
+
+    def __init__(self, transport: Transport, versions: Collection[int], options: Options) -> None:
+        super().__init__(transport)
+        self.version = 0
+        self._versions = sorted(versions)
+        self._monitor, self._on_event = options.get("monitor"), options.get("on_event")
+        self._may_change = True
+
+    @property
+    def is_agreed(self) -> bool:
+        """Whether there is an `initialize` that no connection has received yet."""
+        return bool(self._early)
+
+    async def start(self) -> None:
+        """Read messages until a valid `initialize` requests a supported version, or the client ends. Other requests get an error."""
+        while not self.is_agreed:
+            try:
+                line = await self._transport.receive()
+            except Unreadable as error:
+                id_ = None if error.ends is None else id_of(error.ends.members().get("id"))
+                self._refuse(id_, RequestError(PARSE_ERROR, str(error)))
+                if error.is_last:
+                    return
+                continue
+            if line is None:
+                return
+            outcome = self._judge(line)
+            if isinstance(outcome, int):
+                self._accept(outcome, line)
+                continue
+            self._watch("client", line)
+            if outcome is None:
+                self._report("a notification came before `initialize` and is ignored")
+            else:
+                self._refuse(*outcome)
+
+    async def receive(self) -> bytes | None:
+        message = await super().receive()
+        if message is not None and self._may_change:
+            outcome = self._judge(message)
+            self._may_change = isinstance(outcome, int)
+            if isinstance(outcome, int) and outcome != self.version:
+                self._accept(outcome, message)
+                return None
+        return message
+
+    async def close(self) -> None:
+        """See `Transport`. The underlying transport stays open for a connection in another version."""
+        if not self.is_agreed:
+            await super().close()
+
+    def _accept(self, version: int, line: bytes) -> None:
+        self.version = version
+        self._early.append(line)
+
+    def _judge(self, line: bytes) -> int | tuple[Any, RequestError] | None:
+        """The version that a message negotiates, or the id and error of the response; `None` for a notification."""
+        try:
+            message = as_object(parse(line))
+        except TooManyValues as error:
+            return id_of(PartialMessage.of(line).members().get("id")), RequestError(INVALID_REQUEST, str(error))
+        except DecodeError as error:
+            return None, RequestError(error.code, str(error))
+        id_, method = message.get("id"), message.get("method")
+        if not isinstance(method, str):
+            sentence = "the first message of a connection must be the request `initialize`"
+            return None, RequestError(INVALID_REQUEST, sentence)
+        if "id" not in message:
+            return None
+        if method != "initialize":
+            sentence = f"{method!r} came before `initialize`, which negotiates the version"
+            return id_, RequestError(INVALID_REQUEST, sentence)
+        requested = integer_of(as_object(message.get("params")).get("protocolVersion"))
+        if requested is None:
+            return id_, RequestError.invalid_params("/params/protocolVersion", "it must be an integer")
+        version = max((one for one in self._versions if one <= requested), default=None)
+        if version is None:
+            data = {"requested": requested, "supported": self._versions}
+            return id_, RequestError(UNSUPPORTED_VERSION, f"version {requested} is not supported here", data)
+        try:
+            _DECODE[version](line, sender="client")
+        except DecodeError as error:
+            return id_, answer_to(error)
+        return version
+
+    def _refuse(self, id_: Any, error: RequestError) -> None:
+        line = encoded(id=id_, error=error.as_json())
+        self._report(error.message)
+        self._watch("agent", line)
+        try:
+            self._transport.send(line)
+        except ConnectionClosed as closed:
+            self._report(closed)
+
+    def _report(self, event: object) -> None:
+        if self._on_event is not None:
+            self._on_event(event)
+
+    def _watch(self, sender: str, line: bytes) -> None:
+        for breach in () if self._monitor is None else self._monitor.observe(sender, line):
+            self._report(breach)
+
+
+def encoded(**members: Any) -> bytes:
+    """A JSON-RPC message with these members."""
+    return json.dumps({"jsonrpc": "2.0", **members}, separators=(",", ":")).encode()
+
+
+def integer_of(value: object) -> int | None:
+    """The integer that a JSON number stands for; `None` for any other value."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

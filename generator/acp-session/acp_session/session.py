@@ -43,15 +43,9 @@ OnPrompt: TypeAlias = "Callable[[str], Coroutine[Any, Any, object]]"
 """Does the work on the prompt whose message has this id; returns the stop reason."""
 
 
-@dataclass(slots=True)
-class _Work:
-    """The work of a turn. `is_abandoned`: it continues although it was cancelled."""
-
-    is_abandoned: bool = False
-
-
 _ABANDONED: Final[set[asyncio.Task[Any]]] = set()
-_WORK: Final[ContextVar[_Work | None]] = ContextVar("acp_session_work", default=None)
+_IS_ABANDONED: Final[ContextVar[asyncio.Event | None]] = ContextVar("acp_session_is_abandoned", default=None)
+"""Set for the work of a turn that goes on although it was cancelled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,8 +300,8 @@ class Session:
 
     def _require_work(self) -> None:
         """Raise `ConnectionClosed` in work that goes on after its cancellation."""
-        work = _WORK.get()
-        if work is not None and work.is_abandoned:
+        is_abandoned = _IS_ABANDONED.get()
+        if is_abandoned is not None and is_abandoned.is_set():
             raise ConnectionClosed(
                 "the turn was cancelled, and has ended without its work: nothing more is done for it"
             )
@@ -488,10 +482,10 @@ class Session:
         if self._stop_event.is_set():
             on_prompt.close()
             return CANCELLED
-        work = _Work()
+        is_abandoned = asyncio.Event()
 
         async def run() -> object:
-            _WORK.set(work)
+            _IS_ABANDONED.set(is_abandoned)
             return await on_prompt
 
         running, stopping = asyncio.create_task(run()), asyncio.create_task(self._stop_event.wait())
@@ -502,7 +496,7 @@ class Session:
             await asyncio.wait([running], timeout=grace)
             if not running.done():
                 self.log.error("'on_prompt' goes on although it was cancelled; its turn has ended without it")
-                work.is_abandoned = True
+                is_abandoned.set()
                 _ABANDONED.add(running)
                 running.add_done_callback(_ABANDONED.discard)
             running.add_done_callback(retrieve_exception)

@@ -24,7 +24,7 @@ from jsonrpc_bindings.records import Record
 
 from .arguments import content_block, omit_none, refuse_text, refuse_unknown
 from .diffs import diff_to_v2
-from .errors import Error, InvalidMessage, error_for, not_advertised
+from .errors import Error, InvalidMessage, error_for, path_in_version
 from .permission import Decision, ask, decide
 from .services import Services
 from .session import Session
@@ -220,11 +220,7 @@ class Turn:
             await call.update(status="completed")
 
     async def request_permission(
-        self,
-        title: str,
-        *,
-        description: str | None = None,
-        options: Sequence[v2.PermissionOption] = ALLOW_OR_REJECT,
+        self, title: str, *, description: str | None = None, options: Sequence[v2.PermissionOption] = ALLOW_OR_REJECT
     ) -> bool:
         """Ask the user for permission without a tool call; for tool calls use `ToolCall.request_permission`."""
         return (await self.decide(title, description, options)).allowed
@@ -259,9 +255,7 @@ class Turn:
         By default all fields are `required`. Raises `InvalidMessage` for values that do not match the fields.
         """
         if not self.session.client_capabilities.ask:
-            raise not_advertised(
-                self.session.connection.version, "elicitation/create", "client:capabilities.elicitation.form"
-            )
+            raise self._no_elicitation("form")
         refuse_text(required=required)
         required_names = list(fields if required is None else required)
         missing = [name for name in required_names if name not in fields]
@@ -281,12 +275,14 @@ class Turn:
     async def ask_url(self, message: str, url: str, *, tool_call: ToolCall | None = None) -> bool:
         """Ask the user to visit a web page, and return whether the user agrees. The result of the visit is not known yet."""
         if not self.session.client_capabilities.ask_url:
-            raise not_advertised(
-                self.session.connection.version, "elicitation/create", "client:capabilities.elicitation.url"
-            )
+            raise self._no_elicitation("url")
         id_ = f"elicitation_{secrets.token_hex(8)}"
         request = v2.SessionElicitationUrlMode(elicitation_id=id_, message=message, url=url, **self._scope(tool_call))
         return isinstance(await self._elicit(request), v2.ElicitationAcceptAction)
+
+    def _no_elicitation(self, mode: str) -> NotAdvertised:
+        path = path_in_version(self.session.connection.version, f"client:capabilities.elicitation.{mode}")
+        return NotAdvertised("elicitation/create", path)
 
     async def _elicit(self, request: v2.CreateElicitationRequest) -> v2.CreateElicitationResponse:
         async with self.waiting_for_user():

@@ -16,20 +16,22 @@ import stat
 import sys
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Final, Self
 
 from .containment import (
+    MOST_PARTS,
     AccessDenied,
-    Folder,
+    Identity,
     Root,
     identity,
-    make_folder,
+    identity_of,
     open_folder,
     open_regular_in,
-    open_syncable_folder,
+    require_names,
 )
-from .handles import MOST_PARTS, identity_of
+from .mechanism import FOLDER, SYNCABLE_FOLDER, Held, open_beneath
 
 if sys.platform != "win32":
     import fcntl
@@ -61,19 +63,119 @@ class Old:
         return read_at_most(self.descriptor, limit)
 
 
+def read_at_most(descriptor: int, limit: int) -> bytes:
+    """Read at most `limit` bytes from the current position."""
+    chunks: list[bytes] = []
+    while limit > 0 and (chunk := os.read(descriptor, min(limit, 1 << 20))):
+        chunks.append(chunk)
+        limit -= len(chunk)
+    return b"".join(chunks)
+
+
+# --- folders that are made -------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Folder:
+    """An open directory, and the directories on its path that were created for it, outermost first: names, and what their parents are."""
+
+    descriptor: int
+    made: list[tuple[str, Identity]] = field(default_factory=list[tuple[str, Identity]])
+
+    def close(self) -> None:
+        """Close the directory. Created directories stay."""
+        os.close(self.descriptor)
+
+    def remove_made(self) -> None:
+        """Remove the created directories, innermost first, as far as they are empty and in their original place."""
+        for parent, name in self._climb():
+            try:
+                os.rmdir(name, dir_fd=parent)
+            except OSError:
+                return
+
+    def sync_made(self, sync: Callable[[int], None]) -> None:
+        """Call `sync` with readable descriptors of the directory and of the parents of created directories."""
+        for folder in chain([self.descriptor], (parent for parent, _ in self._climb())):
+            try:
+                readable = os.open(".", SYNCABLE_FOLDER, dir_fd=folder)
+            except (PermissionError, FileNotFoundError):
+                continue  # may be written and not read, or is gone already
+            with Held(readable):
+                sync(readable)
+
+    def _climb(self) -> Generator[tuple[int, str], None, None]:
+        """Yield the parents of created directories, innermost first, with the created names.
+
+        `..` is followed only to the directory that the way down came from, one step for each, however deep they are.
+        """
+        folder = os.dup(self.descriptor)
+        try:
+            for name, expected in reversed(self.made):
+                try:
+                    parent = os.open("..", FOLDER, dir_fd=folder)
+                except OSError:
+                    return
+                os.close(folder)
+                folder = parent
+                if identity(parent) != expected:
+                    return
+                yield parent, name
+        finally:
+            os.close(folder)
+
+
+def make_folder(root: Root, parts: Sequence[str]) -> Folder:
+    """Like `open_folder`, but create missing directories. They are removed again if not all can be created."""
+    require_names(parts)
+    with root.opened() as base:
+        folder = Folder(os.dup(base))
+    try:
+        for name in parts:
+            try:
+                following = open_beneath(folder.descriptor, (name,), FOLDER)
+            except FileNotFoundError:
+                parent = identity(folder.descriptor)
+                try:
+                    os.mkdir(name, 0o777, dir_fd=folder.descriptor)
+                    folder.made.append((name, parent))
+                except FileExistsError:  # what somebody else made meanwhile stays, and so does what lies above it
+                    folder.made.clear()
+                following = open_beneath(folder.descriptor, (name,), FOLDER)
+            os.close(folder.descriptor)
+            folder.descriptor = following
+    except BaseException:
+        folder.remove_made()
+        folder.close()
+        raise
+    return folder
+
+
+# --- one write -------------------------------------------------------------------------------------------------------
+
+
 @dataclass(slots=True)
 class Target:
-    """A file about to be written: its open directory, including directories created for it, and the existing file."""
+    """A file about to be written: its directory and the existing file, both open until the end of the `with` block.
+
+    Directories that were created for it are removed then, unless it was written.
+    """
 
     root: Root
     parts: tuple[str, ...]
-    within: Folder
+    folder: Folder
     old: Old | None
+    is_written: bool = False
 
-    @property
-    def folder(self) -> int:
-        """The descriptor of the directory."""
-        return self.within.descriptor
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if not self.is_written:
+            self.folder.remove_made()
+        self.folder.close()
+        if self.old is not None:
+            os.close(self.old.descriptor)
 
     @property
     def name(self) -> str:
@@ -83,83 +185,58 @@ class Target:
     @property
     def is_fixed(self) -> bool:
         """Whether the file is writable but its directory is not, so that it cannot be replaced."""
-        return self.old is not None and not os.access(".", os.W_OK | os.X_OK, dir_fd=self.folder, effective_ids=True)
+        may = os.W_OK | os.X_OK
+        return self.old is not None and not os.access(".", may, dir_fd=self.folder.descriptor, effective_ids=True)
 
+    def replace(
+        self,
+        content: bytes,
+        *,
+        durable: bool = True,
+        mode: int | None = None,
+        check: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Replace the content of the file atomically.
 
-def prepare(root: Root, parts: Sequence[str]) -> Target:
-    """Open the directory of a file, creating it if missing, and the file if it exists.
+        Mode (without set-user-id and similar bits), owner, group, access list and user attributes of an old file are kept as far as
+        permitted; if the group or the access list cannot be kept, nobody gains rights by that. A new file gets `mode` or the default one.
+        With `durable`, file and directory are synced to disk when this returns. `check` is called last before the file changes and may
+        raise to stop it.
 
-    Raises `OSError`: ELOOP for a link, EISDIR and EINVAL if it is not a regular file, EACCES if it is not writable; `AccessDenied`. Pass
-    the target to `replace` or to `abandon`.
-    """
-    if not parts:
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), root.path)
-    folder = make_folder(root, parts[:-1])
-    try:
-        return Target(root, tuple(parts), folder, _existing(folder.descriptor, parts[-1]))
-    except BaseException:
-        folder.remove_made()
-        folder.close()
-        raise
-
-
-def abandon(target: Target) -> None:
-    """Close a target and remove the directories that were created for it."""
-    target.within.remove_made()
-    _close(target)
-
-
-def replace(
-    target: Target,
-    content: bytes,
-    *,
-    durable: bool = True,
-    mode: int | None = None,
-    check: Callable[[], None] = lambda: None,
-) -> None:
-    """Replace the content of a file atomically, and close the target.
-
-    Mode (without set-user-id and similar bits), owner, group, access list and user attributes of an old file are kept as far as
-    permitted; if the group or the access list cannot be kept, nobody gains rights by that. A new file gets `mode` or the default one.
-    With `durable`, file and directory are synced to disk when this returns. `check` is called last before the file changes and may raise
-    to stop it.
-
-    Raises `OSError`, `AccessDenied` if the directory was moved meanwhile, and what `check` raises; then the file is unchanged, and no
-    temporary file and no new directory remains. Only an error in syncing the directory may come after the file has changed.
-    """
-    try:
-        _exchange(target, content, durable, mode, check)
-    except BaseException:
-        abandon(target)
-        raise
-    try:
+        Raises `OSError`, `AccessDenied` if the directory was moved meanwhile, and what `check` raises; then the file is unchanged, and no
+        temporary file remains. Only an error in syncing the directory may come after the file has changed.
+        """
+        folder = self.folder.descriptor
+        permissions = mode if mode is not None else 0o666 if self.old is None else 0o600
+        with _temporary(folder, permissions) as (name, file):
+            _fill(file, content)
+            if self.old is not None:
+                _take_over(file, self.old)
+            if durable:
+                _sync(file)
+            check()
+            self._require_in_place()
+            os.replace(name, self.name, src_dir_fd=folder, dst_dir_fd=folder)
+            self.is_written = True
         if durable:
-            target.within.sync_made(_sync)
-    finally:
-        _close(target)
+            self.folder.sync_made(_sync)
 
+    def overwrite(self, content: bytes, *, durable: bool = True, check: Callable[[], None] = lambda: None) -> None:
+        """Overwrite the file in place. Only this can leave mixed content after a crash.
 
-def overwrite(
-    target: Target, content: bytes, *, durable: bool = True, check: Callable[[], None] = lambda: None
-) -> None:
-    """Overwrite a file in place, and close the target. Only this can leave mixed content after a crash.
-
-    Space for the new content is allocated first, so a full disk changes nothing. Raises as `replace` does, and `AccessDenied` for a file
-    with other hard links, which would change too.
-    """
-    old = target.old
-    try:
+        Space for the new content is allocated first, so a full disk changes nothing. Raises as `replace` does, and `AccessDenied` for a
+        file with other hard links, which would change too.
+        """
+        old = self.old
         if old is None:
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), target.name)
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self.name)
         if old.has_other_names:
-            raise AccessDenied(
-                "/".join(target.parts), "the file has other hard links, and its directory is not writable"
-            )
+            raise AccessDenied("/".join(self.parts), "the file has other hard links, and its directory is not writable")
         if len(content) > old.status.st_size and hasattr(os, "posix_fallocate"):
             os.posix_fallocate(old.descriptor, 0, len(content))
         try:
             check()
-            _require_in_place(target)
+            self._require_in_place()
         except BaseException:
             os.ftruncate(old.descriptor, old.status.st_size)
             raise
@@ -168,92 +245,64 @@ def overwrite(
         os.ftruncate(old.descriptor, len(content))
         if durable:
             _sync(old.descriptor)
-    finally:
-        _close(target)
+
+    def _require_in_place(self) -> None:
+        """Raise `AccessDenied` if the path no longer leads to the open directory."""
+        try:
+            folder = open_folder(self.root, self.parts[:-1])
+        except OSError as error:
+            if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EXDEV):
+                raise
+            raise AccessDenied("/".join(self.parts), "its directory was moved or removed meanwhile") from None
+        with Held(folder):
+            if identity(folder) != identity(self.folder.descriptor):
+                raise AccessDenied("/".join(self.parts), "its directory was replaced meanwhile")
 
 
-def recover(root: Root, check: Callable[[], None] = lambda: None) -> tuple[str, ...]:
-    """Remove the temporary files that a killed program left in a root, and return their paths relative to it.
+def prepare(root: Root, parts: Sequence[str]) -> Target:
+    """Open the directory of a file, creating it if missing, and the file if it exists.
 
-    Those of living writers stay. Other file systems mounted below the root, unreadable directories, and directories deeper than the
-    maximum path depth are skipped. `check` is called for each directory and may raise to stop.
+    Raises `OSError`: ELOOP for a link, EISDIR and EINVAL if it is not a regular file, EACCES if it is not writable; `AccessDenied`.
     """
-    removed_paths: list[str] = []
-    waiting: list[tuple[str, ...]] = [()]
-    while waiting:
-        check()
-        parts = waiting.pop()
-        try:
-            folder = open_syncable_folder(root, parts)
-        except (OSError, AccessDenied):
-            continue
-        try:
-            with os.scandir(folder) as entries:
-                for entry in entries:
-                    if entry.is_dir(follow_symlinks=False) and len(parts) < MOST_PARTS:
-                        waiting.append((*parts, entry.name))
-                    elif TEMPORARY.fullmatch(entry.name) and _remove_stale(folder, entry.name):
-                        removed_paths.append("/".join((*parts, entry.name)))
-        finally:
-            os.close(folder)
-    return tuple(sorted(removed_paths))
-
-
-def read_at_most(descriptor: int, limit: int) -> bytes:
-    """Read at most `limit` bytes from the current position."""
-    chunks: list[bytes] = []
-    while limit > 0:
-        chunk = os.read(descriptor, min(limit, 1 << 20))
-        if not chunk:
-            break
-        chunks.append(chunk)
-        limit -= len(chunk)
-    return b"".join(chunks)
-
-
-# --- one write -------------------------------------------------------------------------------------------------------
-
-
-def _existing(folder: int, name: str) -> Old | None:
+    if not parts:
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), root.path)
+    folder = make_folder(root, parts[:-1])
     try:  # a rename would not ask whether the file may be written
-        file, is_readable = open_regular_in(folder, name, os.O_RDWR), True
+        file, is_readable = _open_old(folder.descriptor, parts[-1], os.O_RDWR)
+        old = Old(os.fstat(file), file, is_readable)
     except FileNotFoundError:
-        return None
+        old = None
+    except BaseException:
+        folder.remove_made()
+        folder.close()
+        raise
+    return Target(root, tuple(parts), folder, old)
+
+
+def _open_old(folder: int, name: str, flags: int) -> tuple[int, bool]:
+    """Open a file, only for writing if it may not be read; the second item is whether it may."""
+    try:
+        return open_regular_in(folder, name, flags), True
     except PermissionError:
-        file, is_readable = open_regular_in(folder, name, os.O_WRONLY), False
-    return Old(os.fstat(file), file, is_readable)
-
-
-def _exchange(target: Target, content: bytes, durable: bool, mode: int | None, check: Callable[[], None]) -> None:
-    with _temporary(target, mode) as (name, file):
-        _fill(file, content)
-        if target.old is not None:
-            _take_over(file, target.old)
-        if durable:
-            _sync(file)
-        check()
-        _require_in_place(target)
-        os.replace(name, target.name, src_dir_fd=target.folder, dst_dir_fd=target.folder)
+        return open_regular_in(folder, name, os.O_WRONLY), False
 
 
 @contextmanager
-def _temporary(target: Target, mode: int | None) -> Generator[tuple[str, int], None, None]:
-    """A locked temporary file in the target's directory; it is removed unless it is renamed."""
+def _temporary(folder: int, permissions: int) -> Generator[tuple[str, int], None, None]:
+    """A locked temporary file in a directory; it is removed if the block fails."""
     while True:
         name = f".acp-session-{secrets.token_hex(16)}.tmp"
-        permissions = mode if mode is not None else 0o666 if target.old is None else 0o600
-        file = os.open(name, _CREATE, permissions, dir_fd=target.folder)
-        try:
-            _lock(file)
-            if os.fstat(file).st_nlink:  # nobody took it for a dead one's before it was locked
-                yield name, file
-                return
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(name, dir_fd=target.folder)
-            raise
-        finally:
-            os.close(file)
+        with Held(os.open(name, _CREATE, permissions, dir_fd=folder)) as file:
+            try:
+                with suppress(OSError):  # no locks on this file system: `recover` cannot lock either
+                    _lock(file)
+                if os.fstat(file).st_nlink:  # nobody took it for a dead one's before it was locked
+                    yield name, file
+                    return
+            except BaseException:
+                with suppress(OSError):
+                    os.unlink(name, dir_fd=folder)
+                raise
 
 
 def _fill(file: int, content: bytes) -> None:
@@ -269,22 +318,24 @@ def _take_over(file: int, old: Old) -> None:
     if old.status.st_gid != own.st_gid:
         try:
             os.fchown(file, -1, old.status.st_gid)
-        except (
-            PermissionError
-        ):  # another group must not get the rights of the old one, nor the old one those of all others
+        except PermissionError:
+            # Another group must not get the rights of the old one, nor the old one those of all others.
             mode = mode & 0o700 if access is not None else mode & (0o700 | mode >> 3 & 0o007)
             access = None
     if old.status.st_uid != own.st_uid:
         with suppress(PermissionError):
             os.fchown(file, old.status.st_uid, -1)
-    os.fchmod(
-        file, mode if access is None else mode & 0o700
-    )  # with a list, the mode shows its mask in place of the group's rights
+    # With a list, the mode shows its mask in place of the group's rights.
+    os.fchmod(file, mode if access is None else mode & 0o700)
     if sys.platform == "linux":
         if access is not None:
             with suppress(OSError):
                 os.setxattr(file, _ACCESS_LIST, access)
-        _take_over_attributes(file, old.descriptor)
+        with suppress(OSError):  # not every file system has attributes
+            for name in os.listxattr(old.descriptor):
+                if name.startswith("user."):
+                    with suppress(OSError):  # one that is not taken keeps no other from being
+                        os.setxattr(file, name, os.getxattr(old.descriptor, name))
 
 
 _ACCESS_LIST: Final = "system.posix_acl_access"
@@ -297,29 +348,6 @@ def _access_list(descriptor: int) -> bytes | None:
         return os.getxattr(descriptor, _ACCESS_LIST)
     except OSError:  # there is none, or the file system has no such lists
         return None
-
-
-def _take_over_attributes(file: int, old: int) -> None:
-    with suppress(OSError):  # not every file system has attributes
-        for name in os.listxattr(old):
-            if name.startswith("user."):
-                with suppress(OSError):  # one that is not taken keeps no other from being
-                    os.setxattr(file, name, os.getxattr(old, name))
-
-
-def _require_in_place(target: Target) -> None:
-    """Raise `AccessDenied` if the path no longer leads to the open directory."""
-    try:
-        folder = open_folder(target.root, target.parts[:-1])
-    except OSError as error:
-        if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EXDEV):
-            raise
-        raise AccessDenied("/".join(target.parts), "its directory was moved or removed meanwhile") from None
-    try:
-        if identity(folder) != identity(target.folder):
-            raise AccessDenied("/".join(target.parts), "its directory was replaced meanwhile")
-    finally:
-        os.close(folder)
 
 
 def _sync(descriptor: int) -> None:
@@ -335,37 +363,43 @@ def _sync(descriptor: int) -> None:
 
 def _lock(file: int) -> None:
     if sys.platform != "win32":
-        with suppress(OSError):  # no locks on this file system: `recover` cannot lock either, and leaves the file alone
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+# --- recovery --------------------------------------------------------------------------------------------------------
+
+
+def recover(root: Root, check: Callable[[], None] = lambda: None) -> tuple[str, ...]:
+    """Remove the temporary files that a killed program left in a root, and return their paths relative to it.
+
+    Those of living writers stay. Other file systems mounted below the root, unreadable directories, and directories deeper than the
+    maximum path depth are skipped. `check` is called for each directory and may raise to stop.
+    """
+    removed_paths: list[str] = []
+    waiting: list[tuple[str, ...]] = [()]
+    while waiting:
+        check()
+        parts = waiting.pop()
+        try:
+            folder = open_folder(root, parts, SYNCABLE_FOLDER)
+        except (OSError, AccessDenied):
+            continue
+        with Held(folder), os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False) and len(parts) < MOST_PARTS:
+                    waiting.append((*parts, entry.name))
+                elif TEMPORARY.fullmatch(entry.name) and _remove_stale(folder, entry.name):
+                    removed_paths.append("/".join((*parts, entry.name)))
+    return tuple(sorted(removed_paths))
 
 
 def _remove_stale(folder: int, name: str) -> bool:
     try:
-        file = _lockable(folder, name)
+        with Held(_open_old(folder, name, os.O_RDONLY)[0]) as file:
+            _lock(file)
+            if identity_of(os.stat(name, dir_fd=folder, follow_symlinks=False)) != identity(file):
+                return False
+            os.unlink(name, dir_fd=folder)
     except OSError:
         return False
-    try:
-        if sys.platform != "win32":
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        status = os.stat(name, dir_fd=folder, follow_symlinks=False)
-        if identity_of(status) != identity(file):
-            return False
-        os.unlink(name, dir_fd=folder)
-    except OSError:
-        return False
-    finally:
-        os.close(file)
     return True
-
-
-def _lockable(folder: int, name: str) -> int:
-    try:
-        return open_regular_in(folder, name, os.O_RDONLY)
-    except PermissionError:
-        return open_regular_in(folder, name, os.O_WRONLY)
-
-
-def _close(target: Target) -> None:
-    target.within.close()
-    if target.old is not None:
-        os.close(target.old.descriptor)

@@ -1,9 +1,12 @@
 """File access confined to a directory.
 
+A root is a directory that is opened once, from `/` and without links, and stays open. Everything in it is opened from its descriptor, so
+no path is trusted twice; its path is only checked again to notice that another directory has taken its place.
+
 A path is first resolved as a hint, following links and `..`. The hint proves nothing; opening does: the real path is opened beneath the
-descriptor that holds the root (`acp_workspace.handles`), without following links or crossing mount points (`acp_workspace.mechanism`).
-If a component was replaced in between, opening fails. So links inside the roots work as long as they lead into a root, and no others do.
-`guarantees()` describes what holds on this platform.
+root's descriptor, without following links or crossing mount points (`acp_workspace.mechanism`). If a component was replaced in between,
+opening fails. So links inside the roots work as long as they lead into a root, and no others do. `guarantees()` describes what holds on
+this platform.
 
 Sources: the RFD on `additionalDirectories`, sections "Validation and error handling" and "Security considerations".
 """
@@ -13,53 +16,177 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import threading
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
-from .handles import (
-    AccessDenied,
-    Identity,
-    Root,
-    bind,
-    identity,
-    identity_of,
-    opened_root,
-    require_enforceable,
-    require_plain,
-    resolve_path,
-)
-from .mechanism import FOLDER, NEVER_WAITING, SYNCABLE_FOLDER, Guarantees, Mechanism, guarantees, open_beneath
-
-__all__ = [
-    "ATTEMPTS",
-    "AccessDenied",
-    "Folder",
-    "Guarantees",
-    "Mechanism",
-    "Place",
-    "Root",
-    "bind",
-    "contains",
-    "guarantees",
-    "identity",
-    "is_within",
-    "make_folder",
-    "open_file",
-    "open_folder",
-    "open_regular",
-    "open_regular_in",
-    "open_syncable_folder",
-    "opened_root",
-    "places",
-    "reach",
-    "require_enforceable",
-]
+from .mechanism import FOLDER, NEVER_WAITING, Held, mechanism, open_beneath, open_from_top
+from .mechanism import Guarantees as Guarantees
+from .mechanism import Mechanism as Mechanism
+from .mechanism import guarantees as guarantees
 
 T = TypeVar("T")
 
+Identity = tuple[int, int]
+"""The identity of a directory: device and inode. The numbers are not reused while the directory is held open."""
+
 ATTEMPTS: Final = 3
 """The number of attempts to resolve a path that changes meanwhile, before it is refused."""
+MOST_LINKS: Final = 40
+"""The maximum number of links followed in one path, as on Linux."""
+LONGEST_PATH: Final = 4096
+"""The maximum length of a path in bytes."""
+MOST_PARTS: Final = 512
+"""The maximum number of components of a real path."""
+
+_CHANGED: Final = "a part of its path changed while it was opened"
+_OUTSIDE: Final = "it is outside the workspace roots"
+
+
+@dataclass
+class AccessDenied(Exception):
+    """A path that is refused. `path` is the requested path, `reason` the end of a sentence; neither reveals what lies outside the roots."""
+
+    path: str
+    reason: str
+
+    __hash__ = Exception.__hash__
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.path, self.reason), self.__dict__
+
+    def __str__(self) -> str:
+        return f"access to {self.path!r} is refused: {self.reason}"
+
+
+# --- roots -----------------------------------------------------------------------------------------------------------
+
+
+class Handle:
+    """A directory that is held open until `close`, or until it is garbage collected. Any thread may use and close it."""
+
+    __slots__ = ("_descriptor", "_lock")
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor: int | None = descriptor
+        self._lock = threading.Lock()
+
+    def duplicate(self) -> int | None:
+        """A descriptor of its own for the caller, which stays valid after `close`; `None` if the handle is closed."""
+        with self._lock:
+            return None if self._descriptor is None else os.dup(self._descriptor)
+
+    def close(self) -> None:
+        """Release the directory. A second call does nothing."""
+        with self._lock:
+            descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            os.close(descriptor)
+
+    __del__ = close
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """A directory that may be used, with all its content.
+
+    `path` is the declared path, `real` its real path at that time, `identity` that of the directory, `handle` holds it open: another
+    directory in the same place is refused. Without a handle nothing is opened.
+    """
+
+    path: str
+    real: str
+    identity: Identity
+    handle: Handle | None = field(default=None, compare=False, repr=False)
+
+    @contextmanager
+    def opened(self) -> Generator[int, None, None]:
+        """The descriptor of the directory, valid until the block ends.
+
+        Raises `AccessDenied` if the root is closed, if another directory has taken its place or a link is on its path, and on a platform
+        without guarantees; `OSError` if there is no directory any more.
+        """
+        require_enforceable(self.path)
+        own = None if self.handle is None else self.handle.duplicate()
+        if own is None:
+            raise AccessDenied(self.path, f"the workspace root is {'not open' if self.handle is None else 'closed'}")
+        with Held(own):
+            with Held(_open_real(self.real, self.path)) as there:
+                if identity(there) != self.identity:
+                    reason = "the directory was replaced by another one since it became a workspace root"
+                    raise AccessDenied(self.path, reason)
+            yield own
+
+    def close(self) -> None:
+        """Release the directory: nothing can be opened in it any more."""
+        if self.handle is not None:
+            self.handle.close()
+
+
+def bind(path: str) -> Root:
+    """Open the directory at `path` as a root.
+
+    Raises `OSError` if there is none, `AccessDenied` if roots cannot be enforced, or if a part of the path changes meanwhile: the root
+    is the directory that was opened.
+    """
+    require_enforceable(path)
+    require_plain(path)
+    real = resolve_path(path)
+    folder = _open_real(real, path)
+    handle = Handle(folder)
+    try:
+        root = Root(path, real, identity(folder), handle)
+        if identity_of(os.stat(path)) != root.identity:  # noqa: PTH116 - links and `..` as the system takes them
+            raise AccessDenied(path, _CHANGED)
+    except BaseException:
+        handle.close()
+        raise
+    return root
+
+
+def _open_real(real: str, path: str) -> int:
+    """Open the directory at a real path. Raises `AccessDenied` if a link is on the path now, `OSError`."""
+    try:
+        return open_from_top(_names(real))
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise AccessDenied(path, _CHANGED) from None
+        raise
+
+
+def require_enforceable(path: str) -> None:
+    """Raise `AccessDenied` on a platform that cannot enforce roots."""
+    if mechanism() is Mechanism.NONE:
+        raise AccessDenied(path, "this platform cannot keep an access inside its root")
+
+
+def require_plain(path: str) -> None:
+    """Raise `AccessDenied` for a path that is not an absolute path of this platform, or is too long."""
+    if "\0" in path:
+        raise AccessDenied(path, "a path must not contain a NUL character")
+    if not path.startswith("/"):
+        raise AccessDenied(path, "the path is not absolute")
+    try:
+        length = len(path.encode())
+    except UnicodeEncodeError:
+        raise AccessDenied(path, "the path is not Unicode text") from None
+    if length > LONGEST_PATH:
+        raise AccessDenied(path[:256], f"the path is longer than {LONGEST_PATH} bytes")
+
+
+def identity(descriptor: int) -> Identity:
+    """The identity of an open file or directory."""
+    return identity_of(os.fstat(descriptor))
+
+
+def identity_of(status: os.stat_result) -> Identity:
+    """The identity of a file or directory from its status."""
+    return status.st_dev, status.st_ino
+
+
+# --- where a path leads ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +203,39 @@ class Place:
         return os.path.join(self.root.real, *self.parts)  # noqa: PTH118 - the path may hold anything
 
 
-# --- where a path leads ----------------------------------------------------------------------------------------------
+def resolve_path(path: str, climb: Callable[[str], None] = lambda real: None) -> str:
+    """The real path, as far as it exists. `climb` is called with the real path so far before a `..` of `path` itself is followed.
+
+    Raises `OSError` (ELOOP) for more than `MOST_LINKS` links, with the last of them.
+    """
+    real: list[str] = []
+    waiting = [(name, True) for name in reversed(_names(path))]
+    links = 0
+    while waiting:
+        name, is_given = waiting.pop()
+        if name == "..":
+            if is_given:
+                climb("/" + "/".join(real))
+            del real[-1:]
+            continue
+        real.append(name)
+        here = "/" + "/".join(real)
+        if len(real) > MOST_PARTS:
+            raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG), here)
+        try:
+            target = os.readlink(here)  # noqa: PTH115 - a name that is no Unicode text must come through
+        except OSError:
+            continue  # no link, missing or inaccessible: opening decides
+        links += 1
+        if links > MOST_LINKS:
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), here)
+        del real[0 if target.startswith("/") else -1 :]
+        waiting += [(step, False) for step in reversed(_names(target))]
+    return "/" + "/".join(real)
+
+
+def _names(path: str) -> list[str]:
+    return [name for name in path.split("/") if name not in ("", ".")]
 
 
 def places(roots: Sequence[Root], path: str) -> tuple[Place, ...]:
@@ -86,14 +245,18 @@ def places(roots: Sequence[Root], path: str) -> tuple[Place, ...]:
     leads into a root. Raises `AccessDenied` if this cannot be decided, and `OSError` (ELOOP) for too many links.
     """
     require_plain(path)
-    above = {parent for root in roots for declared in (root.path, root.real) for parent in _parents(declared)}
+    above = {parent for root in roots for declared in (root.path, root.real) for parent in _with_parents(declared)}
 
     def climb(real: str) -> None:
         if real in above:
             return
         if not _beneath(roots, real, path):
             raise AccessDenied(path, _OUTSIDE)
-        if not stat.S_ISDIR(_mode(real)):
+        try:
+            is_folder = stat.S_ISDIR(os.lstat(real).st_mode)
+        except OSError:
+            is_folder = False
+        if not is_folder:
             raise AccessDenied(path, "'..' follows something that is not a directory")
 
     try:
@@ -104,13 +267,9 @@ def places(roots: Sequence[Root], path: str) -> tuple[Place, ...]:
         raise
 
 
-def _parents(path: str) -> list[str]:
-    """The path and its ancestors."""
+def _with_parents(path: str) -> list[str]:
     names = [name for name in path.split("/") if name]
     return ["/" + "/".join(names[:length]) for length in range(len(names) + 1)]
-
-
-_OUTSIDE: Final = "it is outside the workspace roots"
 
 
 def contains(roots: Sequence[Root], path: str) -> bool:
@@ -150,25 +309,14 @@ def _ancestors(real: str) -> list[tuple[Identity, tuple[str, ...]]]:
 
 def is_within(roots: Sequence[Root], inner: Root) -> bool:
     """Whether `inner` is one of `roots` or lies in one, proven by opening it from there."""
-    for root in roots:
-        for place in _beneath([root], inner.real, inner.path):
-            try:
-                folder = open_folder(root, place.parts)
-            except (OSError, AccessDenied):
-                continue
-            try:
+    for place in (place for root in roots for place in _beneath([root], inner.real, inner.path)):
+        try:
+            with Held(open_folder(place.root, place.parts)) as folder:
                 if identity(folder) == inner.identity:
                     return True
-            finally:
-                os.close(folder)
+        except (OSError, AccessDenied):
+            continue
     return False
-
-
-def _mode(path: str) -> int:
-    try:
-        return os.lstat(path).st_mode
-    except OSError:
-        return 0
 
 
 # --- opening ---------------------------------------------------------------------------------------------------------
@@ -183,58 +331,49 @@ def reach(roots: Sequence[Root], path: str, use: Callable[[Place], T]) -> T:
     """
     require_enforceable(path)
     for _ in range(ATTEMPTS):
+        reason = _OUTSIDE
         try:
-            candidates = places(roots, path)
-            if not candidates:
-                raise AccessDenied(path, _OUTSIDE)
-            return _first(candidates, use)
+            for place in places(roots, path):
+                try:
+                    return use(place)
+                except OSError as error:
+                    if error.errno != errno.EXDEV:
+                        raise
+                    reason = "it is behind a mount point that is not a workspace root itself"
         except OSError as error:
-            if error.errno == errno.EXDEV:
-                raise AccessDenied(path, "it is behind a mount point that is not a workspace root itself") from None
             if error.errno != errno.ELOOP:
                 raise
+        else:
+            raise AccessDenied(path, reason)
     raise AccessDenied(path, "a link in the path keeps changing or is broken")
 
 
-def _first(candidates: Sequence[Place], use: Callable[[Place], T]) -> T:
-    for place in candidates[:-1]:
-        try:
-            return use(place)
-        except OSError as error:
-            if error.errno != errno.EXDEV:
-                raise
-    return use(candidates[-1])
+def open_folder(root: Root, parts: Sequence[str], flags: int = FOLDER) -> int:
+    """Open a directory beneath `root`, as a base, or with `SYNCABLE_FOLDER` for listing and syncing it.
 
-
-def open_folder(root: Root, parts: Sequence[str]) -> int:
-    """Open a directory beneath `root`, only as a base. Raises `OSError` (ELOOP: a link, EXDEV: a mount point), `AccessDenied`."""
-    return _open(root, parts, FOLDER)
-
-
-def open_syncable_folder(root: Root, parts: Sequence[str]) -> int:
-    """Like `open_folder`, for listing and syncing; requires permission to read the directory."""
-    return _open(root, parts, SYNCABLE_FOLDER)
+    Raises `OSError` (ELOOP: a link, EXDEV: a mount point), `AccessDenied`.
+    """
+    require_names(parts)
+    with root.opened() as base:
+        return open_beneath(base, parts, flags)
 
 
 def open_file(root: Root, parts: Sequence[str], flags: int) -> int:
     """Open a path beneath `root`; never blocks on a pipe or acquires a controlling terminal. Raises as `open_folder` does."""
-    return _open(root, parts, flags | NEVER_WAITING)
+    return open_folder(root, parts, flags | NEVER_WAITING)
 
 
 def open_regular(root: Root, parts: Sequence[str], flags: int) -> int:
     """Like `open_file`, for a regular file only; a device is not even opened. Raises `OSError` (EISDIR, EINVAL) for anything else."""
     if not parts:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), root.path)
-    folder = open_folder(root, parts[:-1])
-    try:
+    with Held(open_folder(root, parts[:-1])) as folder:
         return open_regular_in(folder, parts[-1], flags)
-    finally:
-        os.close(folder)
 
 
 def open_regular_in(folder: int, name: str, flags: int) -> int:
     """Like `open_regular`, for a name in an open directory."""
-    _require_names((name,))
+    require_names((name,))
     _require_regular(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode, name)
     file = open_beneath(folder, (name,), flags | NEVER_WAITING)
     try:
@@ -246,113 +385,13 @@ def open_regular_in(folder: int, name: str, flags: int) -> int:
 
 
 def _require_regular(mode: int, name: str) -> None:
-    if stat.S_ISREG(mode):
-        return
-    number = errno.ELOOP if stat.S_ISLNK(mode) else errno.EISDIR if stat.S_ISDIR(mode) else errno.EINVAL
-    raise OSError(number, os.strerror(number), name)
+    if not stat.S_ISREG(mode):
+        number = errno.ELOOP if stat.S_ISLNK(mode) else errno.EISDIR if stat.S_ISDIR(mode) else errno.EINVAL
+        raise OSError(number, os.strerror(number), name)
 
 
-# --- folders that are made ---------------------------------------------------------------------------------------------
-
-
-@dataclass(slots=True)
-class Folder:
-    """An open directory, and the directories on its path that were created for it: names and parents, outermost first."""
-
-    descriptor: int
-    made: tuple[str, ...] = ()
-    above: tuple[Identity, ...] = ()
-
-    def close(self) -> None:
-        """Close the directory. Created directories stay."""
-        os.close(self.descriptor)
-
-    def remove_made(self) -> None:
-        """Remove the created directories, innermost first, as far as they are empty and in their original place."""
-        for parent, name in self._climb():
-            try:
-                os.rmdir(name, dir_fd=parent)
-            except OSError:
-                return
-
-    def sync_made(self, sync: Callable[[int], None]) -> None:
-        """Call `sync` with readable descriptors of the directory and of the parents of created directories."""
-        _sync(self.descriptor, sync)
-        for parent, _ in self._climb():
-            _sync(parent, sync)
-
-    def _climb(self) -> Generator[tuple[int, str], None, None]:
-        """Yield the parents of created directories, innermost first, with the created names.
-
-        `..` is followed only to the directory that the way down came from, one step for each, however deep they are.
-        """
-        folder = os.dup(self.descriptor)
-        try:
-            for name, expected in zip(reversed(self.made), reversed(self.above), strict=True):
-                try:
-                    parent = os.open("..", FOLDER, dir_fd=folder)
-                except OSError:
-                    return
-                os.close(folder)
-                folder = parent
-                if identity(parent) != expected:
-                    return
-                yield parent, name
-        finally:
-            os.close(folder)
-
-
-def _sync(folder: int, sync: Callable[[int], None]) -> None:
-    try:
-        readable = os.open(".", SYNCABLE_FOLDER, dir_fd=folder)
-    except (PermissionError, FileNotFoundError):
-        return  # may be written and not read, or is gone already
-    try:
-        sync(readable)
-    finally:
-        os.close(readable)
-
-
-def make_folder(root: Root, parts: Sequence[str]) -> Folder:
-    """Like `open_folder`, but create missing directories. They are removed again if not all can be created."""
-    _require_names(parts)
-    with opened_root(root) as base:
-        folder = Folder(os.dup(base))
-        try:
-            for name in parts:
-                try:
-                    following = open_beneath(folder.descriptor, (name,), FOLDER)
-                except FileNotFoundError:
-                    above = identity(folder.descriptor)
-                    if _make(folder.descriptor, name):
-                        folder.made, folder.above = (*folder.made, name), (*folder.above, above)
-                    else:  # what somebody else made meanwhile stays, and so does what lies above it
-                        folder.made, folder.above = (), ()
-                    following = open_beneath(folder.descriptor, (name,), FOLDER)
-                os.close(folder.descriptor)
-                folder.descriptor = following
-        except BaseException:
-            folder.remove_made()
-            folder.close()
-            raise
-    return folder
-
-
-def _make(folder: int, name: str) -> bool:
-    try:
-        os.mkdir(name, 0o777, dir_fd=folder)
-    except FileExistsError:
-        return False
-    return True
-
-
-def _open(root: Root, parts: Sequence[str], flags: int) -> int:
-    _require_names(parts)
-    with opened_root(root) as base:
-        return open_beneath(base, parts, flags)
-
-
-def _require_names(parts: Sequence[str]) -> None:
+def require_names(parts: Sequence[str]) -> None:
+    """Raise `ValueError` for components that are not names, such as `..`."""
     for name in parts:
         if name in ("", ".", "..") or "/" in name or "\0" in name:
             raise ValueError(f"{name!r} is not a file name")

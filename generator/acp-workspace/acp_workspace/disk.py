@@ -8,17 +8,19 @@ from __future__ import annotations
 import errno
 import os
 import secrets
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from threading import Lock
 from typing import Final, TypeVar
 
 from . import text
-from .atomic import Old, Target, abandon, overwrite, prepare, read_at_most, recover, replace
+from .atomic import Old, Target, prepare, read_at_most, recover
 from .backend import Access, Lines
 from .containment import AccessDenied, Place, Root, bind, guarantees, open_folder, open_regular, reach
-from .errors import failure, os_failure, refusal
+from .errors import failure, os_errors, refusal
+from .mechanism import Held
 from .policy import FilePolicy, belongs_to_repository, is_denied, may_belong_to_repository
 from .workers import Busy, Workers
 from .workspace import Roots, RootSet
@@ -27,6 +29,7 @@ T = TypeVar("T")
 
 _TRIES: Final = 4
 _REPOSITORY: Final = Lock()
+"""Held by a write that could complete a repository, so that no two complete one together."""
 
 
 class DiskBackend:
@@ -46,48 +49,39 @@ class DiskBackend:
 
     async def locate(self, access: Access, path: str, *, writing: bool) -> str:
         """The real path of a file, proven to be in a root by opening it. See `FileBackend`."""
-
-        def work(roots: RootSet, check: Callable[[], None]) -> str:
-            check()
-            return reach(roots.roots, path, lambda place: _locate(place, self._policy, writing=writing))
-
-        return await self._run(access, path, work)
+        return await self._run(access, path, lambda request: request.locate(writing=writing))
 
     async def read(self, access: Access, path: str, lines: Lines) -> str:
         """Read the text of a file, or lines of it. See `FileBackend`."""
-
-        def work(roots: RootSet, check: Callable[[], None]) -> str:
-            return _read(roots, path, lines, self._policy, check)
-
-        return await self._run(access, path, work)
+        return await self._run(access, path, lambda request: request.read(lines))
 
     async def write(self, access: Access, path: str, content: str, *, approved: str | None = None) -> str:
         """Write the text of a file atomically. See `FileBackend`."""
 
-        def work(roots: RootSet, check: Callable[[], None]) -> str:
-            real = _write(roots, path, content, self._policy, check, approved)
+        def write(request: _Request) -> str:
+            real = request.write(content, approved)
             access.done(real)
             return real
 
-        return await self._run(access, path, work, weight=len(content))
+        return await self._run(access, path, write, weight=len(content))
 
     async def clean(self, roots: Roots) -> tuple[str, ...]:
         """Remove the temporary files that a killed program left in the roots and among the backups; return their paths."""
-        removed_paths: list[str] = []
-        if isinstance(roots, RootSet):
-            removed_paths += await self._workers.run(lambda check: _recover(roots.roots, check))
-        if self._policy.backups is not None:
-            backups = self._policy.backups
-            removed_paths += await self._workers.run(lambda check: _recover_backups(backups, check))
-        return tuple(dict.fromkeys(removed_paths))
+
+        def clean(check: Callable[[], None]) -> list[str]:
+            removed_paths = _recovered(roots.roots if isinstance(roots, RootSet) else (), check)
+            if self._policy.backups is not None:
+                with _backup_root(self._policy.backups) as root:
+                    removed_paths += _recovered((root,), check)
+            return removed_paths
+
+        return tuple(dict.fromkeys(await self._workers.run(clean)))
 
     def close(self) -> None:
         """Stop the threads."""
         self._workers.close()
 
-    async def _run(
-        self, access: Access, path: str, work: Callable[[RootSet, Callable[[], None]], T], *, weight: int = 0
-    ) -> T:
+    async def _run(self, access: Access, path: str, work: Callable[[_Request], T], *, weight: int = 0) -> T:
         roots = access.roots
         if not isinstance(roots, RootSet):
             raise refusal(path, "the workspace roots of this session are not bound to directories of this machine")
@@ -98,7 +92,8 @@ class DiskBackend:
                 access.check()
 
             check()  # it may have waited for a thread
-            return _map_errors(path, lambda: work(roots, check))
+            with os_errors(path):
+                return work(_Request(roots.roots, path, self._policy, check))
 
         try:
             return await self._workers.run(run, weight=weight)
@@ -106,137 +101,8 @@ class DiskBackend:
             raise failure(path, "too many requests for files are under way; try again later") from None
 
 
-def _locate(place: Place, policy: FilePolicy, *, writing: bool) -> str:
-    _require_allowed(place, policy, writing=writing)
-    try:
-        os.close(open_regular(place.root, place.parts, os.O_WRONLY if writing else os.O_RDONLY))
-    except FileNotFoundError:
-        os.close(open_folder(place.root, ()))  # raises it again where the root is gone; a missing file may be written
-    return place.real
-
-
-# --- reading ---------------------------------------------------------------------------------------------------------
-
-
-def _read(roots: RootSet, path: str, requested: Lines, policy: FilePolicy, check: Callable[[], None]) -> str:
-    def opened(place: Place) -> int:
-        _require_allowed(place, policy, writing=False)
-        return open_regular(place.root, place.parts, os.O_RDONLY)
-
-    file = reach(roots.roots, path, opened)
-    try:
-        status = os.fstat(file)
-        if status.st_nlink > 1 and policy.hard_links == "refuse":
-            raise AccessDenied(path, "the file has other hard links, which may be outside the workspace roots")
-        # It may grow while it is read.
-        raw = read_at_most(file, policy.max_read + 1) if status.st_size <= policy.max_read else None
-        check()
-        if raw is not None and len(raw) <= policy.max_read:
-            return text.lines(text.decode_text(raw, policy.fallback_encoding), requested.line, requested.limit)
-        if requested.is_all:
-            raise failure(
-                path, f"the file is larger than {policy.max_read} bytes; ask for lines with 'line' and 'limit'"
-            )
-        return _lines(file, path, requested, policy, check)
-    except text.NotText as error:
-        raise failure(path, f"the file cannot be read as text: {error}") from None
-    finally:
-        os.close(file)
-
-
-def _lines(file: int, path: str, requested: Lines, policy: FilePolicy, check: Callable[[], None]) -> str:
-    """The requested lines of a file that is too large to be read as a whole."""
-
-    def chunks() -> Iterator[bytes]:
-        os.lseek(file, 0, os.SEEK_SET)
-        remaining = policy.max_look
-        while chunk := os.read(file, min(remaining, 1 << 18)):
-            check()
-            remaining -= len(chunk)
-            yield chunk
-            if not remaining:
-                raise failure(path, f"the lines are beyond the first {policy.max_look} bytes of the file")
-
-    try:
-        return text.lines_of(chunks, requested.line, requested.limit, policy.max_read, policy.fallback_encoding)
-    except text.TooLong:
-        raise failure(path, f"the lines are larger than {policy.max_read} bytes; ask for fewer") from None
-
-
-# --- writing ---------------------------------------------------------------------------------------------------------
-
-
-def _write(
-    roots: RootSet, path: str, content: str, policy: FilePolicy, check: Callable[[], None], approved: str | None
-) -> str:
-    """Write a file and return its real path."""
-
-    def prepared(place: Place) -> tuple[Place, Target]:
-        _require_allowed(place, policy, writing=True)
-        if approved is not None and place.real != approved:
-            raise AccessDenied(path, "the path now leads to a different file than the approved one")
-        return place, prepare(place.root, place.parts)
-
-    for tries_left in range(_TRIES, 0, -1):
-        place, target = reach(roots.roots, path, prepared)
-        try:
-            new = _compose(path, target, content, policy)
-        except BaseException:
-            abandon(target)
-            raise
-        try:
-            with _repository_guard(place, policy) as require_no_repository:
-
-                def check_all() -> None:
-                    require_no_repository()
-                    check()
-
-                if policy.in_place == "when-needed" and target.is_fixed:
-                    overwrite(target, new, durable=policy.durable, check=check_all)
-                else:
-                    replace(target, new, durable=policy.durable, check=check_all)
-        except FileNotFoundError:
-            if tries_left == 1:
-                raise
-            continue  # the directory went away under our hands: look again
-        return place.real
-    raise AssertionError("the last try returns or raises")
-
-
-def _compose(path: str, target: Target, content: str, policy: FilePolicy) -> bytes:
-    """Back up the old file if the policy asks for it, and return the bytes to write."""
-    old = target.old
-    if old is None:
-        return content.encode()
-    if policy.backups is not None:
-        _back_up(path, target.name, old, policy)
-    if not policy.keep_form or (old.has_other_names and policy.hard_links == "refuse"):
-        return content.encode()
-    raw = old.read(max(policy.max_read, policy.max_write))
-    is_whole = len(raw) >= old.status.st_size
-    new = text.encode_text(content, text.form_of(raw, policy.fallback_encoding, is_whole=is_whole))
-    if len(new) > policy.max_write:
-        raise failure(path, f"the content is larger than {policy.max_write} bytes")
-    return new
-
-
-def _back_up(path: str, name: str, old: Old, policy: FilePolicy) -> None:
-    assert policy.backups is not None
-    if not old.is_readable:
-        raise failure(path, "the old file may not be read, so it cannot be backed up")
-    if old.has_other_names and policy.hard_links == "refuse":
-        raise AccessDenied(
-            path, "the old file has other hard links, which may be outside the workspace roots; it is not copied"
-        )
-    most = max(policy.max_read, policy.max_write)
-    raw = old.read(most + 1)
-    if len(raw) > most:
-        raise failure(path, f"the old file is larger than {most} bytes, so it cannot be backed up")
-    time = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
-    short = os.fsdecode(os.fsencode(name)[:150])
-    parts = (f"{short}.{time}.{secrets.token_hex(4)}.bak",)
-    with _backup_root(policy.backups) as root:
-        replace(prepare(root, parts), raw, durable=policy.durable, mode=0o600)
+def _recovered(roots: Sequence[Root], check: Callable[[], None]) -> list[str]:
+    return [f"{root.path.rstrip('/')}/{path}" for root in roots for path in recover(root, check)]
 
 
 @contextmanager
@@ -249,50 +115,156 @@ def _backup_root(path: str) -> Generator[Root, None, None]:
         root.close()
 
 
-def _recover(roots: Iterable[Root], check: Callable[[], None]) -> list[str]:
-    return [f"{root.path.rstrip('/')}/{path}" for root in roots for path in recover(root, check)]
+@dataclass(slots=True)
+class _Request:
+    """A request for a file, in its thread. `check` raises if the request was cancelled, or its session has other roots now."""
 
+    roots: Sequence[Root]
+    path: str
+    policy: FilePolicy
+    check: Callable[[], None]
 
-def _recover_backups(path: str, check: Callable[[], None]) -> list[str]:
-    with _backup_root(path) as root:
-        return _recover((root,), check)
+    def locate(self, *, writing: bool) -> str:
+        """The real path of the file, which need not exist."""
+        self.check()
 
+        def located(place: Place) -> str:
+            self._require_allowed(place, writing=writing)
+            try:
+                os.close(open_regular(place.root, place.parts, os.O_WRONLY if writing else os.O_RDONLY))
+            except FileNotFoundError:
+                os.close(open_folder(place.root, ()))  # raises it again where the root is gone
+            return place.real
 
-# --- both ------------------------------------------------------------------------------------------------------------
+        return reach(self.roots, self.path, located)
 
+    # --- reading
 
-def _require_allowed(place: Place, policy: FilePolicy, *, writing: bool) -> None:
-    if place.path.endswith(("/", "/.")):
-        # What the path says is a directory. Where it is a file, there is no such directory.
-        with suppress(FileNotFoundError):
-            os.close(open_folder(place.root, place.parts))
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), place.path)
-    objection = policy.objection(place, writing=writing)
-    if objection is not None:
-        raise AccessDenied(place.path, objection)
-    if writing:
-        _require_no_repository(place, policy)
+    def read(self, requested: Lines) -> str:
+        """The text of the file, or lines of it."""
 
+        def opened(place: Place) -> int:
+            self._require_allowed(place, writing=False)
+            return open_regular(place.root, place.parts, os.O_RDONLY)
 
-@contextmanager
-def _repository_guard(place: Place, policy: FilePolicy) -> Generator[Callable[[], None], None, None]:
-    """The final check of a write. Writes that could complete a repository are serialized, so that no two complete one together."""
-    with _REPOSITORY if may_belong_to_repository(place.parts) else nullcontext():
-        yield lambda: _require_no_repository(place, policy)
+        most = self.policy.max_read
+        with Held(reach(self.roots, self.path, opened)) as file:
+            status = os.fstat(file)
+            if status.st_nlink > 1 and self.policy.hard_links == "refuse":
+                reason = "the file has other hard links, which may be outside the workspace roots"
+                raise AccessDenied(self.path, reason)
+            # It may grow while it is read.
+            raw = read_at_most(file, most + 1) if status.st_size <= most else None
+            self.check()
+            try:
+                if raw is not None and len(raw) <= most:
+                    whole = text.decode_text(raw, self.policy.fallback_encoding)
+                    return text.lines(whole, requested.line, requested.limit)
+                if requested.is_all:
+                    reason = f"the file is larger than {most} bytes; ask for lines with 'line' and 'limit'"
+                    raise failure(self.path, reason)
+                return text.lines_of(
+                    lambda: self._chunks(file), requested.line, requested.limit, most, self.policy.fallback_encoding
+                )
+            except text.NotText as error:
+                raise failure(self.path, f"the file cannot be read as text: {error}") from None
+            except text.TooLong:
+                raise failure(self.path, f"the lines are larger than {most} bytes; ask for fewer") from None
 
+    def _chunks(self, file: int) -> Iterator[bytes]:
+        os.lseek(file, 0, os.SEEK_SET)
+        remaining = self.policy.max_look
+        while chunk := os.read(file, min(remaining, 1 << 18)):
+            self.check()
+            remaining -= len(chunk)
+            yield chunk
+            if not remaining:
+                reason = f"the lines are beyond the first {self.policy.max_look} bytes of the file"
+                raise failure(self.path, reason)
 
-def _require_no_repository(place: Place, policy: FilePolicy) -> None:
-    if is_denied((".git",), policy.denied_for_writing) and belongs_to_repository(place.root.real, place.parts):
-        raise AccessDenied(
-            place.path, "git takes its folder for a repository then, and runs what the settings there say"
-        )
+    # --- writing
 
+    def write(self, content: str, approved: str | None) -> str:
+        """Write a file and return its real path."""
 
-def _map_errors(path: str, work: Callable[[], T]) -> T:
-    """Run `work`, and convert errors of the operating system and of checks to error responses."""
-    try:
-        return work()
-    except AccessDenied as error:
-        raise refusal(path, error.reason) from None
-    except OSError as error:
-        raise os_failure(path, error) from None
+        def prepared(place: Place) -> tuple[Place, Target]:
+            self._require_allowed(place, writing=True)
+            if approved is not None and place.real != approved:
+                raise AccessDenied(self.path, "the path now leads to a different file than the approved one")
+            return place, prepare(place.root, place.parts)
+
+        for tries_left in range(_TRIES, 0, -1):
+            place, target = reach(self.roots, self.path, prepared)
+            with target:
+                new = self._composed(target, content)
+                try:
+                    self._replace(place, target, new)
+                except FileNotFoundError:
+                    if tries_left == 1:
+                        raise
+                    continue  # the directory went away under our hands: look again
+            return place.real
+        raise AssertionError("the last try returns or raises")
+
+    def _replace(self, place: Place, target: Target, new: bytes) -> None:
+        def check() -> None:
+            self._require_no_repository(place)
+            self.check()
+
+        with _REPOSITORY if may_belong_to_repository(place.parts) else nullcontext():
+            if self.policy.in_place == "when-needed" and target.is_fixed:
+                target.overwrite(new, durable=self.policy.durable, check=check)
+            else:
+                target.replace(new, durable=self.policy.durable, check=check)
+
+    def _composed(self, target: Target, content: str) -> bytes:
+        """Back up the old file if the policy asks for it, and return the bytes to write."""
+        old, policy = target.old, self.policy
+        if old is None:
+            return content.encode()
+        if policy.backups is not None:
+            self._back_up(target.name, old, policy.backups)
+        if not policy.keep_form or (old.has_other_names and policy.hard_links == "refuse"):
+            return content.encode()
+        raw = old.read(max(policy.max_read, policy.max_write))
+        is_whole = len(raw) >= old.status.st_size
+        new = text.encode_like(content, raw, policy.fallback_encoding, is_whole=is_whole)
+        if len(new) > policy.max_write:
+            raise failure(self.path, f"the content is larger than {policy.max_write} bytes")
+        return new
+
+    def _back_up(self, name: str, old: Old, folder: str) -> None:
+        if not old.is_readable:
+            raise failure(self.path, "the old file may not be read, so it cannot be backed up")
+        if old.has_other_names and self.policy.hard_links == "refuse":
+            reason = "the old file has other hard links, which may be outside the workspace roots; it is not copied"
+            raise AccessDenied(self.path, reason)
+        most = max(self.policy.max_read, self.policy.max_write)
+        raw = old.read(most + 1)
+        if len(raw) > most:
+            raise failure(self.path, f"the old file is larger than {most} bytes, so it cannot be backed up")
+        time = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
+        short = os.fsdecode(os.fsencode(name)[:150])
+        parts = (f"{short}.{time}.{secrets.token_hex(4)}.bak",)
+        with _backup_root(folder) as root, prepare(root, parts) as copy:
+            copy.replace(raw, durable=self.policy.durable, mode=0o600)
+
+    # --- what the policy allows
+
+    def _require_allowed(self, place: Place, *, writing: bool) -> None:
+        if place.path.endswith(("/", "/.")):
+            # What the path says is a directory. Where it is a file, there is no such directory.
+            with suppress(FileNotFoundError):
+                os.close(open_folder(place.root, place.parts))
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), place.path)
+        objection = self.policy.objection(place, writing=writing)
+        if objection is not None:
+            raise AccessDenied(place.path, objection)
+        if writing:
+            self._require_no_repository(place)
+
+    def _require_no_repository(self, place: Place) -> None:
+        is_guarded = is_denied((".git",), self.policy.denied_for_writing)
+        if is_guarded and belongs_to_repository(place.root.real, place.parts):
+            reason = "git takes its folder for a repository then, and runs what the settings there say"
+            raise AccessDenied(place.path, reason)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Any, Final
 
 from acp_bindings import RequestError as RequestError
@@ -11,6 +13,8 @@ from acp_bindings import RequestError as RequestError
 from jsonrpc_bindings.errors import INTERNAL_ERROR as INTERNAL_ERROR
 from jsonrpc_bindings.errors import INVALID_PARAMS as INVALID_PARAMS
 from jsonrpc_bindings.errors import METHOD_NOT_FOUND as METHOD_NOT_FOUND
+
+from .containment import AccessDenied
 
 REFUSED: Final = -32001
 """The path is refused by the roots, the policy or the operating system. (In ACP, -32000 has another meaning.)"""
@@ -44,8 +48,18 @@ def failure(path: str, reason: str) -> RequestError:
     return RequestError(INTERNAL_ERROR, reason, {"path": path})
 
 
-def os_failure(path: str, error: OSError) -> RequestError:
-    """The error for an `OSError` on a file."""
+@contextmanager
+def os_errors(path: str) -> Generator[None, None, None]:
+    """Convert refusals and errors of the operating system in the block to the errors for this path."""
+    try:
+        yield
+    except AccessDenied as error:
+        raise refusal(path, error.reason) from None
+    except OSError as error:
+        raise _os_failure(path, error) from None
+
+
+def _os_failure(path: str, error: OSError) -> RequestError:
     match error.errno:
         case errno.ENOENT | errno.ENOTDIR:
             return not_found(path)

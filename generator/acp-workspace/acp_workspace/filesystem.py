@@ -24,7 +24,7 @@ from .approval import Approve, FileApprovalRequest, require_approval
 from .backend import Access, FileBackend, Lines, cut
 from .disk import DiskBackend
 from .errors import METHOD_NOT_FOUND, RequestError, failure, invalid_params, refusal
-from .hooks import Phase, maybe_await, report_steps
+from .hooks import Phase, Steps, maybe_await
 from .policy import DEFAULT_LIMIT, FilePolicy
 from .scope import Scope, is_absolute
 from .workers import Workers
@@ -129,15 +129,13 @@ class FileSystem:
         the file. A file larger than `max_read` is read only up to the requested lines. Raises `RequestError`.
         """
         requested = Lines(line, limit)
-
-        async def work(access: Access) -> str:
+        async with self._steps(session_id, path, "read") as steps:
+            access = self._access(session_id, path, "read", steps)
             unsaved = await self._unsaved(access, path)
-            if unsaved is not None:
-                access.check()
-                return cut(path, unsaved, requested, self.policy)
-            return await self.backend.read(access, path, requested)
-
-        return await self._report(session_id, path, "read", work)
+            if unsaved is None:
+                return await self.backend.read(access, path, requested)
+            access.check()
+            return cut(path, unsaved, requested, self.policy)
 
     async def write(self, session_id: str, path: str, content: str) -> str:
         """Write the text of a file atomically, creating missing folders, and return its real path.
@@ -145,18 +143,15 @@ class FileSystem:
         If the call is cancelled, the file is either unchanged or already replaced when the cancellation arrives; nothing happens later.
         Raises `RequestError`.
         """
-
-        async def work(access: Access) -> str:
+        async with self._steps(session_id, path, "write") as steps:
+            access = self._access(session_id, path, "write", steps)
             _require_writable_text(path, content, self.policy)
             approved: str | None = None
             if self._approve is not None:
                 approved = await self.backend.locate(access, path, writing=True)
-                request = FileApprovalRequest(session_id, path, approved, content)
-                await require_approval(self._approve, request, path)
+                await require_approval(self._approve, FileApprovalRequest(session_id, path, approved, content), path)
                 access.check()
             return await self.backend.write(access, path, content, approved=approved)
-
-        return await self._report(session_id, path, "write", work)
 
     def _roots(self, session_id: str, action: Action) -> Roots:
         is_allowed = self.policy.read if action == "read" else self.policy.write
@@ -175,27 +170,22 @@ class FileSystem:
                 return content
         return None
 
-    async def _report(
-        self, session_id: str, path: str, action: Action, work: Callable[[Access], Awaitable[str]]
-    ) -> str:
-        changed_paths: list[str] = []
-
+    def _steps(self, session_id: str, path: str, action: Action) -> Steps:
         async def report(phase: Phase, reason: str) -> None:
             try:
-                if phase == "done" and changed_paths and self._on_change is not None:
-                    for name in dict.fromkeys((path, *changed_paths)):
+                if phase == "done" and steps.changed and self._on_change is not None:
+                    for name in dict.fromkeys((path, *steps.changed)):
                         await maybe_await(self._on_change(name))
             finally:
                 await maybe_await(self._on_event(FileEvent(session_id, path, action, phase, reason)))
 
-        async def whole() -> str:
-            roots = self._roots(session_id, action)
-            _require_absolute(path, roots)
-            return await work(
-                Access(roots, lambda: self._require_current(session_id, path, roots), changed_paths.append)
-            )
+        steps = Steps(report)
+        return steps
 
-        return await report_steps(whole, report, lambda: bool(changed_paths))
+    def _access(self, session_id: str, path: str, action: Action, steps: Steps) -> Access:
+        roots = self._roots(session_id, action)
+        _require_absolute(path, roots)
+        return Access(roots, lambda: self._require_current(session_id, path, roots), steps.changed.append)
 
     def _require_current(self, session_id: str, path: str, roots: Roots) -> None:
         try:

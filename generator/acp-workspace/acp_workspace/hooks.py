@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable
-from typing import Final, Literal, TypeAlias, TypeVar
+from typing import Final, Literal, Self, TypeAlias, TypeVar
 
 from .errors import RequestError
 
@@ -25,26 +25,23 @@ async def maybe_await(value: Awaitable[T] | T) -> T:
     return value
 
 
-async def report_steps(
-    work: Callable[[], Awaitable[T]],
-    report: Callable[[Phase, str], Awaitable[object]],
-    is_done: Callable[[], bool] = lambda: False,
-) -> T:
-    """Do the work of a request, and report its start and its end. If `is_done`, success is reported even if an error follows."""
-    await report("started", "")
-    try:
-        result = await work()
-    except (Exception, asyncio.CancelledError) as error:
-        if is_done():
-            await report("done", "")
-        else:
-            await report("failed", _reason(error))
-        raise
-    await report("done", "")
-    return result
+class Steps:
+    """Reports the start and the end of a request, which is the block: as a success if anything has `changed`, even if an error follows."""
 
+    def __init__(self, report: Callable[[Phase, str], Awaitable[object]]) -> None:
+        self._report = report
+        self.changed: list[str] = []
 
-def _reason(error: BaseException) -> str:
-    if isinstance(error, RequestError):
-        return error.message
-    return "the request was cancelled" if isinstance(error, asyncio.CancelledError) else UNEXPECTED
+    async def __aenter__(self) -> Self:
+        await self._report("started", "")
+        return self
+
+    async def __aexit__(self, _: object, error: BaseException | None, traceback: object) -> None:
+        if error is None or (isinstance(error, Exception | asyncio.CancelledError) and self.changed):
+            await self._report("done", "")
+        elif isinstance(error, RequestError):
+            await self._report("failed", error.message)
+        elif isinstance(error, asyncio.CancelledError):
+            await self._report("failed", "the request was cancelled")
+        elif isinstance(error, Exception):
+            await self._report("failed", UNEXPECTED)

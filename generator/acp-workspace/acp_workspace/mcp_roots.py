@@ -12,10 +12,11 @@ Source: MCP, "Roots", revisions 2025-06-18, 2025-11-25 and 2026-07-28.
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, Literal, TypeAlias, cast
 
 try:
@@ -25,17 +26,12 @@ except ModuleNotFoundError as missing:
         "MCP roots need the bindings: install 'mcp-bindings', in a clone from generated/python/mcp-bindings"
     ) from missing
 
-from .containment import AccessDenied, open_syncable_folder, places, require_enforceable
+from .containment import AccessDenied, Place, Root, open_file, places, reach, require_enforceable
 from .errors import INTERNAL_ERROR, METHOD_NOT_FOUND, RequestError, refusal
-from .mcp_cache import INPUT_REQUEST as INPUT_REQUEST
-from .mcp_cache import RootsCache as RootsCache
-from .mcp_cache import RootsUnsupported as RootsUnsupported
-from .mcp_cache import ServerRoots as ServerRoots
-from .mcp_cache import bind_roots as bind_roots
 from .mcp_uris import Target
 from .mcp_uris import path_of as path_of
 from .mcp_uris import uri_of as uri_of
-from .scope import Scope, normalise
+from .scope import MOST_ROOTS, Scope, normalise
 from .workspace import RootSet
 
 Consent: TypeAlias = "Callable[[str], Awaitable[bool]]"
@@ -50,6 +46,13 @@ LIST_CHANGED: Final = "notifications/roots/list_changed"
 """The method of the notification that roots have changed."""
 CAPABILITIES: Final = "io.modelcontextprotocol/clientCapabilities"
 """The key of the client's capabilities in `_meta` of a 2026-07-28 request."""
+
+
+Answer: TypeAlias = "roots.ListRootsResult | Mapping[str, Any]"
+"""The result of `roots/list`: decoded, or as JSON, in which a malformed entry does not affect the others."""
+
+INPUT_REQUEST: Final[Mapping[str, str]] = {"method": "roots/list"}
+"""The entry of `inputRequests` by which a server of 2026-07-28 asks for roots; pass the response to `bind_roots`."""
 
 
 def from_workspace(workspace: RootSet | Scope) -> list[roots.Root]:
@@ -70,36 +73,6 @@ def from_workspace(workspace: RootSet | Scope) -> list[roots.Root]:
 
 def _shown(path: str, name: str | None) -> roots.Root:
     return roots.Root(uri=uri_of(path), name=name or os.path.basename(path) or "/")  # noqa: PTH119
-
-
-@dataclass(frozen=True, slots=True)
-class Exposed(Target):
-    """A directory, or a file in one, that is exposed to servers, and its display name."""
-
-    name: str | None = None
-
-    @property
-    def path(self) -> str:
-        """The path as it was exposed."""
-        return self.root.path if self.file is None else f"{self.root.path.rstrip('/')}/{self.file}"
-
-    @property
-    def is_accessible(self) -> bool:
-        """Whether it still exists and, for a directory, can be listed."""
-        if self.file is not None:
-            return self.is_there
-        try:
-            os.close(open_syncable_folder(self.root, ()))
-        except (OSError, AccessDenied):
-            return False
-        return True
-
-    def allows(self, path: str) -> bool:
-        """Whether a path is in it, following links."""
-        try:
-            return any(map(self.holds, places([self.root], path)))
-        except (OSError, AccessDenied):
-            return False
 
 
 class RootsProvider:
@@ -129,7 +102,7 @@ class RootsProvider:
         self.list_changed = list_changed and revision != "2026-07-28"
         self.revision: Revision = revision
         self.failure: Exception | None = None
-        self._exposed: list[Exposed] = []
+        self._exposed: list[Target] = []
         self._followed: frozenset[str] = frozenset()
         self._told: tuple[tuple[str, object], ...] = ()
         self._is_initialized = False
@@ -184,7 +157,7 @@ class RootsProvider:
         """
         try:
             require_enforceable(path)
-            exposed = replace(Exposed.bind(path), name=name)
+            exposed = Target.bind(path, name)
         except (OSError, AccessDenied):
             raise refusal(path, "it is not a usable directory or file") from None
         same = [one for one in self._exposed if (one.real, one.root.identity) == (exposed.real, exposed.root.identity)]
@@ -242,7 +215,7 @@ class RootsProvider:
         self._exposed = [one for one in self._exposed if one not in matches]
         await self._announced()
 
-    def _named(self, path: str) -> list[Exposed]:
+    def _named(self, path: str) -> list[Target]:
         plain = normalise(path)
         matches = [one for one in self._exposed if plain in (normalise(one.path), one.real)]
         if not matches:
@@ -297,7 +270,7 @@ class RootsProvider:
 
     def allows(self, path: str) -> bool:
         """Whether an absolute path is in an exposed root, following links; for requests that the client performs for a server."""
-        return any(exposed.allows(path) for exposed in self._exposed)
+        return any(one.allows(path) for one in self._exposed)
 
     # --- answering
 
@@ -344,3 +317,180 @@ def client_capabilities(provider: RootsProvider) -> roots.ClientCapabilities:
     """The client's capabilities for `initialize`, with `roots` if the provider supports it."""
     capability = provider.capability()
     return roots.ClientCapabilities() if capability is None else roots.ClientCapabilities(roots=capability)
+
+
+# --- the server's side -----------------------------------------------------------------------------------------------
+
+
+class RootsUnsupported(LookupError):
+    """The client has not declared the `roots` capability, so it is not asked."""
+
+
+class _Listed:
+    """A root as the client lists it, and its current directory or file."""
+
+    def __init__(self, uri: str, path: str) -> None:
+        self.uri = uri
+        self._path = path
+        self._target: Target | None = None
+        self.reason = ""
+
+    def now(self) -> Target | None:
+        """The usable target; bound again if it was replaced, or bound for the first time. `None` if there is none."""
+        if self._target is not None and not self._target.is_there:
+            self._target.root.close()
+            self._target = None
+        if self._target is None:
+            try:
+                self._target = Target.bind(self._path)
+            except AccessDenied as error:
+                self.reason = error.reason
+            except OSError as error:
+                self.reason = os.strerror(error.errno or 0).lower()
+        return self._target
+
+    def holds(self, path: str) -> bool:
+        """Whether a path is lexically in the root."""
+        return bool(Scope(self._path, flavour="posix").locate(path))
+
+
+class ServerRoots:
+    """The roots that a client has exposed, for use by a server.
+
+    Each use checks them again: a root that is created after it was listed, or removed and created again, is usable from then on.
+    """
+
+    def __init__(self, entries: Sequence[_Listed], malformed: Iterable[tuple[str, str]] = ()) -> None:
+        self._listed = tuple(entries)
+        self._malformed = tuple(malformed)
+
+    def _now(self) -> tuple[Target, ...]:
+        return tuple(target for one in self._listed if (target := one.now()) is not None)
+
+    @property
+    def roots(self) -> tuple[Root, ...]:
+        """The directories that are currently usable, in the client's order."""
+        return tuple(one.root for one in self._now() if one.file is None)
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The real paths of roots that are files and currently usable."""
+        return tuple(one.real for one in self._now() if one.file is not None)
+
+    @property
+    def unusable(self) -> tuple[tuple[str, str], ...]:
+        """The URIs that are currently unusable, with the reason; malformed ones come last."""
+        return (*((one.uri, one.reason) for one in self._listed if one.now() is None), *self._malformed)
+
+    def contains(self, path: str) -> bool:
+        """Whether an absolute path is in a root, following links. For planning: only `open` decides."""
+        try:
+            return bool(self._places(path))
+        except (AccessDenied, OSError):
+            return False
+
+    def open(self, path: str) -> int:
+        """Open a file or directory for reading, proven to be in a root, and return its descriptor. The caller closes it.
+
+        Raises `RequestError` -32001 if it is outside the roots, `OSError` if it cannot be opened: a root may have become unavailable.
+        """
+        now = self._now()
+
+        def use(place: Place) -> int:
+            if not any(one.holds(place) for one in now):
+                raise AccessDenied(path, "it is outside the roots")
+            return open_file(place.root, place.parts, os.O_RDONLY)
+
+        try:
+            return reach([one.root for one in now], path, use)
+        except AccessDenied as error:
+            if any(one.holds(path) and one.now() is None for one in self._listed):
+                raise FileNotFoundError(errno.ENOENT, "the root does not exist at the moment", path) from None
+            raise refusal(path, error.reason) from None
+
+    def require(self, path: str) -> tuple[Place, ...]:
+        """The places that an absolute path leads to. Raises `RequestError` -32001 if it is outside the roots."""
+        try:
+            matches = self._places(path)
+        except AccessDenied as error:
+            raise refusal(path, error.reason) from None
+        except OSError:
+            raise refusal(path, "a link in the path is broken") from None
+        if not matches:
+            raise refusal(path, "it is outside the roots")
+        return matches
+
+    def _places(self, path: str) -> tuple[Place, ...]:
+        now = self._now()
+        matches = places([one.root for one in now], path)
+        return tuple(place for place in matches if any(one.holds(place) for one in now))
+
+
+class RootsCache:
+    """The client's roots for an MCP server: requested once, and again after each change.
+
+    `capabilities` are the client's, from `initialize` or from the current request. `ask` sends `roots/list` and returns the result; call
+    `changed` on `notifications/roots/list_changed`. A client that does not announce changes, as none does from 2026-07-28 on, is asked
+    each time.
+    """
+
+    def __init__(self, capabilities: roots.ClientCapabilities, ask: Callable[[], Awaitable[Answer]]) -> None:
+        declared = capabilities.roots
+        self.supported = isinstance(declared, roots.RootsCapability)
+        self.announces = isinstance(declared, roots.RootsCapability) and declared.list_changed is True
+        self._ask = ask
+        self._current: ServerRoots | None = None
+        self._generation = 0
+        self._lock = asyncio.Lock()
+
+    def changed(self) -> None:
+        """Discard the cached roots, because the client has announced a change."""
+        self._generation += 1
+        self._current = None
+
+    async def current(self) -> ServerRoots:
+        """The roots, requested if necessary. Raises `RootsUnsupported`, and what `ask` raises."""
+        if not self.supported:
+            raise RootsUnsupported("the client has not declared the capability 'roots'")
+        async with self._lock:
+            while self._current is None:
+                generation = self._generation
+                server_roots = bind_roots(await self._ask())
+                if not self.announces:
+                    return server_roots
+                if generation == self._generation:
+                    self._current = server_roots
+            return self._current
+
+
+def bind_roots(result: Answer) -> ServerRoots:
+    """Bind the roots of a client's result.
+
+    Entries that are malformed or not plain `file://` URIs are recorded and do not affect the others.
+
+    Raises `ValueError` for JSON that is not a result of `roots/list` at all.
+    """
+    uris = list(_uris(result))
+    entries: list[_Listed] = []
+    malformed: list[tuple[str, str]] = []
+    for uri, reason in uris[:MOST_ROOTS]:
+        try:
+            if reason:
+                raise ValueError(reason)
+            entries.append(_Listed(uri, path_of(uri)))
+        except ValueError as error:
+            malformed.append((uri, str(error)))
+    malformed += [(uri, f"the list has more than {MOST_ROOTS} roots") for uri, _ in uris[MOST_ROOTS:]]
+    return ServerRoots(entries, malformed)
+
+
+def _uris(result: Answer) -> Iterator[tuple[str, str]]:
+    if isinstance(result, roots.ListRootsResult):
+        yield from ((root.uri, "") for root in result.roots)
+        return
+    entries = result.get("roots")
+    if not isinstance(entries, list):
+        raise ValueError("a result of roots/list must have an array 'roots'")
+    for entry in cast("list[object]", entries):
+        uri = cast("Mapping[str, object]", entry).get("uri") if isinstance(entry, Mapping) else None
+        yield (uri, "") if isinstance(uri, str) else (str(uri)[:200], "an entry must be an object with a 'uri'")

@@ -11,34 +11,44 @@ from dataclasses import dataclass
 from typing import Self
 from urllib.parse import quote, unquote_to_bytes, urlsplit
 
-from .containment import AccessDenied, Place, Root, bind, open_regular, opened_root
+from .containment import AccessDenied, Place, Root, bind, open_folder, open_regular, places
+from .mechanism import SYNCABLE_FOLDER
 from .scope import Flavour, is_absolute, normalise
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A directory, or a `file` in one, held open."""
+    """A directory, or a `file` in one, held open; `name` is its display name where it is exposed to servers."""
 
     root: Root
     file: str | None = None
+    name: str | None = None
 
     @classmethod
-    def bind(cls, path: str) -> Self:
+    def bind(cls, path: str, name: str | None = None) -> Self:
         """Open what is currently at a path. Raises `OSError`, `AccessDenied`."""
         try:
-            return cls(bind(path))
+            return cls(bind(path), None, name)
         except NotADirectoryError:
-            folder, name = os.path.split(os.path.realpath(path))
-            target = cls(bind(folder), name)
+            folder, file = os.path.split(os.path.realpath(path))
+            target = cls(bind(folder), file, name)
         if not target.is_there:
             target.root.close()
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
         return target
 
     @property
+    def path(self) -> str:
+        """The path as it was bound."""
+        return self._below(self.root.path)
+
+    @property
     def real(self) -> str:
         """The real path."""
-        return self.root.real if self.file is None else f"{self.root.real.rstrip('/')}/{self.file}"
+        return self._below(self.root.real)
+
+    def _below(self, folder: str) -> str:
+        return folder if self.file is None else f"{folder.rstrip('/')}/{self.file}"
 
     @property
     def is_there(self) -> bool:
@@ -47,8 +57,19 @@ class Target:
             if self.file is not None:
                 os.close(open_regular(self.root, (self.file,), os.O_RDONLY))
             else:
-                with opened_root(self.root):
+                with self.root.opened():
                     pass
+        except (OSError, AccessDenied):
+            return False
+        return True
+
+    @property
+    def is_accessible(self) -> bool:
+        """Whether it still exists and, for a directory, can be listed."""
+        if self.file is not None:
+            return self.is_there
+        try:
+            os.close(open_folder(self.root, (), SYNCABLE_FOLDER))
         except (OSError, AccessDenied):
             return False
         return True
@@ -56,6 +77,13 @@ class Target:
     def holds(self, place: Place) -> bool:
         """Whether a place in the directory belongs to the root, which may be a single file."""
         return place.root is self.root and self.file in (None, *(place.parts if len(place.parts) == 1 else ()))
+
+    def allows(self, path: str) -> bool:
+        """Whether a path is in it, following links."""
+        try:
+            return any(map(self.holds, places([self.root], path)))
+        except (OSError, AccessDenied):
+            return False
 
 
 def uri_of(path: str, flavour: Flavour = "posix") -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
+import re
 import stat
 import sys
 from collections.abc import Callable, Sequence
@@ -68,9 +69,6 @@ class Guarantees:
         return self.mechanism is not Mechanism.NONE
 
 
-# --- what holds here -------------------------------------------------------------------------------------------------
-
-
 def guarantees() -> Guarantees:
     """The guarantees of this platform.
 
@@ -78,16 +76,14 @@ def guarantees() -> Guarantees:
     True
     """
     kind = mechanism()
-    is_enforced = kind is not Mechanism.NONE
-    by_id = kind is Mechanism.OPENAT2 or (kind is Mechanism.WALK and sys.platform == "linux")
+    if kind is Mechanism.NONE:
+        return Guarantees(kind, ("Files cannot be opened relative to a directory here, so nothing is opened.",))
     limits: list[str] = []
-    if not is_enforced:
-        limits.append("Files cannot be opened relative to a directory here, so nothing is opened.")
     if kind is Mechanism.WALK:
         limits.append("The kernel has no openat2: every component of a path is opened by itself, without links.")
-    if is_enforced and not by_id:
-        limits.append("A mount of the same file system inside a root is not distinguished from a folder.")
-    return Guarantees(kind, (*limits, *(_LIMITS if is_enforced else ())))
+        if sys.platform != "linux":
+            limits.append("A mount of the same file system inside a root is not distinguished from a folder.")
+    return Guarantees(kind, (*limits, *_LIMITS))
 
 
 _LIMITS: Final = (
@@ -99,9 +95,7 @@ _LIMITS: Final = (
 
 def mechanism() -> Mechanism:
     """The mechanism of this platform."""
-    if _has_openat2():
-        return Mechanism.OPENAT2
-    return Mechanism.WALK if _has_walk() else Mechanism.NONE
+    return Mechanism.OPENAT2 if _has_openat2() else Mechanism.WALK if _has_walk() else Mechanism.NONE
 
 
 def _has_walk() -> bool:
@@ -114,13 +108,11 @@ def _has_openat2() -> bool:
     """Whether the kernel, and the sandbox around this process, permit `openat2`."""
     if sys.platform != "linux":
         return False
-    base = os.open("/", FOLDER)
-    try:
-        os.close(_openat2(base, ".", FOLDER))
-    except OSError:
-        return False
-    finally:
-        os.close(base)
+    with Held(os.open("/", FOLDER)) as base:
+        try:
+            os.close(_openat2(base, ".", FOLDER))
+        except OSError:
+            return False
     return True
 
 
@@ -150,53 +142,49 @@ def _openat2(folder: int, path: str, flags: int, resolve: int = _BENEATH_WITHOUT
     raise OSError(number, os.strerror(number), path)
 
 
-# --- opening ---------------------------------------------------------------------------------------------------------
+class Held:
+    """A descriptor that is closed at the end of a `with` block."""
+
+    __slots__ = ("_descriptor",)
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def __enter__(self) -> int:
+        return self._descriptor
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._descriptor)
 
 
-def open_beneath(base: int, parts: Sequence[str], flags: int) -> int:
-    """Open a path beneath an open directory; without parts, the directory itself.
+def open_beneath(base: int, parts: Sequence[str], flags: int, *, crosses_mounts: bool = False) -> int:
+    """Open a path beneath an open directory, in one step if the kernel can; without parts, the directory itself.
 
-    Raises `OSError`: ELOOP for a link on the path, EXDEV for a mount point.
+    Raises `OSError`: ELOOP for a link on the path, EXDEV for a mount point unless it may be crossed.
     """
     if not parts:
         return os.open(".", flags, dir_fd=base)
-    return _open(base, parts, flags, crosses_mounts=False)
-
-
-def open_from_top(parts: Sequence[str]) -> int:
-    """Open a directory from `/`, as a base. Mount points are crossed. Raises `OSError` (ELOOP: a link)."""
-    base = os.open("/", FOLDER)
-    try:
-        return _open(base, parts, FOLDER, crosses_mounts=True) if parts else os.dup(base)
-    finally:
-        os.close(base)
-
-
-def _open(base: int, parts: Sequence[str], flags: int, *, crosses_mounts: bool) -> int:
-    """Open in one step if the kernel can, otherwise component by component."""
     if _has_openat2():
         resolve = _WITHOUT_LINKS if crosses_mounts else _BENEATH_WITHOUT_LINKS_OR_MOUNTS
         return _openat2(base, "/".join(parts), flags, resolve)
     mount = None if crosses_mounts else _mount(base)
     folder = os.dup(base)
     for index, name in enumerate(parts):
+        with Held(folder):
+            folder = _enter(folder, name, FOLDER if index + 1 < len(parts) else flags)
         try:
-            following = _enter(folder, name, FOLDER if index + 1 < len(parts) else flags)
-        finally:
+            if mount is not None and _mount(folder) != mount:
+                raise OSError(errno.EXDEV, os.strerror(errno.EXDEV), name)
+        except BaseException:
             os.close(folder)
-        folder = following
-        if mount is not None and not _is_on(folder, mount):
-            os.close(folder)
-            raise OSError(errno.EXDEV, os.strerror(errno.EXDEV), name)
+            raise
     return folder
 
 
-def _is_on(descriptor: int, mount: int) -> bool:
-    try:
-        return _mount(descriptor) == mount
-    except BaseException:
-        os.close(descriptor)
-        raise
+def open_from_top(parts: Sequence[str]) -> int:
+    """Open a directory from `/`, as a base. Mount points are crossed. Raises `OSError` (ELOOP: a link)."""
+    with Held(os.open("/", FOLDER)) as base:
+        return open_beneath(base, parts, FOLDER, crosses_mounts=True)
 
 
 def _enter(folder: int, name: str, flags: int) -> int:
@@ -213,12 +201,8 @@ def _mount(descriptor: int) -> int:
     """The identity of a mount: its id on Linux, the device elsewhere. Raises `OSError` if it cannot be determined."""
     if sys.platform != "linux":
         return os.fstat(descriptor).st_dev
-    number = os.open(f"/proc/self/fdinfo/{descriptor}", os.O_RDONLY | _CLOSED_ON_EXEC)
-    try:
-        lines = os.read(number, 4096).split(b"\n")
-    finally:
-        os.close(number)
-    for line in lines:
-        if line.startswith(b"mnt_id:"):
-            return int(line.removeprefix(b"mnt_id:"))
-    raise OSError(errno.EXDEV, "the mount of a file cannot be determined")
+    with Held(os.open(f"/proc/self/fdinfo/{descriptor}", os.O_RDONLY | _CLOSED_ON_EXEC)) as file:
+        number = re.search(rb"^mnt_id:\s*(\d+)", os.read(file, 4096), re.MULTILINE)
+    if number is None:
+        raise OSError(errno.EXDEV, "the mount of a file cannot be determined")
+    return int(number[1])

@@ -14,7 +14,7 @@ from __future__ import annotations
 import ntpath
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol, TypeAlias, cast
 
@@ -225,28 +225,22 @@ def require_filter(cwd: str | None, additional: object, flavour: Flavour = NATIV
 
 
 def _require_well_formed(cwd: object, additional: object, flavour: Flavour) -> None:
-    problems = list(_problems(cwd, additional, flavour))
+    entries: dict[str, object] = {} if cwd is UNSET else {"/cwd": cwd}
+    list_problem = None
+    if isinstance(additional, list | tuple):
+        paths = cast("Sequence[object]", additional)
+        if len(paths) > MOST_ROOTS:
+            list_problem = f"must hold at most {MOST_ROOTS} entries"
+        else:
+            entries |= {f"/additionalDirectories/{index}": path for index, path in enumerate(paths)}
+    elif additional is not UNSET:
+        list_problem = "must be an array"
+    problems = [(at, reason) for at, path in entries.items() if (reason := _path_problem(path, flavour)) is not None]
+    if list_problem is not None:
+        problems.append(("/additionalDirectories", list_problem))
     if problems:
         message = "; ".join(f"{_shown(pointer)} {reason}" for pointer, reason in problems)
         raise invalid_params(message, problems=[problem(pointer, reason) for pointer, reason in problems])
-
-
-def _problems(cwd: object, additional: object, flavour: Flavour) -> Iterator[tuple[str, str]]:
-    reason = _path_problem(cwd, flavour) if cwd is not UNSET else None
-    if reason is not None:
-        yield "/cwd", reason
-    if additional is UNSET:
-        return
-    if not isinstance(additional, list | tuple):
-        yield "/additionalDirectories", "must be an array"
-        return
-    if len(cast("Sequence[object]", additional)) > MOST_ROOTS:
-        yield "/additionalDirectories", f"must hold at most {MOST_ROOTS} entries"
-        return
-    for index, entry in enumerate(cast("Sequence[object]", additional)):
-        reason = _path_problem(entry, flavour)
-        if reason is not None:
-            yield f"/additionalDirectories/{index}", reason
 
 
 def _path_problem(entry: object, flavour: Flavour) -> str | None:

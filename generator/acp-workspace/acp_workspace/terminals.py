@@ -17,27 +17,35 @@ Source: the terminals page of v1.
 from __future__ import annotations
 
 import asyncio
+import functools
 import os
 import secrets
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeAlias, TypeVar
+from typing import Final, Literal, Protocol, TypeAlias
 
 from acp_bindings import UNSET, v1
 
+from jsonrpc_bindings import supervisor
 from jsonrpc_bindings.supervisor import Exit, Program
+from jsonrpc_bindings.tail import Tail
 
 from .approval import Approve, CommandApprovalRequest, require_approval
-from .containment import AccessDenied, guarantees, open_folder, reach
-from .errors import METHOD_NOT_FOUND, NOT_FOUND, RequestError, failure, invalid_params, os_failure, refusal
-from .hooks import Phase, maybe_await, report_steps
-from .processes import Command, discard, start
+from .containment import guarantees, open_folder, reach
+from .errors import METHOD_NOT_FOUND, NOT_FOUND, RequestError, failure, invalid_params, os_errors, refusal
+from .hooks import Phase, Steps, maybe_await
+from .mechanism import Held
 from .workers import Busy, Workers
 from .workspace import Roots, RootSet, RootsSource, session_roots
 
 __all__ = ["OnOutput", "OnTerminalEvent", "Terminal", "TerminalEvent", "TerminalPolicy", "Terminals"]
 
-T = TypeVar("T")
+_CHUNK: Final = 65536
+_DRAINED: Final = 1 << 20
+"""The maximum bytes that are read at once when a command has ended: more than a pipe holds."""
 
 Action: TypeAlias = Literal["create", "output", "wait", "kill", "release"]
 
@@ -92,21 +100,39 @@ class _Session:
     stops: int = 0
 
 
-class Terminal(Command):
-    """A command that was started, with the end of its output. Its descendants end with it."""
+class Terminal:
+    """A command that was started, with the end of its output. Its descendants end with it. Use it in one event loop."""
 
     def __init__(
         self,
         terminal_id: str,
         session: _Session,
-        policy: TerminalPolicy,
-        running: tuple[Program, int],
+        program: Program,
+        *,
         limit: int,
+        grace: float,
         on_output: Callable[[str], object],
     ) -> None:
-        super().__init__(*running, limit=limit, grace=policy.grace, on_output=on_output)
+        assert program.stdout is not None
         self.id = terminal_id
+        self.limit = limit
+        self.tail = Tail(limit)
         self._session = session
+        self._program = program
+        self._grace = grace
+        self._source = program.stdout
+        self._on_output = on_output
+        self._loop = asyncio.get_running_loop()
+        self._ended: asyncio.Future[Exit] = self._loop.create_future()
+        os.set_blocking(self._source.fileno(), False)
+        self._loop.add_reader(self._source, self._read)
+        program.watch(self._noticed)
+        session.running[terminal_id] = self
+
+    @property
+    def exit(self) -> Exit | None:
+        """The exit status; `None` while the command runs."""
+        return self._ended.result() if self._ended.done() and not self._ended.cancelled() else None
 
     @property
     def state(self) -> v1.TerminalOutputResponse:
@@ -116,10 +142,22 @@ class Terminal(Command):
 
     async def wait(self) -> Exit:
         """Wait until the command has ended. Raises `RequestError` if it was released and could not be ended."""
-        exit_status = await super().wait()
-        if exit_status is None:
+        await asyncio.wait([self._ended])
+        if self.exit is None:
             raise failure(self.id, "the terminal was released, and its command could not be ended")
-        return exit_status
+        return self.exit
+
+    async def kill(self) -> None:
+        """Terminate the command and all its descendants, and kill them after the grace period.
+
+        Returns when it has ended, or cannot be ended.
+        """
+        for pause in self._program.ending(self._grace):
+            await asyncio.sleep(pause)
+        if self.exit is None:
+            await asyncio.wait([self._ended], timeout=max(self._grace, 1.0))
+        if self.exit is not None:
+            self._drain()
 
     async def release(self) -> None:
         """Kill the command and release the terminal. A second call does nothing."""
@@ -128,7 +166,39 @@ class Terminal(Command):
         try:
             await self.kill()
         finally:
-            self.close()
+            self._program.close()
+            self._close_source()
+            self._ended.cancel()
+
+    def _read(self) -> bool:
+        """Read the available output; return whether there may be more."""
+        try:
+            chunk = os.read(self._source.fileno(), _CHUNK)
+        except BlockingIOError:
+            return False
+        except OSError:
+            chunk = b""
+        text = self.tail.add(chunk, is_last=not chunk)
+        if not chunk:
+            self._close_source()
+        if text:
+            self._on_output(text)
+        return bool(chunk)
+
+    def _drain(self) -> None:
+        for _ in range(_DRAINED // _CHUNK):
+            if self._source.closed or not self._read():
+                return
+
+    def _close_source(self) -> None:
+        if not self._source.closed:
+            self._loop.remove_reader(self._source)
+            self._source.close()
+
+    def _noticed(self) -> None:
+        if not self._ended.done():
+            self._drain()
+            self._ended.set_result(self._program.exit or Exit(None, None))
 
 
 class Terminals:
@@ -173,11 +243,9 @@ class Terminals:
         output_limit: int | None = None,
     ) -> Terminal:
         """Start a command in a directory of the session's roots, by default the first root. Raises `RequestError`."""
-
-        async def work() -> Terminal:
+        async with self._steps(session_id, command, "create"):
+            self._require_offered("create")
             return await self._start(session_id, command, arguments, env or {}, cwd, output_limit)
-
-        return await self._report(session_id, command, "create", work)
 
     # --- the five methods of v1
 
@@ -195,32 +263,28 @@ class Terminals:
 
     async def output(self, params: v1.TerminalOutputRequest) -> v1.TerminalOutputResponse:
         """Handle `terminal/output`: return the output so far, and the exit status if the command has ended. Raises `RequestError`."""
-
-        async def work(terminal: Terminal) -> v1.TerminalOutputResponse:
+        async with self._found(params, "output") as terminal:
             return terminal.state
-
-        return await self._with_terminal(params, "output", work)
 
     async def wait_for_exit(self, params: v1.WaitForTerminalExitRequest) -> v1.WaitForTerminalExitResponse:
         """Handle `terminal/wait_for_exit`: wait until the command has ended. Raises `RequestError`."""
-
-        async def work(terminal: Terminal) -> v1.WaitForTerminalExitResponse:
+        async with self._found(params, "wait") as terminal:
             exit_status = await terminal.wait()
-            return v1.WaitForTerminalExitResponse(exit_code=exit_status.code, signal=exit_status.signal)
-
-        return await self._with_terminal(params, "wait", work)
+        return v1.WaitForTerminalExitResponse(exit_code=exit_status.code, signal=exit_status.signal)
 
     async def kill(self, params: v1.KillTerminalRequest) -> v1.KillTerminalResponse:
         """Handle `terminal/kill`: end the command with all its descendants; the terminal stays. Raises `RequestError`.
 
         The command is terminated, and killed after `grace` seconds; the response is sent when it has ended.
         """
-        await self._with_terminal(params, "kill", lambda terminal: terminal.kill())
+        async with self._found(params, "kill") as terminal:
+            await terminal.kill()
         return v1.KillTerminalResponse()
 
     async def release(self, params: v1.ReleaseTerminalRequest) -> v1.ReleaseTerminalResponse:
         """Handle `terminal/release`: kill the command and release the terminal. Raises `RequestError`."""
-        await self._with_terminal(params, "release", lambda terminal: terminal.release())
+        async with self._found(params, "release") as terminal:
+            await terminal.release()
         return v1.ReleaseTerminalResponse()
 
     def find(self, session_id: str, terminal_id: str) -> Terminal | None:
@@ -288,43 +352,38 @@ class Terminals:
         try:
             await require_approval(self._approve, request, command)
             require_current()  # the user may have taken a while
-            running = await self._run(request, roots, require_current)
+            program = await self._run(request, roots, require_current)
         finally:
             session.starting -= 1
         terminal_id = f"term_{secrets.token_hex(8)}"
-        limit = self.policy.output if output_limit is None else min(output_limit, self.policy.most_output)
-        terminal = Terminal(
+        return Terminal(
             terminal_id,
             session,
-            self.policy,
-            running,
-            limit,
-            lambda text: self._on_output(session_id, terminal_id, text),
+            program,
+            limit=self.policy.output if output_limit is None else min(output_limit, self.policy.most_output),
+            grace=self.policy.grace,
+            on_output=functools.partial(self._on_output, session_id, terminal_id),
         )
-        session.running[terminal_id] = terminal
-        return terminal
 
     async def _run(
         self, request: CommandApprovalRequest, roots: RootSet, require_current: Callable[[], None]
-    ) -> tuple[Program, int]:
+    ) -> Program:
         inherited = os.environ if self.policy.environment is None else self.policy.environment
         environment = {**inherited, **request.environment}
-        programs: list[tuple[Program, int]] = []
+        programs: list[Program] = []
 
         def run(check: Callable[[], None]) -> None:
-            folder = _open_folder(roots, request.cwd)
-            try:
+            with Held(_open_folder(roots, request.cwd)) as folder:
                 check()
-                programs.append(start(request.command, request.arguments, environment, folder))
-            except (FileNotFoundError, NotADirectoryError):
-                raise RequestError(NOT_FOUND, "there is no such program", {"command": request.command}) from None
-            except PermissionError:
-                raise refusal(request.command, "the operating system does not permit running it") from None
-            except OSError as error:
-                reason = os.strerror(error.errno or 0).lower()
-                raise failure(request.command, f"the command cannot be started: {reason}") from None
-            finally:
-                os.close(folder)
+                try:
+                    programs.append(start(request.command, request.arguments, environment, folder))
+                except (FileNotFoundError, NotADirectoryError):
+                    raise RequestError(NOT_FOUND, "there is no such program", {"command": request.command}) from None
+                except PermissionError:
+                    raise refusal(request.command, "the operating system does not permit running it") from None
+                except OSError as error:
+                    reason = os.strerror(error.errno or 0).lower()
+                    raise failure(request.command, f"the command cannot be started: {reason}") from None
 
         try:
             await self._workers.run(run)
@@ -333,7 +392,9 @@ class Terminals:
             raise failure(request.command, "too many requests are under way; try again later") from None
         except BaseException:
             for unwanted in programs:
-                discard(*unwanted)
+                unwanted.close()
+                if unwanted.stdout is not None:
+                    unwanted.stdout.close()
             raise
         return programs[0]
 
@@ -343,27 +404,24 @@ class Terminals:
             raise refusal(command, "the workspace roots of this session are not bound to directories of this machine")
         return roots
 
-    async def _with_terminal(
-        self, params: _TerminalRequest, action: Action, work: Callable[[Terminal], Awaitable[T]]
-    ) -> T:
-        async def found() -> T:
+    @asynccontextmanager
+    async def _found(self, params: _TerminalRequest, action: Action) -> AsyncGenerator[Terminal]:
+        async with self._steps(params.session_id, params.terminal_id, action):
+            self._require_offered(action)
             terminal = self.find(params.session_id, params.terminal_id)
             if terminal is None:
                 raise RequestError(NOT_FOUND, "there is no such terminal", {"terminalId": params.terminal_id})
-            return await work(terminal)
+            yield terminal
 
-        return await self._report(params.session_id, params.terminal_id, action, found)
-
-    async def _report(self, session_id: str, subject: str, action: Action, work: Callable[[], Awaitable[T]]) -> T:
+    def _steps(self, session_id: str, subject: str, action: Action) -> Steps:
         async def report(phase: Phase, reason: str) -> None:
             await maybe_await(self._on_event(TerminalEvent(session_id, subject, action, phase, reason)))
 
-        async def offered() -> T:
-            if not self.is_offered:
-                raise RequestError(METHOD_NOT_FOUND, f"terminal/{action} is not supported here")
-            return await work()
+        return Steps(report)
 
-        return await report_steps(offered, report)
+    def _require_offered(self, action: Action) -> None:
+        if not self.is_offered:
+            raise RequestError(METHOD_NOT_FOUND, f"terminal/{action} is not supported here")
 
 
 class _TerminalRequest(Protocol):
@@ -396,11 +454,26 @@ def _variables(variables: Mapping[str, str]) -> dict[str, str]:
 
 def _open_folder(roots: RootSet, path: str) -> int:
     """Open the working directory, proven to be in a root."""
-    try:
-        return reach(roots.roots, path, lambda place: open_folder(place.root, place.parts))
-    except AccessDenied as error:
-        raise refusal(path, error.reason) from None
-    except NotADirectoryError:
-        raise failure(path, "it is not a directory") from None
-    except OSError as error:
-        raise os_failure(path, error) from None
+    with os_errors(path):
+        try:
+            return reach(roots.roots, path, lambda place: open_folder(place.root, place.parts))
+        except NotADirectoryError:
+            raise failure(path, "it is not a directory") from None
+
+
+def start(command: str, arguments: Sequence[str], environment: Mapping[str, str], folder: int | None = None) -> Program:
+    """Start a command, optionally in an open directory.
+
+    It has no input; its standard output and error are one stream, `Program.stdout`. Raises `OSError`, `ValueError` for a NUL character.
+    """
+    # Python changes the directory in the child before it closes descriptors.
+    by_name = sys.platform == "linux" and os.path.isdir(f"/proc/self/fd/{folder}")
+    return supervisor.start(
+        [command, *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=environment,
+        cwd=f"/proc/self/fd/{folder}" if by_name else None,
+        preexec_fn=None if by_name or folder is None else functools.partial(os.fchdir, folder),
+    )

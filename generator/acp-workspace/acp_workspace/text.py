@@ -9,11 +9,8 @@ from __future__ import annotations
 import codecs
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from itertools import chain
-from typing import Final, Literal, TypeAlias
-
-LineEnd: TypeAlias = Literal["\n", "\r\n"]
+from typing import Final
 
 _MARKS: Final = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -28,15 +25,7 @@ class NotText(ValueError):
     """Bytes that cannot be identified as text. The message is the end of a sentence and contains nothing of the content."""
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
-    """The form of a text file: byte order mark (empty: none), encoding, and its line end if it is uniform."""
-
-    encoding: str = "utf-8"
-    mark: bytes = b""
-    line_end: LineEnd | None = None
-
-
+_BINARY: Final = "it is binary: it contains NUL characters"
 _ALLOWED: Final = frozenset("\n\t\u200c\u200d")
 _HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
@@ -64,65 +53,39 @@ def decode_text(raw: bytes, fallback: str | None = None) -> str:
     Traceback (most recent call last):
     acp_workspace.text.NotText: it is binary: it contains NUL characters
     """
-    mark, encoding = _mark(raw)
-    if not mark and b"\0" in raw:
-        raise NotText("it is binary: it contains NUL characters")
-    try:
-        text = raw[len(mark) :].decode(encoding)
-    except UnicodeDecodeError:
-        if mark or fallback is None:
-            raise NotText(f"it is not {encoding.upper()} text") from None
-        try:
-            text = raw.decode(fallback)
-        except UnicodeDecodeError:
-            raise NotText(f"it is neither UTF-8 nor {fallback} text") from None
-    if "\0" in text:
-        raise NotText("it is binary: it contains NUL characters")
-    return text
+    return lines_of(lambda: [raw], None, None, None, fallback)
 
 
-def form_of(raw: bytes, fallback: str | None = None, *, is_whole: bool = True) -> Form:
-    r"""The form of a file, from its bytes or, if not `is_whole`, from its first bytes.
+def encode_like(text: str, old: bytes, fallback: str | None = None, *, is_whole: bool = True) -> bytes:
+    r"""Encode a new text in the form of an old file: its byte order mark and encoding, and its line end if both have a uniform one.
 
-    Bytes that are not text count as UTF-8 without a mark.
+    `old` is the old file, or its first bytes if not `is_whole`; bytes that are not text count as UTF-8 without a mark. If the old encoding
+    cannot represent the text, it is written as UTF-8. A byte order mark in the text itself is not duplicated.
 
-    >>> form_of(b"one\r\ntwo\r\n").line_end, form_of(b"one\ntwo\r\n").line_end, form_of(b"").line_end
-    ('\r\n', None, None)
-    >>> form_of(b"one\r\ntwo\r", is_whole=False).line_end
-    '\r\n'
+    >>> encode_like("one\ntwo\n", b"1\r\n2\r\n"), encode_like("one\n", b"1\n2\r\n"), encode_like("one\n", b"")
+    (b'one\r\ntwo\r\n', b'one\n', b'one\n')
+    >>> encode_like("one\n", b"1\r\n2\r", is_whole=False)
+    b'one\r\n'
     """
-    mark, encoding = _mark(raw)
-    text = raw[len(mark) :].decode(encoding, errors="ignore")
-    if not mark and fallback is not None and not _is_utf8(raw, is_whole=is_whole):
-        encoding, text = fallback, raw.decode(fallback, errors="ignore")
-    return Form(encoding, mark, line_end_of(text if is_whole else text.removesuffix("\r")))
+    mark, encoding = _mark(old)
+    old_text = old[len(mark) :].decode(encoding, errors="ignore")
+    if not mark and fallback is not None and not _is_utf8(old, is_whole=is_whole):
+        encoding, old_text = fallback, old.decode(fallback, errors="ignore")
+    wanted, present = _line_end(old_text if is_whole else old_text.removesuffix("\r")), _line_end(text)
+    if wanted is not None and present is not None:
+        text = text.replace(present, wanted)
+    try:
+        return mark + text.removeprefix("\ufeff" if mark else "").encode(encoding)
+    except UnicodeEncodeError:
+        return text.removeprefix("\ufeff" if mark else "").encode()
 
 
-def line_end_of(text: str) -> LineEnd | None:
+def _line_end(text: str) -> str | None:
     """The line end of a text; `None` if there is none or it is not uniform."""
     windows, all_ = text.count("\r\n"), text.count("\n")
     if not all_ or text.count("\r") != windows:
         return None
     return "\n" if windows == 0 else "\r\n" if windows == all_ else None
-
-
-def encode_text(text: str, form: Form) -> bytes:
-    r"""Encode a new text in the form of the old one: its mark and encoding, and its line end if both texts have a uniform one.
-
-    If the old encoding cannot represent the text, it is written as UTF-8. A byte order mark in the text itself is not duplicated.
-
-    >>> encode_text("one\ntwo\n", Form(line_end="\r\n"))
-    b'one\r\ntwo\r\n'
-    """
-    current = line_end_of(text)
-    if current is not None and form.line_end is not None and current != form.line_end:
-        text = text.replace(current, form.line_end)
-    if form.mark:
-        text = text.removeprefix("\ufeff")
-    try:
-        return form.mark + text.encode(form.encoding)
-    except UnicodeEncodeError:
-        return text.encode()
 
 
 def lines(text: str, line: int | None, limit: int | None) -> str:
@@ -136,7 +99,11 @@ def lines(text: str, line: int | None, limit: int | None) -> str:
 
 
 def lines_of(
-    chunks: Callable[[], Iterable[bytes]], line: int | None, limit: int | None, most: int, fallback: str | None = None
+    chunks: Callable[[], Iterable[bytes]],
+    line: int | None,
+    limit: int | None,
+    most: int | None,
+    fallback: str | None = None,
 ) -> str:
     r"""Like `lines`, for a file read in chunks and no further than needed; at most `most` bytes of UTF-8.
 
@@ -163,15 +130,14 @@ class TooLong(ValueError):
     """The requested lines are larger than the limit."""
 
 
-def _stream(chunks: Iterable[bytes], mark: bytes, encoding: str, line: int | None, limit: int | None, most: int) -> str:
-    decoder = codecs.getincrementaldecoder(encoding)()
+def _stream(
+    chunks: Iterable[bytes], mark: bytes, encoding: str, line: int | None, limit: int | None, most: int | None
+) -> str:
     to_skip, to_take = max(line or 1, 1) - 1, limit
     parts: list[str] = []
     if to_take == 0:
         return ""
-    for text in _decode(chunks, decoder, mark):
-        if "\0" in text:
-            raise NotText("it is binary: it contains NUL characters")
+    for text in _decode(chunks, mark, encoding):
         begin = 0
         if to_skip:
             present = text.count("\n")
@@ -186,21 +152,27 @@ def _stream(chunks: Iterable[bytes], mark: bytes, encoding: str, line: int | Non
                 part, to_take = part[: _after(part, 0, to_take)], 0
             else:
                 to_take -= present
-        most -= len(part.encode("utf-8", "surrogatepass"))
-        if most < 0:
-            raise TooLong
+        if most is not None:
+            most -= len(part.encode("utf-8", "surrogatepass"))
+            if most < 0:
+                raise TooLong
         parts.append(part)
         if to_take == 0:
             break
     return "".join(parts)
 
 
-def _decode(chunks: Iterable[bytes], decoder: codecs.IncrementalDecoder, mark: bytes) -> Iterator[str]:
+def _decode(chunks: Iterable[bytes], mark: bytes, encoding: str) -> Iterator[str]:
+    decoder = codecs.getincrementaldecoder(encoding)()
     rest = len(mark)
-    for chunk in chunks:
-        yield decoder.decode(chunk[rest:])
+    for chunk in chain(chunks, (b"",)):
+        if not mark and b"\0" in chunk:
+            raise NotText(_BINARY)
+        text = decoder.decode(chunk[rest:], final=not chunk)
+        if "\0" in text:
+            raise NotText(_BINARY)
+        yield text
         rest = 0
-    yield decoder.decode(b"", final=True)
 
 
 _STRIDE: Final = 65536

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+import subprocess
 from dataclasses import dataclass, field
 from typing import Final
 
-from .processes import Command, start
+from jsonrpc_bindings import supervisor
 
 _SETTINGS: Final = (
     *("-c", "core.fsmonitor=false"),
@@ -50,22 +51,20 @@ class GitStage:
         """Stage one file, following links; return whether git reported success."""
         environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         environment["GIT_TERMINAL_PROMPT"] = "0"
+        nothing = subprocess.DEVNULL
         async with self._turn:
-            return await self._run(self.arguments(os.path.realpath(path)), environment)
-
-    async def _run(self, arguments: tuple[str, ...], environment: dict[str, str]) -> bool:
-        try:
-            command = Command(
-                *start(arguments[0], arguments[1:], environment), limit=0, grace=_GRACE, on_output=lambda text: None
-            )
-        except OSError:
-            return False
-        try:
-            return await asyncio.wait_for(command.wait(), self.timeout) == (0, None)
-        except TimeoutError:
-            return False
-        finally:
-            try:  # asked first, since git removes its lock of the index then
-                await command.kill()
-            finally:
-                command.close()
+            try:
+                program = supervisor.start(
+                    self.arguments(os.path.realpath(path)),
+                    stdin=nothing,
+                    stdout=nothing,
+                    stderr=nothing,
+                    env=environment,
+                )
+            except OSError:
+                return False
+            try:
+                await asyncio.to_thread(program.wait, self.timeout)
+                return program.code == 0
+            finally:  # asked first, since git removes its lock of the index then
+                await asyncio.to_thread(program.end, _GRACE)

@@ -20,7 +20,7 @@ from typing import Any, Final, Protocol, Self, TypeAlias, TypeVar, cast
 from acp_bindings import UNSET
 
 from .containment import AccessDenied, Root, bind, contains, is_within, open_file, reach
-from .errors import NOT_FOUND, RequestError, invalid_params, refusal
+from .errors import NOT_FOUND, REFUSED, RequestError, invalid_params, refusal
 from .scope import (
     NATIVE,
     Flavour,
@@ -170,9 +170,12 @@ def _entry(index: int) -> str:
 
 
 def _bound(entry: str, path: str, policy: RootPolicy = lambda path: None) -> Root:
-    reason = policy(path)
-    if reason is not None:
-        raise _root_refusal(path, entry, reason)
+    def require_granted(name: str) -> None:
+        reason = policy(name)
+        if reason is not None:
+            raise _root_refusal(path, entry, reason)
+
+    require_granted(path)
     try:
         root = bind(path)
     except FileNotFoundError:
@@ -183,14 +186,12 @@ def _bound(entry: str, path: str, policy: RootPolicy = lambda path: None) -> Roo
         raise _root_refusal(path, entry, os.strerror(error.errno or errno.EIO).lower()) from None
     except AccessDenied as error:
         raise _root_refusal(path, entry, error.reason) from None
-    try:
-        reason = policy(root.real) if root.real != path else None
-    except BaseException:
-        root.close()
-        raise
-    if reason is not None:
-        root.close()
-        raise _root_refusal(path, entry, reason)
+    if root.real != path:
+        try:
+            require_granted(root.real)
+        except BaseException:
+            root.close()
+            raise
     return root
 
 
@@ -200,8 +201,7 @@ def _close(roots: Iterable[Root]) -> None:
 
 
 def _root_refusal(path: str, entry: str, reason: str) -> RequestError:
-    error = refusal(path, reason)
-    return RequestError(error.code, f"{entry} is refused: {reason}", {"path": path, "entry": entry})
+    return RequestError(REFUSED, f"{entry} is refused: {reason}", {"path": path, "entry": entry})
 
 
 # --- the agent of a connection ---------------------------------------------------------------------------------------

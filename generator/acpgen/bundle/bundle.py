@@ -28,7 +28,7 @@ from acpgen.input.schema_nodes import Schemas
 from acpgen.input.step_budget import bounded
 from acpgen.input.tagged_unions import Tagged
 from acpgen.input.walk import Schema, is_object, references
-from acpgen.methods.discovery import Gaps, find_calls, with_alternatives
+from acpgen.methods.discovery import Gaps, with_alternatives
 from acpgen.methods.profile import MARKED, Profile, choose
 from acpgen.naming.name_overrides import ChosenNames
 from acpgen.pointers import pointer
@@ -152,22 +152,11 @@ def bundle(
             collected = collect(foreign.documents, chosen_names, sides, foreign.unread, foreign.read)
             require_short_chains(collected.definitions, collected.origins)
             with_alternatives(collected.definitions, collected.origins, profile)
-            calls = find_calls(Schemas(collected.definitions, collected.origins), profile)
             schema_files = {one.path: one.value for one in foreign.documents.documents if is_object(one.value)}
             beside = {at.partition("#")[0] for at in collected.origins.values()} - schema_files.keys()
             opened = {path: one.value for path in sorted(beside) if (one := documents.find(path)) is not None}
             files = {**schema_files, **opened}
-            envelope = profile.envelope
-            work = Bundler(
-                collected,
-                chosen_names,
-                files,
-                shared,
-                may_count=may_count,
-                calls=calls,
-                envelope=envelope,
-                is_apart=is_apart,
-            )
+            work = Bundler(collected, chosen_names, files, shared, profile, may_count=may_count, is_apart=is_apart)
             work.run()
         except Faults as caught:
             raise Faults(_move_fault(fault, foreign.places) for fault in caught.faults) from None
@@ -178,7 +167,7 @@ def bundle(
         name=documents.name,
         schema={"$schema": DIALECT, **root, "$defs": definitions},
         origins={name: relocated(spelled_as_written(at, files), foreign.places) for name, at in work.origins.items()},
-        files={path: _about(value) for path, value in own.items()},
+        files={path: (_text(value, "title"), _text(value, "description")) for path, value in own.items()},
         migration={key: entry if isinstance(entry, str) else entry["says"] for _, key, entry in _migration(own)},
         moves=_moves(own),
         sources={**own, **opened},
@@ -190,7 +179,7 @@ def bundle(
         profile=replace(profile, sides=work.calls.sides or profile.sides),
         methods=work.methods
         if profile.document is None
-        else foreign.bind(Schemas(definitions, work.origins), envelope),
+        else foreign.bind(Schemas(definitions, work.origins), profile.envelope),
         gaps=work.calls.gaps,
         places={**foreign.places, **work.field_places},
         unread=foreign.unread,
@@ -207,9 +196,8 @@ def _move_fault(fault: Fault, places: Mapping[str, str]) -> Fault:
     return Fault(fault.kind, relocated(fault.at, places), values)
 
 
-def _about(document: Schema) -> tuple[str, str]:
-    title, description = document.get("title", ""), document.get("description", "")
-    return (title if isinstance(title, str) else ""), (description if isinstance(description, str) else "")
+def _text(document: Schema, keyword: str) -> str:
+    return value if isinstance(value := document.get(keyword), str) else ""
 
 
 def _migration(files: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
@@ -221,11 +209,9 @@ def _migration(files: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
 
 def _moves(files: Mapping[str, Any]) -> Mapping[str, Moved]:
     """The detailed migration entries, in the order of a guide."""
-    moves = {key: _moved(path, key, entry) for path, key, entry in _migration(files) if is_object(entry)}
+    moves: dict[str, Moved] = {}
+    for path, key, entry in _migration(files):
+        if is_object(entry):
+            lists: dict[str, Any] = {part: tuple(entry[part]) for part in ("to", "before", "after") if part in entry}
+            moves[key] = Moved(at=f"{path}{pointer(MIGRATION, key)}", **{**entry, **lists})
     return dict(sorted(moves.items(), key=lambda each: each[1].order))
-
-
-def _moved(path: str, key: str, entry: Any) -> Moved:
-    arguments: dict[str, Any] = dict(entry)
-    arguments.update({part: tuple(entry[part]) for part in ("to", "before", "after") if part in entry})
-    return Moved(at=f"{path}{pointer(MIGRATION, key)}", **arguments)

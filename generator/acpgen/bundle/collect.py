@@ -37,12 +37,12 @@ from acpgen.input.walk import (
     ASSERTIONS,
     DEFINITIONS,
     KEYWORDS,
-    MAPS,
     TYPES,
     Schema,
     children,
     is_array,
     is_object,
+    mapped,
     refs_anywhere,
     strongly_connected,
 )
@@ -96,21 +96,17 @@ def collect(
     places that other code reads. Raises `Faults`: dangling references, cycles of nothing but references, duplicate definition names,
     values that are not schemas where one is required, unsupported keywords, invalid values of the dialect's keywords.
     """
-    return _Collector(documents, names or ChosenNames({}), sides, frozenset(ungrouped), frozenset(read)).run()
+    work = _Collector(documents, names or ChosenNames({}), sides, frozenset(ungrouped))
+    work.find_schemas(frozenset(read))
+    return work.write()
 
 
 class _Collector:
     def __init__(
-        self,
-        documents: Documents,
-        names: ChosenNames,
-        sides: Iterable[str],
-        ungrouped: frozenset[str],
-        read: frozenset[str],
+        self, documents: Documents, names: ChosenNames, sides: Iterable[str], ungrouped: frozenset[str]
     ) -> None:
         self.names = names
         self.ungrouped = ungrouped
-        self.read = read
         self.faults: list[Fault] = []
         self.notes: list[Fault] = []
         self.unknown: dict[tuple[str, str], list[str]] = {}
@@ -123,6 +119,7 @@ class _Collector:
         self.addresses = Addresses(documents.reference_values)
         self.known: set[SchemaPlace] = set()
         self.schemas: dict[SchemaPlace, Schema] = {}
+        self.inside: dict[SchemaPlace, list[SchemaPlace]] = {}
         self.references: dict[SchemaPlace, list[Schema]] = {}
         self.groups: set[SchemaPlace] = set()
         self.members: dict[SchemaPlace, None] = {}
@@ -136,33 +133,39 @@ class _Collector:
             self._open(document.path, document.value, uri)
         self.passed, self.referred = self._passed()
 
-    def run(self) -> Collected:
+    def find_schemas(self, read: frozenset[str]) -> None:
+        """Find all schemas, claim names for definitions, and resolve the references that lead from the files. Raises `Faults`."""
         for path, value in [*self.files.items()]:
             self._scan(SchemaPlace(path, ()), value)
         self._bring()
-        self._name_members()
+        for place in self.members:
+            self._claim(place, "member" if len(place.parts) == 2 else "inner", place.parts[-1])
         for path in self.own:
             self._resolve(SchemaPlace(path, ()))
         while self.pending:
             self._resolve(self.pending.pop())
-        self._note_unread()
+        self._note_unread(read)
         if self.faults:
             raise Faults(self.faults)
+
+    def write(self) -> Collected:
+        """The definitions by their names. Raises `Faults`."""
         roots = {path: self._write(SchemaPlace(path, ())) for path in self.own}
         schemas_by_key = {name: self._write(place) for place, name in self.named.items()}
         self._name_roots(roots, schemas_by_key)
         root = self._root(roots)
         settled = settle(self.claims, schemas_by_key)
-        for key, other in settled.taken:
-            self.faults.append(NAME_COLLISION(at=key, name=settled.names[key], other=f"the definition at {other}"))
-        if self.faults:
-            raise Faults(self.faults)
+        collisions = [
+            NAME_COLLISION(at=key, name=settled.names[key], other=f"the definition at {other}")
+            for key, other in settled.taken
+        ]
+        if collisions:
+            raise Faults(collisions)
         definitions = rename(schemas_by_key, settled)
         rename_references(root, settled)
         origins = {settled.names[key]: key for key in schemas_by_key if key not in settled.first}
         _refuse_loops(definitions, origins)
-        notes = tuple(dict.fromkeys((*self.notes, *self._unknown())))
-        return Collected(root=root, definitions=definitions, origins=origins, notes=notes)
+        return Collected(root, definitions, origins, tuple(dict.fromkeys((*self.notes, *self._unknown()))))
 
     # --- documents beside the protocol's ---
 
@@ -183,34 +186,19 @@ class _Collector:
 
     # --- names ---
 
-    def _name_members(self) -> None:
-        """Claim the names of the definitions by their keys."""
-        for place in self.members:
-            self._claim(place, "member" if len(place.parts) == 2 else "inner", place.parts[-1])
-
-    def _find_chosen_name(self, place: SchemaPlace, default_name: str) -> str | None:
-        """The name chosen by the user, or by `x-name` of the schema; `None` without one."""
-        if self.names:
-            has_both = all(keyword in self.files[place.path] for keyword in DEFINITIONS)
-            keys = [place.at, pointer(*place.parts), default_name, *meanings(place.at)]
-            chosen_name = self.names.find(keys, is_exact=has_both)
-            if chosen_name is not None:
-                return chosen_name
-        schema = self._at(place)
-        chosen_name = schema.get("x-name") if is_object(schema) else None
-        return chosen_name if isinstance(chosen_name, str) else None
-
     def _claim(self, place: SchemaPlace, kind: Kind, default_name: str) -> None:
-        """Claim a name for a place. References contain the place until all names are settled."""
-        chosen_name = self._find_chosen_name(place, default_name)
+        """Claim a name for a place: the one that the user or `x-name` of the schema chooses, otherwise the default.
+
+        References contain the place until all names are settled.
+        """
+        keys = [place.at, pointer(*place.parts), default_name, *meanings(place.at)] if self.names else []
+        has_both = all(keyword in self.files[place.path] for keyword in DEFINITIONS)
+        schema = self._at(place)
+        chosen_name = self.names.find(keys, is_exact=has_both) or (is_object(schema) and schema.get("x-name"))
+        is_chosen = isinstance(chosen_name, str)
         self.named[place] = place.at
-        self.claims[place.at] = Claim(
-            kind,
-            place.path,
-            place.parts,
-            default_name if chosen_name is None else chosen_name,
-            is_chosen=chosen_name is not None,
-        )
+        wanted_name = chosen_name if isinstance(chosen_name, str) else default_name
+        self.claims[place.at] = Claim(kind, place.path, place.parts, wanted_name, is_chosen=is_chosen)
 
     # --- positions ---
 
@@ -230,12 +218,13 @@ class _Collector:
         self.wanted.extend(self.addresses.absolute(place, schema[key]) for key in REFERRING if _is_text(schema, key))
         self.faults.extend(wrong_values(schema, place.at, self.sides))
         _measure(schema)
+        inside = self.inside[place] = list[SchemaPlace]()
         for below, child in children(schema):
-            inside = place.below(*below)
             if below[0] in DEFINITIONS:
-                self._scan_definition(inside, child)
+                self._scan_definition(place.below(*below), child, inside)
             else:
-                self._scan(inside, child)
+                inside.append(place.below(*below))
+                self._scan(inside[-1], child)
 
     def _note_unknown(self, place: SchemaPlace, schema: Schema, draft: Draft) -> None:
         """Record unknown keywords. Members of a root that is not a schema itself may have any name, unless it resembles a keyword."""
@@ -247,11 +236,11 @@ class _Collector:
             if suggestion or not (is_container or key.startswith("x-")):
                 self.unknown.setdefault((place.path, key), []).append(place.at)
 
-    def _note_unread(self) -> None:
+    def _note_unread(self, read: frozenset[str]) -> None:
         """Record members, other than keywords, of roots that are not schemas, if they look like schemas and no reference leads to them."""
         roots = ((path, self.schemas[SchemaPlace(path, ())]) for path in self.own)
         containers = {path: root for path, root in roots if ASSERTIONS.isdisjoint(root)}
-        for path, key in unread(containers, {*self.read, *(place.at for place in self.known)}):
+        for path, key in unread(containers, {*read, *(place.at for place in self.known)}):
             self.unknown.setdefault((path, key), [SchemaPlace(path, ()).at])
 
     def _unknown(self) -> list[Fault]:
@@ -283,8 +272,8 @@ class _Collector:
         left_out += [key for key in schema if key in STRIPPED or key.startswith("x-python-")]
         return {key: value for key, value in schema.items() if key not in left_out} if left_out else schema
 
-    def _scan_definition(self, place: SchemaPlace, schema: Any) -> None:
-        """Scan a member of `$defs` or `definitions`: a schema, or a group of them."""
+    def _scan_definition(self, place: SchemaPlace, schema: Any, inside: list[SchemaPlace]) -> None:
+        """Scan a member of `$defs` or `definitions`: a schema, or a group of them. Those of the protocol's files are put `inside`."""
         if not isinstance(schema, bool) and not is_object(schema):
             self.notes.append(STRAY_DEFINITION(at=place.at))
             return
@@ -294,22 +283,19 @@ class _Collector:
             self.groups.add(place)
             for name, member in schema.items():
                 if not _is_note(name, member):
-                    self._scan_definition(place.below(name), member)
+                    self._scan_definition(place.below(name), member, inside)
             return
         if kind == "mixed":
             self.faults.append(NOT_A_DEFINITION(at=place.at))
             return
         if place.path in self.own:
             self.members[place] = None
+            inside.append(place)
         is_in_group = SchemaPlace(place.path, place.parts[:-1]) in self.groups
         draft = self.addresses.around(place).draft
         if is_in_group or (draft.is_lone_ref and place.parts[-2] == "$defs"):
-            self.faults.extend(self._refused(place, schema))
+            self.faults.extend(check_schema(schema, place.at, draft))  # the root's meta-schema does not reach it
         self._scan(place, schema)
-
-    def _refused(self, place: SchemaPlace, schema: Any) -> list[Fault]:
-        """The meta-schema's errors for a schema that it does not reach from the root of the document."""
-        return list(check_schema(schema, place.at, self.addresses.around(place).draft))
 
     # --- references ---
 
@@ -318,20 +304,10 @@ class _Collector:
         schema = self.schemas.get(place)
         if schema is None or place in self.references:
             return
-        references: list[Schema] = []
-        self.references[place] = references
+        references = self.references[place] = list[Schema]()
         references += [{"$ref": self._local(place, key, schema[key])} for key in REFERRING if key in schema]
-        for below, _ in children(schema):
-            if place.path in self.own or below[0] not in DEFINITIONS:
-                self._resolve_member(place.below(*below))
-
-    def _resolve_member(self, place: SchemaPlace) -> None:
-        if place not in self.groups:
-            self._resolve(place)
-            return
-        for name, member in self._at(place).items():
-            if not _is_note(name, member):
-                self._resolve_member(place.below(name))
+        for inner in self.inside[place]:
+            self._resolve(inner)
 
     def _local(self, place: SchemaPlace, keyword: str, ref: object) -> str:
         if not isinstance(ref, str):
@@ -345,7 +321,8 @@ class _Collector:
             places = f"{' or '.join(each.at for each in shown_targets)}{others}"
             self.faults.append(SEVERAL_TARGETS(at=place.at, ref=ref, keyword=keyword, places=places))
             return "#"
-        target_place = self._schema_at(*targets)
+        schemas = (one for one in targets if one not in self.groups and isinstance(self._at(one), dict | bool))
+        target_place = next(schemas, None)
         if target_place is None or not self._reach(target_place):
             missing = "" if targets else self._unknown_address(place, ref)
             self.faults.append(dangling(place.at, ref, missing, keyword))
@@ -372,7 +349,7 @@ class _Collector:
         schema = self._at(place)
         if is_object(schema) and schema and KEYWORDS.isdisjoint(schema):
             return False
-        violations = self._refused(place, schema)
+        violations = [*check_schema(schema, place.at, self.addresses.around(place).draft)]
         self.faults.extend(violations)
         self.known.add(place)
         if not violations:
@@ -380,12 +357,6 @@ class _Collector:
             self._bring()
             self.pending.append(place)
         return True
-
-    def _schema_at(self, *targets: SchemaPlace) -> SchemaPlace | None:
-        """The place that a reference leads to; `None` if it has neither a schema nor an object that could be one."""
-        if not targets or targets[0] in self.groups:
-            return None
-        return targets[0] if isinstance(self._at(targets[0]), dict | bool) else None
 
     def _at(self, place: SchemaPlace) -> Any:
         """The value at a place; `None` if there is none."""
@@ -403,9 +374,8 @@ class _Collector:
                 for target_place in self.addresses.targets(SchemaPlace(path, ()), ref):
                     referred.add(target_place)
                     for depth, part in enumerate(target_place.parts):
-                        keys_by_place.setdefault(SchemaPlace(target_place.path, target_place.parts[:depth]), set()).add(
-                            part
-                        )
+                        around = SchemaPlace(target_place.path, target_place.parts[:depth])
+                        keys_by_place.setdefault(around, set()).add(part)
         return keys_by_place, referred
 
     def _name_of(self, place: SchemaPlace) -> str:
@@ -465,17 +435,15 @@ class _Collector:
         """A schema converted to keywords of 2020-12 and local references, without its definitions; its branches are objects."""
         if not is_object(schema):
             return schema
-        result: Schema = {
-            key: [*value] if is_array(value) else {**value} if key in MAPS and is_object(value) else value
-            for key, value in self.schemas.get(place, schema).items()
-            if key not in DEFINITIONS
-        }
-        for below, child in list(children(result)):
-            around = result if len(below) == 1 else result[below[0]]
-            inner = place.below(*below)
+        own = {key: value for key, value in self.schemas.get(place, schema).items() if key not in DEFINITIONS}
+
+        def convert(keys: tuple[str, ...], child: Any) -> Any:
+            inner = place.below(*keys)
             is_taken = inner in self.named and inner not in self.members  # a reference takes its stead
-            modern_child = {"$ref": reference_to(self.named[inner])} if is_taken else self._modern(inner, child)
-            around[_key(around, below[-1])] = _as_object(modern_child) if is_array(around) else modern_child
+            converted = {"$ref": reference_to(self.named[inner])} if is_taken else self._modern(inner, child)
+            return _as_object(converted) if is_array(own[keys[0]]) else converted
+
+        result = mapped(own, convert)
         references = self.references.get(place, [])
         for key in REFERRING[1:]:
             result.pop(key, None)
@@ -557,7 +525,7 @@ _WEAK = ("format", "contentEncoding", "contentMediaType", "contentSchema", "depe
 
 def _refers(schema: Schema) -> bool:
     """Whether a root only refers to a definition, and needs no type of its own."""
-    demands = {key for key in schema if key in ASSERTIONS}
+    demands = schema.keys() & ASSERTIONS
     if demands == {"allOf"} and len(schema["allOf"]) == 1 and is_object(schema["allOf"][0]):
         return _refers(schema["allOf"][0])
     return demands == {"$ref"}
@@ -592,10 +560,6 @@ def _as_object(schema: Any) -> Schema:
     if isinstance(schema, bool):
         return {} if schema else {"not": {}}
     return schema  # type: ignore[no-any-return]
-
-
-def _key(parent: Any, part: str) -> Any:
-    return int(part) if is_array(parent) else part
 
 
 def _is_text(schema: Schema, keyword: str) -> bool:

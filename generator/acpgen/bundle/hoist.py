@@ -8,12 +8,10 @@ from itertools import chain
 from typing import Any, Final
 
 from acpgen import ir
-from acpgen.bundle.all_of import is_mergeable, merge
 from acpgen.bundle.collect import Collected
 from acpgen.bundle.faults import NAME_COLLISION, unused_name
-from acpgen.bundle.inherited_fields import narrow_inherited
-from acpgen.bundle.inline_schemas import needs_name, without_null
-from acpgen.bundle.variant_bodies import Owner, merge_body, owners, without
+from acpgen.bundle.fields import narrow_inherited, needs_name, without_null
+from acpgen.bundle.variants import is_mergeable, merge, merge_body, owned_bodies, without
 from acpgen.errors import Fault, Faults
 from acpgen.input.drafts import spelled_as_written
 from acpgen.input.equality import same
@@ -21,11 +19,11 @@ from acpgen.input.keywords import OF_FIELDS
 from acpgen.input.schema_nodes import OBJECTS, Node, ObjectShape, Schemas
 from acpgen.input.step_budget import working_on
 from acpgen.input.tagged_unions import Tagged, branches_of, lone_reference, recognise
-from acpgen.input.walk import Schema, asserts, demands, is_object, references
-from acpgen.methods.discovery import Calls, bind, payloads
+from acpgen.input.walk import Schema, asserts, demands, is_object, reachable, references, select_assertions
+from acpgen.methods.discovery import bind, find_calls, payloads
+from acpgen.methods.profile import Profile
 from acpgen.naming.identifiers import class_name, spelled_out
-from acpgen.naming.name_overrides import ChosenNames
-from acpgen.naming.named_places import NamedPlaces
+from acpgen.naming.name_overrides import ChosenNames, NamedPlaces
 from acpgen.naming.qualifiers import (
     ORDINALS,
     join_words,
@@ -53,10 +51,9 @@ class Bundler:
         names: ChosenNames,
         files: Mapping[str, Any],
         shared: Collection[str],
+        profile: Profile,
         *,
         may_count: bool,
-        calls: Calls,
-        envelope: ir.Envelope,
         is_apart: bool,
     ) -> None:
         self.definitions = dict(collected.definitions)
@@ -67,15 +64,15 @@ class Bundler:
         self.places = NamedPlaces(names, files, {at: name for name, at in self.origins.items()}, may_count=may_count)
         self.shared = shared
         self.is_apart = is_apart
-        self.calls = calls
-        self.envelope: ir.Envelope = envelope
-        self.payloads = payloads(calls)
+        self.envelope: Final = profile.envelope
+        self.calls = find_calls(self.nodes, profile)
+        self.payloads = payloads(self.calls)
         self.methods: tuple[ir.Method, ...] = ()
         self.shared_types: set[str] = set()
         self.roots: dict[str, str] = {}
         self.variant_counts: dict[str, int] = {}
         self.below: dict[str, list[str]] = {}
-        self.owners: Mapping[str, Owner] = {}
+        self.bodies: Mapping[tuple[str, int], str] = {}
         self.distributed: set[str] = set()
         self.field_places: dict[str, str] = {}
         self.unused: Mapping[str, str] = {}
@@ -100,10 +97,12 @@ class Bundler:
         self.methods = bind(self.calls, self.nodes, self.envelope)
         self.sources = dict(self.definitions)
         self.nodes = Schemas(self.sources, self.origins)
+        depths: Mapping[str, int] = {}
         if not self.is_apart:
-            alone = {*framing, *self._payloads()}
-            self.owners = owners(self.nodes, self.root, framing=framing, alone=alone)
-        for name in sorted(self.definitions, key=self._after_owners):
+            alone = {*framing, *(name for name, schema in self.definitions.items() if "x-method" in schema)}
+            alone.update(name for method in self.methods for name in (method.params, method.result) if name is not None)
+            self.bodies, depths = owned_bodies(self.nodes, self.root, framing=framing, alone=alone)
+        for name in sorted(self.definitions, key=lambda name: (depths.get(name, 0), self._position(name))):
             if name not in framing and name not in self.distributed:
                 self._distribute(name)
         self.tagged = {
@@ -116,15 +115,6 @@ class Bundler:
         self.faults.extend(unused_name(key, hint) for key, hint in self.unused.items() if key not in self.shared)
         if self.faults:
             raise Faults(fault.move_to(spelled_as_written(fault.at, self.files)) for fault in self.faults)
-
-    def _payloads(self) -> Iterable[str]:
-        """Yield the definitions that are params or results."""
-        yield from (name for name, schema in self.definitions.items() if "x-method" in schema)
-        yield from (name for method in self.methods for name in (method.params, method.result) if name is not None)
-
-    def _after_owners(self, name: str) -> tuple[int, tuple[tuple[int, str], ...]]:
-        """The sort key for distribution: a definition with an owner follows its owner."""
-        return (self.owners[name].depth if name in self.owners else 0, self._position(name))
 
     def _position(self, name: str) -> tuple[tuple[int, str], ...]:
         """The sort key of a definition's place: alphabetical, with array indices compared as numbers."""
@@ -151,15 +141,11 @@ class Bundler:
         reused. For a name chosen by the user there is no alternative.
         """
         preferred = list(dict.fromkeys(candidates))
-        override = self.places.name(at, preferred[0])
-        chosen_name = override if override is not None else schema.get("x-name")
-        preferred = [chosen_name] if isinstance(chosen_name, str) else preferred
+        chosen_name = self.places.name(at, preferred[0]) or schema.get("x-name")
         body, node = demands(schema), self.nodes.node(schema, at)
-        names = (
-            preferred
-            if isinstance(chosen_name, str)
-            else chain(preferred[:1], members(node), preferred[1:], otherwise(preferred[0], node))
-        )
+        names: Iterable[str] = chain(preferred[:1], members(node), preferred[1:], otherwise(preferred[0], node))
+        if isinstance(chosen_name, str):
+            names = preferred = [chosen_name]
         for name in names:
             other = self.names.setdefault(class_name(name), name)
             if other not in self.definitions:
@@ -172,9 +158,8 @@ class Bundler:
             if same(self.demands.get(other), body):
                 self.shared_types.add(other)
                 return other, False
-        self.faults.append(
-            NAME_COLLISION(at=at, name=preferred[0], other=self.origins[self.names[class_name(preferred[0])]])
-        )
+        other = self.names[class_name(preferred[0])]
+        self.faults.append(NAME_COLLISION(at=at, name=preferred[0], other=self.origins[other]))
         return preferred[0], True
 
     def _join_types(self, owner: str, field_name: str, schema: Schema, at: str) -> Schema:
@@ -195,8 +180,7 @@ class Bundler:
         tagged = self._recognise(node)
         self.places.mark_variants(owner, node, tagged)
         for keyword in ("allOf", "anyOf", "oneOf"):
-            words = self._words(node, keyword, tagged)
-            if words:
+            if words := self._words(node, keyword, tagged):
                 schema[keyword] = [
                     self._name_branch(owner, base, branch, word, apart) if is_object(branch.schema) else branch.schema
                     for branch, word in zip(node.each(keyword), words, strict=True)
@@ -232,39 +216,35 @@ class Bundler:
     def _name_fields(self, owner: str, base: str, node: Node, schema: Schema, apart: str) -> None:
         """Name inline schemas of fields in alphabetical order, and list the new definitions in the order of the fields."""
         properties = node.named("properties")
-        before = self.below.pop(owner, [])
+        children = self.below.pop(owner, [])
         names_by_field: dict[str, list[str]] = {}
         types: Schema = {}
-        for field_ in sorted(properties):
-            candidates = (f"{base}{class_name(field_)}", f"{apart}{base}{class_name(field_)}")
-            spelled_ = f"{base}{class_name(spelled_out(field_))}"
-            types[field_] = self._named(owner, (*candidates, spelled_), properties[field_])
-            names_by_field[field_] = self.below.pop(owner, [])
+        for name in sorted(properties):
+            own, spelled = f"{base}{class_name(name)}", f"{base}{class_name(spelled_out(name))}"
+            types[name] = self._named(owner, (own, f"{apart}{own}", spelled), properties[name])
+            names_by_field[name] = self.below.pop(owner, [])
         if properties:
-            schema["properties"] = {field_: types[field_] for field_ in properties}
-        if children := [*before, *(name for field_ in properties for name in names_by_field[field_])]:
+            schema["properties"] = {name: types[name] for name in properties}
+        if children := [*children, *(each for name in properties for each in names_by_field[name])]:
             self.below[owner] = children
 
     def _name_parts(self, owner: str, base: str, node: Node, schema: Schema, apart: str = "") -> None:
-        for keyword, suffix in (("items", "Item"), ("additionalProperties", "Value")):
+        def named(word: str, part: Node) -> Any:
+            return self._named(owner, (f"{base}{word}", f"{apart}{base}{word}"), part)
+
+        for keyword, word in (("items", "Item"), ("additionalProperties", "Value")):
             if is_object(node.says.get(keyword)):
-                names = (f"{base}{suffix}", f"{apart}{base}{suffix}")
-                schema[keyword] = self._named(owner, names, node.inside(keyword))
-        if node.each("prefixItems"):
-            words = [*ORDINALS, *(f"Item{index + 1}" for index in range(len(ORDINALS), len(node.each("prefixItems"))))]
-            schema["prefixItems"] = [
-                self._named(owner, (f"{base}{word}", f"{apart}{base}{word}"), entry)
-                for entry, word in zip(node.each("prefixItems"), words, strict=False)
-            ]
+                schema[keyword] = named(word, node.inside(keyword))
+        if entries := node.each("prefixItems"):
+            words = (*ORDINALS, *(f"Item{index + 1}" for index in range(len(ORDINALS), len(entries))))
+            schema["prefixItems"] = [named(word, entry) for word, entry in zip(words, entries, strict=False)]
         rest, patterns = node.says.get("additionalProperties", True), node.named("patternProperties")
-        if not patterns or rest in (True, {}):  # any value may stand there
-            return
-        schema["patternProperties"] = dict(node.says["patternProperties"])
-        for pattern in sorted(patterns):
-            is_alone = len(patterns) == 1 and not is_object(rest)
-            word = "" if is_alone or not re.search("[A-Za-z0-9]", pattern) else class_name(pattern)
-            names = (f"{base}{word}Value", f"{apart}{base}{word}Value")
-            schema["patternProperties"][pattern] = self._named(owner, names, patterns[pattern])
+        if patterns and rest not in (True, {}):  # else any value may stand there
+            schema["patternProperties"] = dict(node.says["patternProperties"])
+            for pattern in sorted(patterns):
+                is_alone = len(patterns) == 1 and not is_object(rest)
+                word = "" if is_alone or not re.search("[A-Za-z0-9]", pattern) else class_name(pattern)
+                schema["patternProperties"][pattern] = named(f"{word}Value", patterns[pattern])
 
     def _named(self, owner: str, candidates: tuple[str, ...], node: Node) -> Any:
         """The schema of a field, where everything that needs a name is replaced by a reference."""
@@ -273,26 +253,17 @@ class Bundler:
         payload = self.payloads.get(node.at, ())
         rest, nullable = (node.says, False) if payload else without_null(node)
         if rest is not None and (payload or needs_name(node if rest is node.says else node.make(rest))):
-            body = {key: value for key, value in rest.items() if key not in OF_FIELDS and not _is_leniency(key)}
+            body = {key: value for key, value in rest.items() if not _is_of_field(key)}
             name, is_new = self._add(owner, payload or candidates, body, node.at)
             if is_new:
                 self.definitions[name] = self._name_inline(name, class_name(name), self.nodes.node(body, node.at))
-            field_keywords = {
-                key: value
-                for key, value in node.says.items()
-                if key in (*OF_FIELDS, "description") or _is_leniency(key)
-            }
+            of_field = {key: value for key, value in node.says.items() if _is_of_field(key) or key == "description"}
             reference = {"$ref": reference_to(name)}
-            return (
-                {**field_keywords, "anyOf": [reference, {"type": "null"}]}
-                if nullable
-                else {**field_keywords, **reference}
-            )
+            return {**of_field, "anyOf": [reference, {"type": "null"}]} if nullable else {**of_field, **reference}
         schema = dict(node.says)
         self._name_parts(owner, candidates[0], node, schema)
         for keyword in ("anyOf", "oneOf", "allOf"):
-            words = self._words(node, keyword)
-            if words:
+            if words := self._words(node, keyword):
                 schema[keyword] = [
                     self._named(owner, (candidates[0], f"{word}{candidates[0]}", *candidates[1:]), branch)
                     for branch, word in zip(node.each(keyword), words, strict=True)
@@ -402,7 +373,7 @@ class Bundler:
 
         `None` if the body is not owned by the variant alone, or if the user chose a name for the variant.
         """
-        body = next((name for name, one in self.owners.items() if one.union == union and one.index == index), None)
+        body = self.bodies.get((union, index))
         if body is None or body in self.distributed:
             return None
         if "x-name" in branch.says or self.places.name(at, candidates[0]) is not None:
@@ -489,7 +460,7 @@ class Bundler:
                 continue
             inner = _without_branch_names(self._expanded(source, expanded_names))
             if is_mergeable(node, source) and is_mergeable(node, inner):
-                node = merge(node, {key: v for key, v in inner.items() if asserts(key)}, self.sources)
+                node = merge(node, select_assertions(inner), self.sources)
             else:
                 remaining_parts.append(part)
         if False in every:
@@ -506,12 +477,9 @@ def frames(definitions: Mapping[str, Schema]) -> frozenset[str]:
     framing_names = {
         name for name, schema in definitions.items() if schema.get("x-docs-ignore") and "x-method" not in schema
     }
-    pending = [name for name in definitions if name not in framing_names] if framing_names else []
-    while pending:
-        referred = framing_names.intersection(references(definitions[pending.pop()]))
-        framing_names -= referred
-        pending.extend(referred)
-    return frozenset(framing_names)
+    others = [name for name in definitions if name not in framing_names] if framing_names else []
+    referred = reachable(others, lambda name: framing_names.intersection(references(definitions[name])))
+    return frozenset(framing_names - referred.keys())
 
 
 def _holds_union(node: Node) -> bool:
@@ -521,16 +489,13 @@ def _holds_union(node: Node) -> bool:
 
 def _without_branch_names(schema: Schema) -> Schema:
     """A union's schema without `x-name` of its branches, which only applies in the union that declares them."""
-    union = branches_of(schema)
-    if union is None:
-        return schema
-    keyword, branches = union
-    return {**schema, keyword: [_without(branch, "x-name") for branch in branches]}
+    keyword, branches = branches_of(schema) or ("", [])
+    unnamed = [
+        {key: value for key, value in branch.items() if key != "x-name"} if is_object(branch) else branch
+        for branch in branches
+    ]
+    return {**schema, keyword: unnamed} if unnamed else schema
 
 
-def _without(schema: Any, keyword: str) -> Any:
-    return {key: value for key, value in schema.items() if key != keyword} if is_object(schema) else schema
-
-
-def _is_leniency(keyword: str) -> bool:
-    return keyword.startswith("x-deserialize-")
+def _is_of_field(keyword: str) -> bool:
+    return keyword in OF_FIELDS or keyword.startswith("x-deserialize-")

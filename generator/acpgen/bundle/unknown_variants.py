@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 from acpgen.input.equality import same
 from acpgen.input.schema_nodes import Node, Schemas
 from acpgen.input.tagged_unions import Tag, Tagged, constants, own_tag
-from acpgen.input.walk import LISTS, MAPS, SINGLE, Schema, is_array, is_object, references
+from acpgen.input.walk import Schema, is_object, leading_to, mapped, references
 from acpgen.pointers import reference_to, target
 
 Unions: TypeAlias = Mapping[str, Tagged | None]
@@ -54,25 +54,15 @@ class _Exact:
 
     def __init__(self, definitions: Mapping[str, Schema], opened: Collection[str]) -> None:
         self.definitions: Final[dict[str, Schema]] = {}
-        self.leading: Final = set(opened)
+        self.leading: Final = leading_to(opened, {name: references(one) for name, one in definitions.items()}).keys()
         """The definitions that lead to what is opened."""
         self._published: Final = definitions
-        while more := {name for name, one in definitions.items() if self.leading & {*references(one)}} - self.leading:
-            self.leading.update(more)
 
     def outside(self, schema: Any, *, is_inside: bool = False) -> Any:
         """A schema whose exclusions and conditions refer to exact definitions."""
-        if is_array(schema):
-            return [self.outside(one, is_inside=is_inside) for one in schema]
         if not is_object(schema):
             return schema
-        result: dict[str, Any] = {}
-        for key, one in schema.items():
-            if key in MAPS and is_object(one):
-                result[key] = {name: self.outside(each, is_inside=is_inside) for name, each in one.items()}
-            else:
-                is_exact = is_inside or key in ("not", "if")
-                result[key] = self.outside(one, is_inside=is_exact) if key in (*SINGLE, *LISTS) else one
+        result = mapped(schema, lambda keys, one: self.outside(one, is_inside=is_inside or keys[0] in ("not", "if")))
         name = target(schema["$ref"]) if is_inside and isinstance(schema.get("$ref"), str) else ""
         if name in self.leading:
             exact = f"{name} (exact)"
@@ -121,12 +111,6 @@ def _with_own_tags(union: Node, tagged: Tagged | None, leading: Collection[str])
     return {**union.says, union.union[0]: branches}
 
 
-def sharing(tagged: Tagged, branches: list[Node]) -> list[Node]:
-    """The branches whose common fields an unknown variant has, too: all but a fallback."""
-    places = [*(index for index, _ in tagged.variants), *([] if tagged.default is None else [tagged.default])]
-    return [branches[index] for index in dict.fromkeys(places)]
-
-
 def common_fields(branches: list[Node], tag: str) -> tuple[dict[str, Node], list[str]]:
     """The properties that all branches declare with the same schema, and those of them that all require."""
     shapes = [branch.shape for branch in branches]
@@ -140,7 +124,7 @@ def common_fields(branches: list[Node], tag: str) -> tuple[dict[str, Node], list
 
 
 def _fallback(tagged: Tagged, branches: list[Node]) -> Schema:
-    common, required = common_fields(sharing(tagged, branches), tagged.tag)
+    common, required = common_fields([branches[index] for index in tagged.own_branches], tagged.tag)
     own = own_tag(tagged, branches[tagged.default]) if tagged.default is not None else None
     tags = [*(tag for _, tag in tagged.variants), *([own] if own is not None else [])]
     return {

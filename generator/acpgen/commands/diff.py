@@ -83,6 +83,7 @@ def diff(
     from acpgen.compat import command
     from acpgen.compat.waivers import decision
     from acpgen.config import protocols
+    from acpgen.diagnostics.outputs import render_reports
     from acpgen.files import save
 
     if dry_run and not fix:
@@ -91,31 +92,34 @@ def diff(
         raise typer.BadParameter("--fix edits files, and NEW is a protocol that comes with acpgen. Add --dry-run.")
     diff_options = command.options(mode, format_, fail_on, fail_on_bindings, output or (), report_url)
     require_places(each.file for each in diff_options.outputs)
-    comparison = command.run_diff(
-        old,
-        new,
-        diff_options,
-        waivers,
-        unstable=unstable,
-        merge_base=merge_base,
-        allow_new=allow_new,
-        new_waivers=decision(waive or (), reason, until, date.today()),
-        references=references_of(ref),
-        methods=methods,
-        budget=budget,
-        repairing="dry" if dry_run else "fix" if fix else "tell" if repair else "no",
-        cache=cache_of(no_cache),
-    )
+    with terminal.progress() as progress:
+        progress(0, 0, f"compare {old} with {new}")
+        comparison = command.run_diff(
+            old,
+            new,
+            diff_options,
+            waivers,
+            unstable=unstable,
+            merge_base=merge_base,
+            allow_new=allow_new,
+            new_waivers=decision(waive or (), reason, until, date.today()),
+            references=references_of(ref),
+            methods=methods,
+            budget=budget,
+            repairing="dry" if dry_run else "fix" if fix else "tell" if repair else "no",
+            cache=cache_of(no_cache),
+        )
     if comparison is None:
         terminal.say(f"{old} does not exist: {new} is new, and there is nothing to compare it with.")
         return
-    if comparison.fixed is not None and fix:
+    report, repaired = comparison.report, comparison.repaired
+    if repaired is not None and fix:
         save(Path(), comparison.targets)
-        for line in comparison.fixed.tell(is_written=bool(comparison.targets)):
+        for line in repaired.tell(is_written=bool(comparison.targets)):
             terminal.say(line)
-    if comparison.fixed is not None and dry_run:
-        print_report(comparison.fixed.difference)
-        raise typer.Exit(1 if comparison.fixed.difference or command.stops(comparison.report, diff_options) else 0)
-    deliver(command.render(comparison, diff_options, coloured=terminal.is_coloured()))
-    if command.stops(comparison.report, diff_options):
-        raise typer.Exit(1)
+    if repaired is not None and dry_run:
+        print_report(repaired.difference)
+        raise typer.Exit(1 if repaired.difference else report.code)
+    deliver({**render_reports(report, diff_options.outputs, coloured=terminal.is_coloured()), **comparison.files})
+    if report.code:
+        raise typer.Exit(report.code)

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from acpgen.commands import terminal
 from acpgen.commands.command_line import Command
 from acpgen.commands.output import finish, report_destinations
 from acpgen.commands.shared_options import (
@@ -65,7 +66,8 @@ def history(
         1: One does.
         2: The input cannot be used.
     """
-    from acpgen.compat.history import history_command as work
+    from acpgen.compat.history.history_command import history as compare_revisions
+    from acpgen.compat.history.revision_sources import HistoryOptions
     from acpgen.compat.history_report import history_report
 
     names, path = tuple(revision or ()), ctx.meta["path"]
@@ -74,7 +76,7 @@ def history(
     if path is None and not names:
         raise typer.BadParameter("name a protocol, files, or a revision with -- and a path.")
     destinations = report_destinations(output, format_)
-    options = work.HistoryOptions(
+    options = HistoryOptions(
         given=names,
         path=path,
         destinations=destinations,
@@ -87,4 +89,7 @@ def history(
         budget=budget,
         references=references_of(ref),
     )
-    finish(history_report(work.history(options), fail_on), destinations)
+    with terminal.progress() as progress:
+        progress(0, 0, "compare revisions")
+        timeline = compare_revisions(options)
+    finish(history_report(timeline, fail_on), destinations)

@@ -66,7 +66,10 @@ def deliver(texts: Mapping[Path | None, str]) -> None:
 
 def finish(report: DiagnosticReport, destinations: Sequence[Destination]) -> NoReturn:
     """Deliver a report to its destinations, and exit with its exit code. Raises `Faults`."""
-    from acpgen.diagnostics.outputs import render_reports
+    from acpgen.diagnostics.outputs import Destination, render_reports
 
-    deliver(render_reports(report, destinations, coloured=terminal.is_coloured()))
+    texts = {**render_reports(report, destinations, coloured=terminal.is_coloured())}
+    if report.layout == "lines" and Destination("text", None) in destinations:
+        texts[None] = "".join(f"{terminal.wrap(line, sys.stdout)}\n" for line in texts[None].splitlines())
+    deliver(texts)
     raise typer.Exit(report.code)

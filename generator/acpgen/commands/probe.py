@@ -88,20 +88,22 @@ def probe(
     destinations = report_destinations(output, format_)
     require_places([write_baseline])
     known_findings = work.read_baseline(baseline) if baseline is not None else None
-    report = run(
-        ProbeOptions(
-            command=tuple(command),
-            seed=work.seed(seed),
-            seconds=timeout,
-            total=total,
-            cases=names,
-            versions=versions,
-            variables=tuple(env or ()),
-            keep_home=keep_home,
-            is_strict=strict,
-        ),
-        ClientProbing if client else Probing,
-    )
+    with terminal.progress() as progress:
+        progress(0, 0, f"probe {' '.join(command)}")
+        report = run(
+            ProbeOptions(
+                command=tuple(command),
+                seed=work.seed(seed),
+                seconds=timeout,
+                total=total,
+                cases=names,
+                versions=versions,
+                variables=tuple(env or ()),
+                keep_home=keep_home,
+                is_strict=strict,
+            ),
+            ClientProbing if client else Probing,
+        )
     if write_baseline is not None:
         deliver({write_baseline: work.baseline(report)})
     if known_findings is not None:

@@ -21,7 +21,7 @@ from acpgen.input.load import NO_REFERENCES, References, Source, read, read_byte
 from acpgen.lint import lint
 from acpgen.methods.profile import names as profile_names
 from acpgen.naming.identifiers import package_conflict
-from acpgen.resources import templates
+from acpgen.resources import source_templates, templates
 
 _FILES: Final[Mapping[str, str]] = {
     "pyproject.toml": "pyproject.toml",
@@ -181,13 +181,6 @@ def _require_packages_apart(versions: Sequence[_Version]) -> None:
 
 
 def _rendered(template: str, values: Mapping[str, object]) -> str:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FileSystemLoader(templates() / "project"),
-        undefined=StrictUndefined,
-        keep_trailing_newline=True,
-        autoescape=False,  # noqa: S701 - it lays out TOML, YAML and Markdown
-    )
+    environment = source_templates("project")
     environment.filters["quoted"] = lambda value: json.dumps(str(value), ensure_ascii=False)
     return environment.get_template(f"{template}.jinja2").render(values)

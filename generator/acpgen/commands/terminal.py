@@ -86,16 +86,17 @@ def show_error(error: str, hint: str = "") -> None:
     for label, text, colour in (("error", error, 31), ("hint", hint, 36)):
         if text:
             styled_label = f"\x1b[1;{colour}m{label}\x1b[0m" if _is_coloured(sys.stderr) else label
-            print(_wrapped(f"{label}: {printable(text)}").replace(label, styled_label, 1), file=sys.stderr)
+            line = wrap(f"{label}: {printable(text)}", sys.stderr)
+            print(line.replace(label, styled_label, 1), file=sys.stderr)
 
 
-def _wrapped(line: str) -> str:
-    """A line of text, wrapped between words if standard error is a terminal."""
-    if not sys.stderr.isatty():
+def wrap(line: str, stream: TextIO) -> str:
+    """Wrap a line of text between words if it goes to a terminal and is too long for it."""
+    width = min(get_terminal_size().columns, WIDEST)
+    if len(line) <= width or not stream.isatty():
         return line
     from textwrap import fill
 
-    width = min(get_terminal_size().columns, WIDEST)
     return fill(line, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
@@ -156,7 +157,7 @@ def say(sentence: str) -> None:
 
 def warn(sentence: str) -> None:
     """Print a line on standard error, even if quiet."""
-    print(_wrapped(printable(sentence)), file=sys.stderr)
+    print(wrap(printable(sentence), sys.stderr), file=sys.stderr)
 
 
 @contextlib.contextmanager

@@ -113,7 +113,8 @@ def validate(
                     yield verdict
 
         for verdict in work.fold_repeats(counted()) if session and lines_as == "text" else counted():
-            terminal.put(visible(as_line(verdict)))
+            line = visible(as_line(verdict))
+            terminal.put(terminal.wrap(line, sys.stdout) if lines_as == "text" else line)
     if lines_as == "json" and not summary.is_judged:
         terminal.put(work.write_counts(summary))
     summary_text.show_counts(summary)
@@ -138,7 +139,8 @@ def _validate_many(
         if reports:
             diagnostics.add_recording(verdict)
         for line in as_line(verdict).splitlines() if lines_as else ():
-            terminal.put(visible(line))
+            text = visible(line)
+            terminal.put(terminal.wrap(text, sys.stdout) if lines_as == "text" else text)
 
     listing = stores.find(names)
     read = [file.name for each in listing.recordings for file in each.files]

@@ -10,8 +10,7 @@ from textwrap import fill
 from typing import Any, Final, cast
 
 from acpgen import resources
-from acpgen.compat import project_policy
-from acpgen.compat.project_policy import NONE, Policy
+from acpgen.compat.policy import NONE, Policy, is_removal
 from acpgen.compat.rules import RULES
 from acpgen.diagnostics.markup import fenced, quoting
 from acpgen.input.load import decode, parse_json, read_bytes
@@ -69,7 +68,7 @@ def policy_entries(entry: CatalogueEntry, policy: Policy) -> Iterator[dict[str, 
         at = "" if each.area is None else each.area.written
         if each.table == "severity" and each.rule in ("", entry.id):
             yield {"at": at, "severity": each.severity, "reason": each.reason}
-        elif each.table == "deprecated" and project_policy.is_removal(entry.id):
+        elif each.table == "deprecated" and is_removal(entry.id):
             since = f"from {each.sunset.isoformat()} on: {each.reason}"
             yield {"at": at, "severity": each.severity, "reason": since}
 

@@ -122,12 +122,13 @@ class Change:
 class FieldChange(Change):
     """A field that only one revision has.
 
-    `harmless`: no value that peers may send under an extension name is rejected. `by` is the keyword that declares the field, if it is
-    not one of the record's own fields: `then`, `dependentSchemas`. For `patternProperties`, the change is about every field that matches
-    `pattern` and none of `others`, the names and patterns of the other revision; the field is an example.
+    `harmless`: no value that peers may send under an extension name is rejected. `by` is the keyword that declares the field with
+    `schema`, if it is not one of the record's own fields: `then`, `dependentSchemas`. For `patternProperties`, the change is about every
+    field that matches `pattern` and none of `others`, the names and patterns of the other revision; the field is an example.
     """
 
     by: str = ""
+    schema: Schema | bool | None = field(default=None, hash=False)
     pattern: str = ""
     others: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
     harmless: bool = False

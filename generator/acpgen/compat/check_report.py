@@ -27,9 +27,8 @@ from acpgen.compat.findings import (
     counts,
     failing,
     fails,
-    lowered_findings,
     opposite,
-    raised_findings,
+    policy_counts,
 )
 from acpgen.diagnostics.model import Diagnostic, DiagnosticReport, Replacement, RuleDescription, Snippet, SourceLocation
 from acpgen.diagnostics.outline import THE_ROOT, counted, tally
@@ -211,15 +210,10 @@ def _fix_words(fix: Fix) -> str:
     return f"{fix.ended} of {counted(fix.findings, 'finding')} can be repaired, which leaves {fix.verdict}: {files}."
 
 
-def _ruled_counts(report: Report) -> Iterator[tuple[int, str]]:
-    """The number of findings that the project's policy lowered and raised, without zeros."""
-    policy_counts = ((len(lowered_findings(report)), "lowered"), (len(raised_findings(report)), "raised"))
-    return (each for each in policy_counts if each[0])
-
-
 def _policy_summary(report: Report) -> str:
     """What the project's policy has changed: `3 findings lowered by policy`."""
-    return ", ".join(f"{counted(count, 'finding')} {what} by policy" for count, what in _ruled_counts(report))
+    counts = policy_counts(report).items()
+    return ", ".join(f"{counted(count, 'finding')} {what} by policy" for what, count in counts if count)
 
 
 def _facts(report: Report) -> Iterator[tuple[str, str]]:
@@ -239,7 +233,7 @@ def _facts(report: Report) -> Iterator[tuple[str, str]]:
     if report.earlier is not None:
         yield "earlier releases", _earlier(report.earlier)
     if report.unruled is not None:
-        policy_changes = ", ".join(f"{count} {what}" for count, what in _ruled_counts(report))
+        policy_changes = ", ".join(f"{count} {what}" for what, count in policy_counts(report).items() if count)
         yield "policy", f"{policy_changes}; without it: {report.unruled}"
 
 
@@ -278,11 +272,7 @@ def _coverage(coverage: Coverage) -> str:
 
 def as_data(report: Report, fail_on: str = "risky") -> dict[str, JSON]:
     """The report as JSON."""
-    ruled: JSON = {
-        "lowered": len(lowered_findings(report)),
-        "raised": len(raised_findings(report)),
-        "verdict": report.unruled,
-    }
+    ruled: JSON = {**policy_counts(report), "verdict": report.unruled}
     optional: dict[str, JSON] = {
         "fix": None if report.fix is None else _fix_data(report.fix),
         "coverage": None if report.coverage is None else asdict(report.coverage),

@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast, get_args
 
 from acpgen.compat.check_report import check_report
 from acpgen.compat.compare import read_inputs
-from acpgen.compat.findings import BUDGET, FailOn, Mode, Report, SourcePosition, fails
-from acpgen.compat.policy_settings import policy, require_roles
-from acpgen.compat.project_policy import NONE, Policy, apply
+from acpgen.compat.findings import BUDGET, FailOn, Mode, Report
+from acpgen.compat.policy import apply, of_project, policy_position, require_roles
 from acpgen.compat.project_releases import release_files, versions_of, with_releases
 from acpgen.compat.report_cache import Comparer
 from acpgen.compat.sources import Input, at_merge_base, files_here, is_new, open_input
 from acpgen.compat.waivers import parse_waivers, standard_file, waive, with_waivers
 from acpgen.config import Config, around, find_profile
-from acpgen.diagnostics.outputs import Destination, parse_destinations, render_reports, require_apart
+from acpgen.diagnostics.outputs import Destination, parse_destinations, require_apart
 from acpgen.errors import Fault, Faults, allowed_values, shown
 from acpgen.files.cache import NO_CACHE, Cache
 from acpgen.input.faults import BAD_SETTING, UNKNOWN_NAME
@@ -28,9 +27,9 @@ from acpgen.input.load import NO_REFERENCES, References, decode, place, read_byt
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from acpgen.compat.catalogue import CatalogueEntry
     from acpgen.compat.findings import Waiver
     from acpgen.compat.repair.repair import RepairResult
+    from acpgen.diagnostics.model import DiagnosticReport
 
 
 Repairing: TypeAlias = Literal["no", "tell", "dry", "fix"]
@@ -91,14 +90,14 @@ def options(
 
 @dataclass(frozen=True, slots=True)
 class DiffResult:
-    """The result of a comparison: the report with waivers applied, and the files to write with it, by path.
+    """The result of a comparison: the report with waivers applied, and the files of waivers to write with it, by path.
 
-    `fixed` is the result of the repairs for `--fix`, `targets` are the files that it writes, with their texts.
+    `repaired` is the result of the repairs, `targets` are the files that `--fix` writes, with their texts.
     """
 
-    report: Report
+    report: DiagnosticReport
     files: Mapping[Path | None, str]
-    fixed: RepairResult | None = None
+    repaired: RepairResult | None = None
     targets: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
 
 
@@ -168,56 +167,23 @@ def run_diff(
     if project is not None:
         require_roles(promised, [report], project)
     whole = with_waivers(text, at, report, new_waivers, today, versions) if new_waivers else text
-    files: dict[Path | None, str] = {} if whole == text else {file: whole}
     all_waivers = parse_waivers(whole, at)
-    waived_report = waive(report, all_waivers, today, versions)
-    if repairing == "no":
-        return DiffResult(waived_report, files)
-    from acpgen.compat.repair.repair import repair
+    final_report, repaired, targets = waive(report, all_waivers, today, versions), None, dict[str, str]()
+    if repairing != "no":
+        from acpgen.compat.repair.repair import repair
 
-    repaired = repair(waived_report, earlier, later, compare_with, unstable=unstable)
-    if repairing == "tell":
-        return DiffResult(repaired.report, files)
-    targets = repaired.find_targets()
-    if repairing == "dry":
-        return DiffResult(repaired.report, files, repaired)
-    return DiffResult(waive(compare_with(repaired.edited), all_waivers, today, versions), files, repaired, targets)
-
-
-def policy_position(project: Config | None) -> SourcePosition:
-    """The position of a project's policy: its first table."""
-    if project is None:
-        return SourcePosition("pyproject.toml", "", 1, 1)
-    at = place(project.file)
-    lines = decode(read_bytes(project.file), at).splitlines() if project.compat else []
-    line_numbers = (
-        number for number, line in enumerate(lines, 1) if re.match(r"\s*\[+\s*tool\.acpgen\.compat\b", line)
+        repaired = repair(final_report, earlier, later, compare_with, unstable=unstable)
+        final_report = repaired.report
+        writable = repaired.find_targets() if repairing != "tell" else targets
+        if repairing == "fix":
+            final_report = waive(compare_with(repaired.edited), all_waivers, today, versions)
+            targets.update(writable)
+    return DiffResult(
+        check_report(final_report, diff_options.fail_on, diff_options.fail_on_bindings),
+        {} if whole == text else {file: whole},
+        repaired,
+        targets,
     )
-    return SourcePosition(at, "", next(line_numbers, 1), 1)
-
-
-def of_project(project: Config | None) -> Policy:
-    """The policy of a project. Raises `Faults`."""
-    if project is None:
-        return NONE
-    rules: Sequence[CatalogueEntry] = ()
-    if "severity" in project.compat:  # nothing else names rules, and to load them takes 0.06 s
-        from acpgen.compat.catalogue import catalogue
-
-        rules = catalogue()
-    notes = [entry.id for entry in rules if entry.severities == ("note",)]
-    return policy(project.compat, place(project.file), [entry.id for entry in rules], notes)
-
-
-def render(diff_result: DiffResult, diff_options: Options, *, coloured: bool = False) -> Mapping[Path | None, str]:
-    """The texts to write, by file: reports and waiver files. `None` is standard output; `coloured` if the text there has colours."""
-    report = check_report(diff_result.report, diff_options.fail_on, diff_options.fail_on_bindings)
-    return {**render_reports(report, diff_options.outputs, coloured=coloured), **diff_result.files}
-
-
-def stops(report: Report, diff_options: Options) -> bool:
-    """Whether the command exits with 1."""
-    return fails(report, diff_options.fail_on, diff_options.fail_on_bindings)
 
 
 def list_rules(rules: Sequence[str], output_format: str, project: Config | None) -> str:

@@ -181,10 +181,15 @@ class Reach:
         return tuple(dict.fromkeys((*self.refuses, *revisions_with_loss)))
 
     @property
+    def answers_for(self) -> tuple[Revision, ...]:
+        """The revisions that do not accept and understand all that the other sends, or for which this is undecided."""
+        return (*self.breaks_for, *self.doubtful)
+
+    @property
     def senders(self) -> tuple[Revision, ...]:
         """The revisions whose messages are affected: the one that the rule names, and those whose messages the other may reject."""
         rule_senders = () if self.sender is None else (self.sender,)
-        return tuple(dict.fromkeys((*rule_senders, *(opposite(each) for each in (*self.breaks_for, *self.doubtful)))))
+        return tuple(dict.fromkeys((*rule_senders, *(opposite(each) for each in self.answers_for))))
 
     @property
     def failing_sender(self) -> Revision | None:
@@ -405,19 +410,13 @@ def fails(report: Report, fail_on: str, fail_on_bindings: str = "never") -> bool
     return bool(failing(report, fail_on)) or report.bindings in stopping
 
 
-def lowered_findings(report: Report) -> tuple[Finding, ...]:
-    """The findings whose severity the project's policy lowered in any message."""
-    return tuple(each for each in report.findings if any(_lowered_by(one) > 0 for one in each.reaches))
-
-
-def raised_findings(report: Report) -> tuple[Finding, ...]:
-    """The findings whose severity the project's policy raised in any message."""
-    return tuple(each for each in report.findings if any(_lowered_by(one) < 0 for one in each.reaches))
-
-
-def _lowered_by(reach: Reach) -> int:
-    """The number of ranks by which a policy lowered the severity; negative if it raised it."""
-    return SEVERITIES.index(reach.severity) - SEVERITIES.index(reach.own_severity)
+def policy_counts(report: Report) -> dict[str, int]:
+    """The number of findings whose severity the project's policy lowered, and raised, in any message."""
+    moves = [
+        [SEVERITIES.index(each.severity) - SEVERITIES.index(each.own_severity) for each in finding.reaches]
+        for finding in report.findings
+    ]
+    return {"lowered": sum(max(each) > 0 for each in moves), "raised": sum(min(each) < 0 for each in moves)}
 
 
 def counts(report: Report) -> dict[Severity, int]:

@@ -12,7 +12,7 @@ from typing import Final
 
 from acpgen.compat.check_report import describe_rules
 from acpgen.compat.findings import counts, failing
-from acpgen.compat.history.timeline import Bump, Milestone, Origin, RevisionStep, Timeline
+from acpgen.compat.history.timeline import Bump, Milestone, RevisionStep, Timeline
 from acpgen.diagnostics.model import Column, Diagnostic, DiagnosticReport, ReportTable
 from acpgen.diagnostics.outline import counted
 from acpgen.ir import JSON
@@ -31,7 +31,6 @@ _ORDER: Final = (
 
 def history_report(timeline: Timeline, fail_on: str = "risky") -> DiagnosticReport:
     """A history as a report; its exit code is 1 if a step counts under `fail_on`."""
-    labels = {each.name: each.label for each in timeline.milestones}
     verdict = min(_verdicts(timeline), key=_ORDER.index, default="identical")
     return DiagnosticReport(
         command="history",
@@ -41,7 +40,7 @@ def history_report(timeline: Timeline, fail_on: str = "risky") -> DiagnosticRepo
         sentence=f"{verdict.capitalize()}: the worst of the steps between neighbours.",
         summary=_summary(timeline, fail_on),
         remarks=(*timeline.notes, *([_span(timeline)] if timeline.origins else [])),
-        diagnostics=(*(_diagnostic(each, labels) for each in timeline.origins), *_notes(timeline)),
+        diagnostics=tuple(_diagnostics(timeline)),
         tables=(_table(timeline),),
         data=partial(history_data, timeline, fail_on),
         describe=describe_rules,
@@ -79,7 +78,19 @@ def _row(milestone: Milestone, step: RevisionStep | None) -> tuple[str, ...]:
     return milestone.label, verdict, *cells, version, milestone.day, f"{name}{milestone.subject}"
 
 
-def _notes(timeline: Timeline) -> Iterator[Diagnostic]:
+def _diagnostics(timeline: Timeline) -> Iterator[Diagnostic]:
+    labels = {each.name: each.label for each in timeline.milestones}
+    for origin in timeline.origins:
+        since = labels[origin.new]
+        yield Diagnostic(
+            *(origin.rule, origin.severity, origin.message),
+            subject=origin.declarations[0],
+            reached=origin.declarations[1:],
+            reached_noun="place",
+            direction=f"since {since}",
+            group=f"Since {since}",
+            properties={"old": origin.old, "new": origin.new},
+        )
     for each in timeline.unread:
         message = f"The revision cannot be read: {each.unread[0]}"
         yield Diagnostic("revision-unread", "note", message, subject=each.label, group="Steps")
@@ -87,21 +98,6 @@ def _notes(timeline: Timeline) -> Iterator[Diagnostic]:
         if step.failure:
             message = f"The step was not compared: {step.failure}"
             yield Diagnostic("step-not-compared", "note", message, subject=step.new.label, group="Steps")
-
-
-def _diagnostic(origin: Origin, labels: dict[str, str]) -> Diagnostic:
-    since = labels[origin.new]
-    return Diagnostic(
-        origin.rule,
-        origin.severity,
-        origin.message,
-        subject=origin.declarations[0],
-        reached=origin.declarations[1:],
-        reached_noun="place",
-        direction=f"since {since}",
-        group=f"Since {since}",
-        properties={"old": origin.old, "new": origin.new},
-    )
 
 
 def _summary(timeline: Timeline, fail_on: str) -> str:
@@ -141,16 +137,14 @@ def history_data(timeline: Timeline, fail_on: str = "risky") -> dict[str, JSON]:
     return {
         "about": timeline.about,
         "fails": timeline.fails(fail_on),
-        "revisions": [_milestone_data(each) for each in timeline.milestones],
+        "revisions": [
+            {"day": each.day or None, **{name: getattr(each, name) for name in ("name", "subject", "tags", "unread")}}
+            for each in timeline.milestones
+        ],
         "steps": [_step_data(each, fail_on) for each in timeline.steps],
         "origins": [asdict(each) for each in timeline.origins],
         "notes": list(timeline.notes),
     }
-
-
-def _milestone_data(each: Milestone) -> JSON:
-    names = ("name", "subject", "tags", "unread")
-    return {"day": each.day or None, **{name: getattr(each, name) for name in names}}
 
 
 def _step_data(each: RevisionStep, fail_on: str) -> JSON:
@@ -165,8 +159,7 @@ def _step_data(each: RevisionStep, fail_on: str) -> JSON:
         return {**row, "failure": each.failure}
     return {
         **row,
-        "backward": report.wire.backward,
-        "forward": report.wire.forward,
+        **asdict(report.wire),
         "bindings": report.bindings,
         "counts": {str(severity): count for severity, count in counts(report).items()},
         "failing": len(failing(report, fail_on)),

@@ -1,20 +1,42 @@
-"""The scope of comparing two plain schemas beyond their roots: unreferenced definitions, and objects that are no schema."""
+"""Language mode: the comparison of two JSON Schemas by plain inclusion, of their roots and of unreferenced definitions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote, urljoin
 
-from acpgen.compat.findings import Answer, Inclusion
-from acpgen.compat.protocol.formats import count_unknown_formats, doubt_formats
+from acpgen.compat.compare import answer, bundle_side, compare_bindings
+from acpgen.compat.faults import NO_KEYWORD
+from acpgen.compat.findings import (
+    NO_ACTION,
+    Finding,
+    Inclusion,
+    Reach,
+    Report,
+    Revision,
+    Severity,
+    SourcePosition,
+    Witness,
+    opposite,
+    order,
+    readers,
+    worst,
+)
+from acpgen.compat.fingerprints import asserted_content, fingerprint
+from acpgen.compat.protocol.acceptance import count_unknown_formats, doubt_formats
+from acpgen.compat.source_positions import SourcePositions
+from acpgen.errors import Faults
 from acpgen.input.drafts import MODERN, draft_of
+from acpgen.input.ignored_content import unread
 from acpgen.input.numbers import dumps
 from acpgen.input.walk import (
     ASSERTIONS,
     DEFINITIONS,
     KEYWORDS,
+    Schema,
     asserts,
     children,
     inside,
@@ -23,12 +45,209 @@ from acpgen.input.walk import (
     refs,
     refs_anywhere,
 )
-from acpgen.pointers import pointer, pointer_parts, resolve
+from acpgen.meaning.faults import UNSUPPORTED
+from acpgen.methods.profile import choose
+from acpgen.pointers import as_fragment, pointer, pointer_parts, resolve
 
 if TYPE_CHECKING:
+    from acpgen.compat.sources import Input
     from acpgen.input.drafts import Draft
     from acpgen.ir import JSON
-    from schema_inclusion import Comparison, Relation
+    from schema_inclusion import Relation
+
+STEPS: Final = 25_000
+"""The step limit of one question; with a larger budget of the run, a hundredth of it."""
+
+_UNDECIDED: Final = "language-undecided"
+_RULES: Final[Mapping[Revision, tuple[str, Severity, str, str]]] = {
+    "old": (
+        "language-narrowed",
+        "breaking",
+        "The new schema rejects values that the old one accepts.",
+        "Keep accepting what the old schema accepts.",
+    ),
+    "new": (
+        "language-widened",
+        "additive",
+        "The new schema accepts values that the old one rejects.",
+        "Keep writing values that the old schema accepts while readers use it.",
+    ),
+}
+"""The rule, severity, message and advice for values that only one schema accepts, by the revision that accepts them."""
+
+
+def language_report(old: Input, new: Input, budget: int, formats: bool) -> Report:
+    """The report on two sides as plain schemas. Raises `Faults`."""
+    from schema_inclusion import FORMATS, Allowance, Comparer
+
+    both = _Documents(_document(old), _document(new))
+    sides = both.old.definitions, both.new.definitions
+    comparer = Comparer(
+        both.old.schema,
+        both.new.schema,
+        steps=max(STEPS, budget // 100),
+        allowance=Allowance(budget),
+        formats=tuple(FORMATS) if formats else (),
+    )
+    whole = comparer.compare()
+    comparisons = {("", ""): whole}
+    comparisons |= {
+        places: comparer.compare(*(Schema({"$ref": as_fragment(place.removeprefix("#"))}) for place in places))
+        for places in unreferenced(*sides)
+    }
+    findings: list[Finding] = []
+    for places, comparison in comparisons.items():
+        relations: dict[Revision, Relation] = {"old": comparison.backward, "new": comparison.forward}
+        if formats:
+            relations = _with_doubts(relations, sides, places)
+        findings += both.of_relations(relations, places)
+    findings += map(both.of_gone, removed(*sides))
+    findings += both.of_unread()
+    reaches = [each.first for each in findings]
+    inclusion = Inclusion(backward=answer(reaches, "new"), forward=answer(reaches, "old"))
+    is_equal = whole.same and old.documents.says_the_same(new.documents)
+    bindings, notes = ("identical", ()) if is_equal else compare_bindings(old, new)
+    if not findings and bindings != "identical":
+        message = "The schemas accept the same values and are written differently, so generated code differs."
+        findings.append(both.finding(_reach("schema-restructured", "editorial", message, NO_ACTION, effect="reworded")))
+    return Report(
+        mode="language",
+        old=old.label,
+        new=new.label,
+        verdict=worst(tuple(each.severity for each in findings)),
+        wire=inclusion,
+        language=inclusion,
+        bindings=bindings,
+        findings=tuple(sorted(findings, key=order)),
+        notes=notes,
+    )
+
+
+def _with_doubts(
+    relations: Mapping[Revision, Relation], sides: tuple[Definitions, Definitions], places: tuple[str, str]
+) -> dict[Revision, Relation]:
+    """The relations with proofs weakened where the two schemas use different formats that cannot be asserted."""
+    old, new = (
+        count_unknown_formats(side.schemas[each] for each in side.reach([place or ROOT]))
+        for side, place in zip(sides, places, strict=True)
+    )
+    return {sender: doubt_formats(relation, old, new) for sender, relation in relations.items()}
+
+
+@dataclass(frozen=True)
+class _Document:
+    """The one schema that the files of a side form, and its unread parts by key of the root, with the file if there are several."""
+
+    input: Input
+    schema: JSON
+    unread: Mapping[str, JSON]
+
+    @cached_property
+    def definitions(self) -> Definitions:
+        return Definitions(self.schema)
+
+    def position(self, place: str) -> SourcePosition | None:
+        """The position of a place; if several files form the schema, that of the first one."""
+        documents = self.input.documents.documents
+        inside = place.removeprefix("#") if len(documents) == 1 else ""
+        return SourcePositions(self.input).position(f"{documents[0].path}#{inside}")
+
+
+def _document(side: Input) -> _Document:
+    """The schema that the files of a side form: a single file unchanged, unless it may refer to others. Raises `Faults`."""
+    documents = side.documents
+    foreign = choose(documents)
+    if foreign.document is not None:
+        reason = f"{documents.name} is a document of the kind {foreign.title}, and no JSON Schema"
+        remedy = "Leave '--mode language' out"
+        raise Faults([UNSUPPORTED(at=documents.name, subject="the comparison", reason=reason, remedy=remedy)])
+    roots = {each.path: each.value for each in documents.documents}
+    if all(map(_is_other, roots.values())):
+        raise Faults([NO_KEYWORD(at=side.at(documents.documents[0].path))])
+
+    def document(schema: JSON, read: Iterable[str]) -> _Document:
+        parts = unread(roots, frozenset(read))
+        return _Document(
+            side, schema, {key if len(roots) == 1 else f"{path} {key}": value for (path, key), value in parts.items()}
+        )
+
+    path, whole = next(iter(roots.items()))
+    is_alone = len(roots) == 1
+    if not is_alone or (documents.references and is_object(whole)):
+        try:
+            bundled = bundle_side(side)
+            return document(bundled.schema, bundled.origins.values())
+        except Faults:
+            if not is_alone:
+                raise  # what cannot be followed in a single file is undecided
+    return document(whole, (f"{path}{place}" for place in _referenced_places(whole)))
+
+
+@dataclass(frozen=True)
+class _Documents:
+    """Creates the findings about two schemas, each at a place of a definition, `#/$defs/Thing`, empty for the root."""
+
+    old: _Document
+    new: _Document
+
+    def of_relations(self, relations: Mapping[Revision, Relation], places: tuple[str, str]) -> Iterator[Finding]:
+        """Yield findings on values that only one schema accepts, and on undecided questions; relations are by sender."""
+        for sender, relation in relations.items():
+            receiver = opposite(sender)
+            if relation.witness is not None:
+                value, verified = relation.witness.value, relation.witness.verified
+                witness = Witness(value, verified=verified, accepted_by=sender, refused_by=receiver)
+                breaks = readers(witness) if sender == "old" else ""
+                reach = _reach(*_RULES[sender], sender=sender, witness=witness, refuses=(receiver,), breaks=breaks)
+                yield self.finding(reach, places)
+            elif relation.verdict.value == "undecided":
+                message = f"Whether the {receiver} schema accepts everything that the {sender} one accepts could not be decided"
+                advice = "Simplify or correct the part that is named, or review both schemas."
+                reach = _doubt(f"{message}: {relation.reason}", advice, (receiver,), subject=f"{_UNDECIDED}-{sender}")
+                yield self.finding(reach, places)
+
+    def of_gone(self, place: str) -> Finding:
+        """The finding for a removed definition that the root does not refer to, so that there is nothing to compare it with."""
+        name = pointer_parts(place)[-1]
+        message = f"The definition {name!r} was removed. The root does not refer to it, so who needs it is not known."
+        advice = "Keep it, or accept the finding with a waiver if nobody needs it."
+        return self.finding(_doubt(message, advice, ("new",)), (place, place))
+
+    def of_unread(self) -> Iterator[Finding]:
+        """Yield the findings for members of the root that are no keywords, differ, and appear to contain schemas."""
+        before, after = self.old.unread, self.new.unread
+        for key in dict.fromkeys((*before, *after)):
+            if before.get(key) != after.get(key):
+                message = (
+                    f"Changed, and not compared: {key!r} is not a keyword of JSON Schema, so its content is not read."
+                )
+                advice = "Name the schema itself, or review both places and waive the finding if it is harmless."
+                reach = _doubt(message, advice, ("old", "new"), subject=key, location=key)
+                yield self.finding(reach, contents=(before.get(key), after.get(key)))
+
+    def finding(
+        self, reach: Reach, places: tuple[str, str] = ("", ""), contents: Sequence[JSON] | None = None
+    ) -> Finding:
+        """A finding with its positions and fingerprint, which by default depends on the content of both schemas."""
+        schemas = self.old.schema, self.new.schema
+        if contents is None:
+            contents = (places[0], *schemas) if places[0] else (*map(asserted_content, schemas),)
+        name = pointer_parts(places[0])[-1] if places[0] else ""
+        own = fingerprint(reach.rule, reach.subject or reach.rule, *contents)
+        reach = replace(reach, location=reach.location or name, fingerprint=own)
+        return Finding((reach,), own, old=self.old.position(places[0]), new=self.new.position(places[1]))
+
+
+def _reach(rule: str, severity: Severity, message: str, advice: str, **more: Any) -> Reach:
+    whole: dict[str, Any] = {"effect": "refused", "location": "", **more}
+    return Reach(rule=rule, severity=severity, message=message, advice=advice, method=None, flow="both", **whole)
+
+
+def _doubt(message: str, advice: str, doubtful: tuple[Revision, ...], **more: str) -> Reach:
+    return _reach(_UNDECIDED, "undecided", message, advice, doubtful=doubtful, **more)
+
+
+# --- definitions that the root does not refer to ---------------------------------------------------------------------
 
 ROOT: Final = "#"
 """The place of a root among those of its definitions."""
@@ -115,25 +334,7 @@ def _modern(place: str) -> str:
     return pointer(*("$defs" if part in DEFINITIONS else part for part in pointer_parts(place)))
 
 
-def doubt_unknown_formats(
-    comparison: Comparison, old: Definitions, new: Definitions, places: tuple[str, str]
-) -> Comparison:
-    """A comparison with asserted formats, with proofs weakened where the two schemas use different formats that cannot be asserted.
-
-    `places` are those of the compared definitions, empty for the root.
-    """
-    unknown_formats = [
-        count_unknown_formats(side.schemas[each] for each in side.reach([place or ROOT]))
-        for side, place in zip((old, new), places, strict=True)
-    ]
-    return replace(
-        comparison,
-        backward=doubt_formats(comparison.backward, *unknown_formats),
-        forward=doubt_formats(comparison.forward, *unknown_formats),
-    )
-
-
-def referenced_places(schema: JSON) -> frozenset[str]:
+def _referenced_places(schema: JSON) -> frozenset[str]:
     """The places that references transitively reach by a pointer from the root, `#/components/schemas/Thing`."""
 
     def below(part: JSON) -> list[str]:
@@ -148,27 +349,9 @@ def referenced_places(schema: JSON) -> frozenset[str]:
     return frozenset(reachable(below(schema), referenced))
 
 
-def is_other(schema: JSON) -> bool:
+def _is_other(schema: JSON) -> bool:
     """Whether an object is not a JSON Schema: it has members, but no keyword."""
     return is_object(schema) and bool(schema) and not any(key in KEYWORDS or key.startswith("x-") for key in schema)
-
-
-def combine(comparisons: Sequence[Comparison], *, is_gone: bool, is_unread: bool) -> Inclusion:
-    """Combine the answers of all comparisons into one.
-
-    `is_gone`: a definition of the old schema had no counterpart. `is_unread`: parts that are not read differ.
-    """
-    return Inclusion(
-        _worst([each.backward for each in comparisons], is_gone or is_unread),
-        _worst([each.forward for each in comparisons], is_unread),
-    )
-
-
-def _worst(relations: Iterable[Relation], is_open: bool) -> Answer:
-    answers: set[Answer] = {each.verdict.value for each in relations}
-    if is_open:
-        answers.add("undecided")
-    return "no" if "no" in answers else "undecided" if "undecided" in answers else "yes"
 
 
 def _definitions(schema: JSON) -> dict[str, JSON]:

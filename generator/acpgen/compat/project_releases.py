@@ -94,20 +94,13 @@ def is_release(name: str) -> bool:
 
 
 def is_out(release: str, releases: Sequence[str]) -> bool:
-    """Whether a release, or a later one, is among the kept releases."""
-    return any(_is_same(each, release) or _is_later(each, release) for each in releases)
+    """Whether a release, or a later one, is among the kept releases.
 
-
-def _is_same(one: str, other: str) -> bool:
-    """Whether two names denote the same release, as `v1.7` and `1.7.0` do. Pre-releases must be equal."""
-    rank = _rank(one)
-    return one == other or (rank is not None and rank[1] and rank == _rank(other))
-
-
-def _is_later(one: str, other: str) -> bool:
-    """Whether one version certainly comes after another. Pre-releases of the same release have no order."""
-    first, second = _rank(one), _rank(other)
-    return first is not None and second is not None and first > second
+    `v1.7` and `1.7.0` are the same release; pre-releases of one release have no order, and only equal names are the same.
+    """
+    wanted = _rank(release)
+    ranks = [] if wanted is None else [rank for rank in map(_rank, releases) if rank is not None]
+    return release in releases or any(wanted < rank or (wanted == rank and rank[1]) for rank in ranks if wanted)
 
 
 def _rank(name: str) -> tuple[tuple[int, ...], bool] | None:

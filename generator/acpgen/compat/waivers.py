@@ -83,22 +83,30 @@ def waive(report: Report, waivers: Iterable[Waiver], today: date, releases: Sequ
     notes = list(report.notes)
     ends = [(how_ended(each, today, releases), each) for each in waivers]
     for end, waiver in sorted(ends, key=lambda each: bool(each[0])):
-        waived_findings = {
-            index: _with(waiver, finding) for index, finding in enumerate(findings) if _matches(waiver, finding)
-        }
-        is_doubled = all(is_waived(findings[each], waiver.fingerprint) for each in waived_findings)
-        if not waived_findings:
-            notes.append(waiver_unused(waiver))
-        elif end:
-            notes.append(waiver_expired(waiver, end, renewed=is_doubled))
-        elif is_doubled:
-            notes.append(
-                _note(waiver, "waiver-unused", "accepts the same findings as another waiver", "Remove one of them.")
-            )
-        else:
-            for index, finding in waived_findings.items():
-                findings[index] = finding
+        matches = [index for index, finding in enumerate(findings) if _matches(waiver, finding)]
+        is_doubled = all(is_waived(findings[index], waiver.fingerprint) for index in matches)
+        if end or is_doubled:  # without a match, too
+            notes.append(_note(waiver, end, has_match=bool(matches), is_doubled=is_doubled))
+            continue
+        for index in matches:
+            findings[index] = _with(waiver, findings[index])
     return replace(report, findings=tuple(findings), notes=tuple(notes))
+
+
+def _note(waiver: Waiver, end: str, *, has_match: bool, is_doubled: bool) -> Note:
+    """The note on a waiver that accepts nothing: it matches no finding, has ended, or another one accepts the same findings."""
+    rule = "waiver-expired" if has_match and end else "waiver-unused"
+    if not has_match:
+        what, advice = "matches no finding", "Keep it until the accepted change is released, then remove it."
+    elif not end:
+        what, advice = "accepts the same findings as another waiver", "Remove one of them."
+    elif is_doubled:
+        what, advice = f"{end}, and another waiver accepts the same findings", "Remove it."
+    else:
+        what = f"{end}: the findings that it accepted count again"
+        advice = "Fix the accepted finding, or decide again and give the waiver a new end."
+    sentence = f"The waiver for {waiver.rule} ({waiver.fingerprint}) {what}."
+    return Note(rule, sentence, advice, SourcePosition(waiver.at, "", waiver.line, 1))
 
 
 def how_ended(waiver: Waiver, today: date, releases: Sequence[str]) -> str:
@@ -128,25 +136,6 @@ def is_waived(finding: Finding, fingerprint: str) -> bool:
     """Whether the finding, or the reaches of it, with a fingerprint are waived."""
     reaches = [each.waived is not None for each in finding.reaches if each.fingerprint == fingerprint]
     return finding.waived is not None or (bool(reaches) and all(reaches))
-
-
-def waiver_expired(waiver: Waiver, end: str, *, renewed: bool = False) -> Note:
-    """The note on an expired waiver."""
-    if renewed:
-        return _note(waiver, "waiver-expired", f"{end}, and another waiver accepts the same findings", "Remove it.")
-    advice = "Fix the accepted finding, or decide again and give the waiver a new end."
-    return _note(waiver, "waiver-expired", f"{end}: the findings that it accepted count again", advice)
-
-
-def waiver_unused(waiver: Waiver) -> Note:
-    """The note on a waiver that matches no finding."""
-    advice = "Keep it until the accepted change is released, then remove it."
-    return _note(waiver, "waiver-unused", "matches no finding", advice)
-
-
-def _note(waiver: Waiver, rule: str, what: str, advice: str) -> Note:
-    sentence = f"The waiver for {waiver.rule} ({waiver.fingerprint}) {what}."
-    return Note(rule, sentence, advice, SourcePosition(waiver.at, "", waiver.line, 1))
 
 
 def _matches(waiver: Waiver, finding: Finding) -> bool:

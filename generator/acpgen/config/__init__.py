@@ -91,7 +91,7 @@ class Config(Struct, frozen=True):
     """The configuration of a project: `root` is the folder of pyproject.toml; every other field is the setting of that name in
     `config.schema.json`.
 
-    `compat.policy_settings` parses `compat`.
+    `compat.policy` parses `compat`.
     """
 
     root: Path

@@ -12,7 +12,7 @@ All of it is optional.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
@@ -78,21 +78,28 @@ class Reason:
 
 
 @dataclass(frozen=True, slots=True)
-class Releases:
-    """The stored releases of a protocol, oldest first. `about` describes their origin and version numbers.
+class Index:
+    """An index of releases: their origin, and their versions, oldest first.
 
-    `dates` has the day (`YYYY-MM-DD`) of each version for which it is known. `differences`, if not `None`, means that the releases are
-    upstream's, and gives the reasons for differences of the schema; `None` if their origin is not stated.
+    `dates` has the day (`YYYY-MM-DD`) of each version for which it is known, `titles` the displayed names of some. `differences`, if not
+    `None`, means that the releases are upstream's, and gives the reasons for differences of the schema; `None` if their origin is not
+    stated. `typescript` is the npm package of upstream's TypeScript SDK, whose types are named like the definitions of the newest release.
     """
 
-    about: str
-    releases: tuple[Release, ...]
+    about: str = ""
+    versions: tuple[str, ...] = ()
     dates: Mapping[str, str] = field(default_factory=dict[str, str])
+    titles: Mapping[str, str] = field(default_factory=dict[str, str])
     differences: tuple[Reason, ...] | None = None
     typescript: str = ""
-    """The npm package of upstream's TypeScript SDK, whose types are named like the definitions of the newest release."""
+
+
+@dataclass(frozen=True, slots=True)
+class Releases(Index):
+    """The stored releases of a protocol, oldest first. `verdicts` are the path and content of the file of verdicts on them."""
+
+    releases: tuple[Release, ...] = ()
     verdicts: tuple[str, bytes] | None = field(default=None, repr=False)
-    """The path and content of the file of verdicts on these releases."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,18 +179,6 @@ def parsed(files: Files) -> Material:
     return Material(pages, releases, requirements, files.root)
 
 
-@dataclass(frozen=True, slots=True)
-class Index:
-    """An index of releases: their origin, their versions, oldest first, and the dates and titles of some."""
-
-    about: str = ""
-    versions: tuple[str, ...] = ()
-    dates: Mapping[str, str] = field(default_factory=dict[str, str])
-    titles: Mapping[str, str] = field(default_factory=dict[str, str])
-    differences: tuple[Reason, ...] | None = None
-    typescript: str = ""
-
-
 def index(content: bytes | None, at: str) -> Index:
     """Parse an index of releases; empty without content. Raises `Faults`."""
     if content is None:
@@ -253,7 +248,8 @@ def _releases(protocol: str, contents: Mapping[str, bytes], at: str) -> Releases
     if faults:
         raise Faults(sorted(faults, key=str))
     beside = None if verdicts is None else (f"{at}/{VERDICTS}", verdicts)
-    return Releases(entry.about, tuple(releases), entry.dates, entry.differences, entry.typescript, beside)
+    about = {each.name: getattr(entry, each.name) for each in fields(entry)}
+    return Releases(**about, releases=tuple(releases), verdicts=beside)
 
 
 def _page_faults(pages: Mapping[str, str], root: str) -> Iterator[Fault]:

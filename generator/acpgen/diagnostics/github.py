@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from acpgen.diagnostics import outline
+from acpgen.diagnostics.markup import choose_fence
 from acpgen.diagnostics.model import Diagnostic, DiagnosticReport, Replacement
 from acpgen.errors import visible
 
@@ -65,7 +66,7 @@ def _describe(diagnostic: Diagnostic, *, advised: bool = False) -> str:
 
 def _edit(diagnostic: Diagnostic, edit: Replacement) -> str:
     """The replacement of lines, as a suggestion at their place."""
-    marks = outline.choose_fence(edit.text)
+    marks = choose_fence(edit.text)
     suggestion = f"{diagnostic.repair}\n{marks}suggestion\n{edit.text}\n{marks}"
     place = {"file": edit.file, "line": str(edit.first), "endLine": str(edit.last)}
     return _command("notice", f"repair: {diagnostic.rule}", suggestion, place)

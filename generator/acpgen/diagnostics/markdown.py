@@ -8,8 +8,8 @@ from functools import cache
 from typing import Final, TypeAlias
 
 from acpgen.diagnostics import outline
-from acpgen.diagnostics.markup import code, plain
-from acpgen.diagnostics.model import Diagnostic, DiagnosticReport, ReportTable, Snippet
+from acpgen.diagnostics.markup import choose_fence, code, plain
+from acpgen.diagnostics.model import DiagnosticReport, ReportTable, Snippet
 from acpgen.diagnostics.outline import CodeSpan, Item, Line, RuleGroup
 from acpgen.errors import visible
 
@@ -118,12 +118,9 @@ def _write_parts(
     if light:
         yield f"\n<details><summary>{sum(group.count for group in light)} more, none of which breaks a peer</summary>\n"
         for group in light:
-            file_diagnostics = [Diagnostic("", "note", "", file) for file in group.by_file]
-            names = (
-                outline.join_subjects(file_diagnostics, _ROOM // 4)
-                if group.severity == "editorial"
-                else outline.join_subjects(group.diagnostics, _ROOM)
-            )
+            names = outline.join_subjects(group.diagnostics, _ROOM)
+            if group.severity == "editorial":
+                names = outline.join_names([(CodeSpan(file),) for file in group.by_file], _ROOM // 4)
             yield f"- {group.severity} `{group.rule}`{group.size}: {_write_line(names)}"
         yield "\n</details>"
     links = [
@@ -134,7 +131,7 @@ def _write_parts(
     if report.skipped:
         yield "\n#### Skipped\n"
         for reason, skipped in report.reasons.items():
-            names = outline.join_subjects([Diagnostic("", "note", "", each) for each in skipped], _ROOM)
+            names = outline.join_names([(CodeSpan(each),) for each in skipped], _ROOM)
             yield f"- {_escape(reason)}: {_write_line(names)}"
 
 
@@ -153,12 +150,12 @@ def _render_line(line: Line) -> Iterator[str]:
             yield f"{'  ' * level}- {_write_line(parts)}"
         case Snippet():
             lines = outline.split_snippet(line, 100)
-            fence = outline.choose_fence("\n".join(lines))
+            fence = choose_fence("\n".join(lines))
             yield f"\n    <details><summary>{_escape(line.caption)}</summary>\n\n    {fence}{'text' if line.lines else 'json'}"
             yield from (f"    {each}".rstrip() for each in lines)
             yield f"    {fence}\n\n    </details>\n"
         case _ if line.text.count("\n") < LONGEST_EDIT:
-            fence = outline.choose_fence(line.text)
+            fence = choose_fence(line.text)
             yield f"\n    {code(str(line))}\n\n    {fence}suggestion"
             yield from (f"    {visible(each)}" for each in line.text.split("\n"))
             yield f"    {fence}"

@@ -26,7 +26,6 @@ _NOT_IN_CODE: Final = re.compile(r"://|\]:")
 """URLs, and what would turn a line that begins with a bracket into a link definition."""
 _OUTSIDE_ID: Final = re.compile(r"[^A-Za-z0-9_.-]")
 LONGEST_ID: Final = 96
-_FENCE: Final = re.compile(r"^\s*(`{3,}|~{3,})", re.MULTILINE)
 _WIDTH: Final = 100
 """The maximum number of characters in a line of an example."""
 
@@ -169,9 +168,14 @@ def _laid_out(item: ir.JSON, indent: str = "", more: int = 0) -> str:
 
 
 def fenced(text: str, language: str) -> Markdown:
-    """Text as a code block, with a fence longer than any fence in it."""
-    marks = "`" * max(3, *(len(each) + 1 for each in _FENCE.findall(text)), 3)
-    return Markdown(f"{marks}{language}\n{text}\n{marks}")
+    """Text as a code block."""
+    fence = choose_fence(text)
+    return Markdown(f"{fence}{language}\n{text}\n{fence}")
+
+
+def choose_fence(text: str) -> str:
+    """A fence that is longer than any run of backticks in the text."""
+    return "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))
 
 
 def html(text: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -175,15 +174,20 @@ def list_advice(group: RuleGroup) -> Iterator[Item]:
     return (Item(1, (f"→ {each}",)) for each in group.advice)
 
 
-def join_subjects(diagnostics: Sequence[Diagnostic], room: float) -> Parts:
+def join_subjects(diagnostics: Iterable[Diagnostic], room: float) -> Parts:
+    """As many subjects with their extent as fit into `room` characters: see `join_names`."""
+    extents = ((each, _extent(each)) for each in diagnostics)
+    return join_names([(name_subject(each), f" ({extent})" if extent else "") for each, extent in extents], room)
+
+
+def join_names(names: Sequence[Parts], room: float) -> Parts:
     """As many names as fit into `room` characters, at least one, and the number of the remaining ones."""
     parts: list[str] = []
-    for number, each in enumerate(diagnostics):
-        extent = _extent(each)
-        more = [", "] * bool(parts) + [name_subject(each), f" ({extent})" if extent else ""]
+    for number, name in enumerate(names):
+        more = [", "] * bool(parts) + list(name)
         room -= len("".join(more))
         if parts and room < 0:
-            return (*parts, f" and {len(diagnostics) - number} more")
+            return (*parts, f" and {len(names) - number} more")
         parts += more
     return tuple(parts)
 
@@ -236,8 +240,3 @@ def split_json(value: JSON) -> list[str]:
 def describe_count(diagnostic: Diagnostic) -> str:
     """The number of findings of a diagnostic as text; empty for one."""
     return f" ({counted(diagnostic.count, 'time')})" if diagnostic.count > 1 else ""
-
-
-def choose_fence(text: str) -> str:
-    """A Markdown fence that is longer than any run of backticks in the text."""
-    return "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))

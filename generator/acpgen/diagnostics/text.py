@@ -8,7 +8,7 @@ from typing import Final
 
 from acpgen.diagnostics import outline
 from acpgen.diagnostics.columns import COLOURS, WIDTH, count_columns, cut, cut_left, fold, paint, strip_colours, wrap
-from acpgen.diagnostics.model import Diagnostic, DiagnosticReport, ReportTable, Snippet, tone
+from acpgen.diagnostics.model import DiagnosticReport, ReportTable, Snippet, tone
 from acpgen.diagnostics.outline import CodeSpan, Item, Line, RuleGroup
 from acpgen.errors import printable, visible
 
@@ -150,5 +150,5 @@ def _write_skipped(report: DiagnosticReport) -> Iterator[str]:
         yield from ("", paint("Skipped", "heading"))
     for reason, names in report.reasons.items():
         yield from wrap(reason, "  ")
-        diagnostics = [Diagnostic("", "note", "", each) for each in names]
-        yield from wrap("".join(outline.join_subjects(diagnostics, _LISTED)), "    ", COLOURS["quiet"])
+        names_text = outline.join_names([(each,) for each in names], _LISTED)
+        yield from wrap("".join(names_text), "    ", COLOURS["quiet"])

@@ -6,15 +6,14 @@ the result to those in the file, where the two differ.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any
 
 from acpgen import ir
 from acpgen.errors import Fault, Faults
 from acpgen.importers.faults import NOT_THAT_DOCUMENT
-from acpgen.importers.importer_document import Elsewhere, ImporterDocument
-from acpgen.importers.openrpc import read_openrpc
+from acpgen.importers.openrpc import READ, Elsewhere, OpenRpc
 from acpgen.input.drafts import address
 from acpgen.input.file_discovery import address_of, beside
 from acpgen.input.load import Document, Documents, check
@@ -23,10 +22,6 @@ from acpgen.input.schema_nodes import Schemas
 from acpgen.input.walk import is_object
 from acpgen.methods.discovery import find_omitted
 from acpgen.methods.profile import KINDS, Profile, is_document
-
-_READERS: Final[Mapping[str, Callable[[Mapping[str, Any], str, Elsewhere], ImporterDocument]]] = {
-    "openrpc": read_openrpc,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +70,9 @@ def translate(documents: Documents, profile: Profile) -> Translation:
                 faults.append(NOT_THAT_DOCUMENT(at=document.path, kind=kind, reason="its members are others"))
             schemas.append(document)
             continue
-        result = _READERS[profile.document](document.value, document.path, _elsewhere(documents, document.path))
+        result = OpenRpc(document.value, document.path, _elsewhere(documents, document.path))
         unread[document.path] = result.unread
-        read.update(map(result.at, result.read))
+        read.update(map(result.at, READ))
         faults.extend(result.faults)
         places.update(result.places)
         methods.extend(result.methods)

@@ -5,15 +5,17 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 from urllib.parse import unquote, urljoin
 
 from acpgen import ir
-from acpgen.importers.importer_document import Elsewhere, ImporterDocument, reference
+from acpgen.errors import Fault
+from acpgen.importers.faults import NOT_THAT_DOCUMENT
 from acpgen.input.faults import dangling
 from acpgen.input.walk import Schema, children, copied, is_array, is_object
+from acpgen.methods.profile import KINDS
 from acpgen.naming.identifiers import class_name
-from acpgen.pointers import escape, follow, pointer_parts
+from acpgen.pointers import escape, follow, plain_pointer, pointer_parts
 
 _DRAFT: Final = "http://json-schema.org/draft-07/schema#"
 """The draft of JSON Schema that OpenRPC specifies."""
@@ -26,37 +28,69 @@ _WORDS: Final = ("summary", "description", "tags", "externalDocs", "examples", "
 _STRUCTURES: Final = ("by-name", "by-position", "either")
 
 
-def read_openrpc(document: Mapping[str, Any], path: str, elsewhere: Elsewhere) -> ImporterDocument:
-    """Translate an OpenRPC document, which may refer to others, to a schema and methods. Its errors are in `faults`."""
-    output = ImporterDocument(path, "an OpenRPC document", read=("methods", "components"))
-    components = document.get("components", {})
-    schemas: Any = components.get("schemas") if is_object(components) else None
-    output.places[output.at("definitions")] = output.at("components", "schemas")
-    for name, schema in schemas.items() if is_object(schemas) else ():
-        output.define(name, _local(schema), output.at("components", "schemas", name))
-    reader = _Reader(document, output, elsewhere)
-    for index, method in enumerate(document["methods"]):
-        target, at = reader.resolve(method, output.at("methods", index))
-        if is_object(target):
-            reader.method(target, at)
-        elif target is not None or method is None:
-            output.wrong(at, "a method is an object")
-    info = document.get("info")
-    about = info if is_object(info) else {}
-    words = {key: about[key] for key in ("title", "description") if isinstance(about.get(key), str)}
-    rest = {key: value for key, value in document.items() if key not in ("$schema", "$defs", "$id")}
-    output.value = {**rest, **words, "$schema": _DRAFT, "definitions": output.definitions}
-    return output
+Elsewhere: TypeAlias = Callable[[str], tuple[str, Any] | None]
+"""Returns the path and the value of another document, by the part of a reference before its fragment; `None` if there is no such
+document.
+"""
+
+READ: Final = ("methods", "components")
+"""The members of a document that are read."""
 
 
-class _Reader:
-    def __init__(self, document: Mapping[str, Any], output: ImporterDocument, elsewhere: Elsewhere) -> None:
-        self.document = document
-        self.output = output
-        self.elsewhere = elsewhere
-        self.none = dict[str, str]()
+class OpenRpc:
+    """An OpenRPC document, which may refer to others, as a schema and methods.
 
-    def resolve(self, value: Any, at: str) -> tuple[Any, str]:
+    Params and results of `methods` are places of definitions in the schema, `value`; `omitted` of a method is "refused" if some of its
+    params are required. `places` maps places of the schema to those of the document. `unread` is what the document states about messages
+    and nothing reads, by a phrase that names it. `faults` are its errors.
+    """
+
+    def __init__(self, document: Mapping[str, Any], path: str, elsewhere: Elsewhere) -> None:
+        self.path = path
+        self.methods: list[ir.Method] = []
+        self.places = {self.at("definitions"): self.at("components", "schemas")}
+        self.unread: dict[str, Any] = {}
+        self.faults: list[Fault] = []
+        self._document = document
+        self._elsewhere = elsewhere
+        self._definitions: Schema = {}
+        self._without_params = dict[str, str]()
+        components = document.get("components", {})
+        schemas: Any = components.get("schemas") if is_object(components) else None
+        for name, schema in schemas.items() if is_object(schemas) else ():
+            self._define(name, _local(schema), self.at("components", "schemas", name))
+        for index, method in enumerate(document["methods"]):
+            target, at = self._resolve(method, self.at("methods", index))
+            if is_object(target):
+                self._read_method(target, at)
+            elif target is not None or method is None:
+                self._refuse(at, "a method is an object")
+        info = document.get("info")
+        about = info if is_object(info) else {}
+        words = {key: about[key] for key in ("title", "description") if isinstance(about.get(key), str)}
+        rest = {key: value for key, value in document.items() if key not in ("$schema", "$defs", "$id")}
+        self.value: Final[Schema] = {**rest, **words, "$schema": _DRAFT, "definitions": self._definitions}
+
+    def at(self, *keys: str | int) -> str:
+        """The place of a value in the document."""
+        return f"{self.path}#{plain_pointer(*keys)}"
+
+    def _define(self, name: str, schema: Any, at: str) -> str:
+        """Add a definition of a schema that is at a place of the document; return the place of the definition."""
+        here = self.at("definitions", name)
+        self._definitions[name] = schema
+        self.places[here] = at
+        return here
+
+    def _free(self, *names: str) -> str:
+        """The first of these names whose class name no definition has; else the last name with an underscore."""
+        class_names = {class_name(name) for name in self._definitions}
+        return next((name for name in names if class_name(name) not in class_names), f"{names[-1]}_")
+
+    def _refuse(self, at: str, reason: str) -> None:
+        self.faults.append(NOT_THAT_DOCUMENT(at=at, kind=KINDS["openrpc"], reason=reason))
+
+    def _resolve(self, value: Any, at: str) -> tuple[Any, str]:
         """Resolve a reference object to a value and its place; `None`, and a fault, if the reference is dangling.
 
         References in a value of another document are rewritten, so that they still resolve there.
@@ -65,47 +99,46 @@ class _Reader:
         while is_object(value) and isinstance(value.get("$ref"), str):
             ref = value["$ref"]
             location, mark, fragment = ref.partition("#")
-            path, whole = (self.elsewhere(location) if location else (self.output.path, dict(self.document))) or (
-                "",
-                None,
-            )
+            path, whole = (self._elsewhere(location) if location else (self.path, dict(self._document))) or ("", None)
             try:
                 if not mark or not fragment.startswith("/") or ref in visited or not is_object(whole):
                     raise KeyError(ref)
                 value, visited = follow(whole, pointer_parts(unquote(fragment))), visited | {ref}
             except KeyError:
-                self.output.faults.append(dangling(at, ref, "" if whole is not None else location))
+                self.faults.append(dangling(at, ref, "" if whole is not None else location))
                 return None, at
             at = f"{path}#{fragment}"
             value = _seen_from_here(value, location)
         return value, at
 
-    def method(self, method: Schema, at: str) -> None:
+    def _read_method(self, method: Schema, at: str) -> None:
         name = method.get("name")
         params = method.get("params", [])
         structure = method.get("paramStructure", "either")
         if not isinstance(name, str) or not name:
-            self.output.wrong(at, "a method has a 'name', a text")
+            self._refuse(at, "a method has a 'name', a text")
         elif not is_array(params):
-            self.output.wrong(f"{at}/params", "'params' is a list of content descriptors")
+            self._refuse(f"{at}/params", "'params' is a list of content descriptors")
         elif structure not in _STRUCTURES:
-            self.output.wrong(f"{at}/paramStructure", f"'paramStructure' is one of {', '.join(_STRUCTURES)}")
+            self._refuse(f"{at}/paramStructure", f"'paramStructure' is one of {', '.join(_STRUCTURES)}")
         else:
             stem = class_name(name)
             errors = method.get("errors")
             each = errors if is_array(errors) else ()
-            error_objects = [self.resolve(one, f"{at}/errors/{index}")[0] for index, one in enumerate(each)]
-            self.output.leave(name, {**method, **({"errors": error_objects} if each else {})}, (*_READ, *_WORDS))
+            error_objects = [self._resolve(one, f"{at}/errors/{index}")[0] for index, one in enumerate(each)]
+            others = {**method, **({"errors": error_objects} if each else {})}
+            unread = [key for key in others if key not in (*_READ, *_WORDS) and not key.startswith("x-")]
+            self.unread.update({f"{key} of {name}": others[key] for key in unread})
             words = [str(method[key]) for key in ("summary", "description") if isinstance(method.get(key), str)]
-            candidates = [self.descriptor(one, f"{at}/params/{index}") for index, one in enumerate(params)]
+            candidates = [self._descriptor(one, f"{at}/params/{index}") for index, one in enumerate(params)]
             descriptors = [one for one in candidates if one is not None]
-            self.output.methods.append(
+            self.methods.append(
                 ir.Method(
                     name=name,
                     kind="request" if "result" in method else "notification",
                     side="server",
-                    params=self.params(stem, descriptors, structure, f"{at}/params"),
-                    result=self.result(stem, method.get("result"), f"{at}/result"),
+                    params=self._params(stem, descriptors, structure, f"{at}/params"),
+                    result=self._result(stem, method.get("result"), f"{at}/result"),
                     omitted="refused" if any(one.get("required") is True for one, _ in descriptors) else "nothing",
                     positions=() if structure == "by-name" else tuple(one["name"] for one, _ in descriptors),
                     doc="\n\n".join(words),
@@ -113,83 +146,70 @@ class _Reader:
                 )
             )
 
-    def descriptor(self, value: Any, at: str) -> tuple[Schema, str] | None:
+    def _descriptor(self, value: Any, at: str) -> tuple[Schema, str] | None:
         """A content descriptor and its place; `None`, and a fault, if the value is not one."""
-        target, at = self.resolve(value, at)
+        target, at = self._resolve(value, at)
         if target is None:
             return None
-        if (
-            not is_object(target)
-            or not isinstance(target.get("name"), str)
-            or not isinstance(target.get("schema"), dict | bool)
-        ):
-            self.output.wrong(at, "a content descriptor has a 'name' and a 'schema'")
-            return None
-        return target, at
+        members = target if is_object(target) else {}
+        if isinstance(members.get("name"), str) and isinstance(members.get("schema"), dict | bool):
+            return members, at
+        self._refuse(at, "a content descriptor has a 'name' and a 'schema'")
+        return None
 
-    def params(self, stem: str, descriptors: list[tuple[Schema, str]], structure: str, at: str) -> str:
+    def _params(self, stem: str, descriptors: list[tuple[Schema, str]], structure: str, at: str) -> str:
         """Define the params of a method; return the place of the definition. Methods without params share one definition for each
         structure.
         """
-        if not descriptors:
-            if structure not in self.none:
-                self.none[structure] = self.define_params(
-                    self.output.free("NoParams", f"NoParams{len(self.none)}"), [], structure, at
-                )
-            return self.none[structure]
-        return self.define_params(self.output.free(f"{stem}Params", f"{stem}MethodParams"), descriptors, structure, at)
+        if descriptors:
+            return self._define_params(self._free(f"{stem}Params", f"{stem}MethodParams"), descriptors, structure, at)
+        if structure not in self._without_params:
+            name = self._free("NoParams", f"NoParams{len(self._without_params)}")
+            self._without_params[structure] = self._define_params(name, [], structure, at)
+        return self._without_params[structure]
 
-    def define_params(self, name: str, descriptors: list[tuple[Schema, str]], structure: str, at: str) -> str:
+    def _define_params(self, name: str, descriptors: list[tuple[Schema, str]], structure: str, at: str) -> str:
         if structure == "by-name":
-            return self.by_name(name, descriptors, at)
+            return self._by_name(name, descriptors, at)
         if structure == "by-position":
-            return self.by_position(name, descriptors, at)
-        here = self.output.define(name, {}, at)
-        forms = [self.output.free(f"{name}ByName"), self.output.free(f"{name}ByPosition")]
-        self.by_name(forms[0], descriptors, at)
-        self.by_position(forms[1], descriptors, at)
-        self.output.definitions[name] = {"anyOf": [reference(form) for form in forms]}
+            return self._by_position(name, descriptors, at)
+        here = self._define(name, {}, at)
+        forms = [self._free(f"{name}ByName"), self._free(f"{name}ByPosition")]
+        self._by_name(forms[0], descriptors, at)
+        self._by_position(forms[1], descriptors, at)
+        self._definitions[name] = {"anyOf": [{"$ref": f"#{plain_pointer('definitions', form)}"} for form in forms]}
         return here
 
-    def by_name(self, name: str, descriptors: list[tuple[Schema, str]], at: str) -> str:
+    def _by_name(self, name: str, descriptors: list[tuple[Schema, str]], at: str) -> str:
         properties = {one["name"]: _with_words(one) for one, _ in descriptors}
         for one, place in descriptors:
-            self.output.places[f"{at}/properties/{escape(one['name'])}"] = f"{place}/schema"
+            self.places[f"{at}/properties/{escape(one['name'])}"] = f"{place}/schema"
         required = [one["name"] for one, _ in descriptors if one.get("required") is True]
         schema = {"type": "object", "properties": properties} | ({"required": required} if required else {})
-        return self.output.define(name, schema, at)
+        return self._define(name, schema, at)
 
-    def by_position(self, name: str, descriptors: list[tuple[Schema, str]], at: str) -> str:
+    def _by_position(self, name: str, descriptors: list[tuple[Schema, str]], at: str) -> str:
         for index, (_, place) in enumerate(descriptors):
             for keyword in ("items", "prefixItems"):
-                self.output.places[f"{at}/{keyword}/{index}"] = f"{place}/schema"
-        required_count = max(
-            (index + 1 for index, (one, _) in enumerate(descriptors) if one.get("required") is True), default=0
-        )
+                self.places[f"{at}/{keyword}/{index}"] = f"{place}/schema"
+        required = [index + 1 for index, (one, _) in enumerate(descriptors) if one.get("required") is True]
         schema: Schema = {"type": "array", "items": False}
         if descriptors:
-            items = [_with_words(one) for one, _ in descriptors]
-            schema |= {
-                "items": items,
-                "additionalItems": False,
-                "minItems": required_count,
-                "maxItems": len(descriptors),
-            }
-        return self.output.define(name, schema, at)
+            counts = {"minItems": max(required, default=0), "maxItems": len(descriptors)}
+            schema |= {"items": [_with_words(one) for one, _ in descriptors], "additionalItems": False, **counts}
+        return self._define(name, schema, at)
 
-    def result(self, stem: str, value: Any, at: str) -> str | None:
-        pair = None if value is None else self.descriptor(value, at)
+    def _result(self, stem: str, value: Any, at: str) -> str | None:
+        pair = None if value is None else self._descriptor(value, at)
         if pair is None:
             return None
         descriptor, at = pair
         ref = descriptor["schema"].get("$ref") if is_object(descriptor["schema"]) else None
         if isinstance(ref, str) and ref.startswith(_SCHEMAS) and "/" not in ref.removeprefix(_SCHEMAS):
             name = pointer_parts(ref)[-1]
-            if name in self.output.definitions:
-                return self.output.at("definitions", name)
-        return self.output.define(
-            self.output.free(f"{stem}Result", f"{stem}MethodResult"), _with_words(descriptor), f"{at}/schema"
-        )
+            if name in self._definitions:
+                return self.at("definitions", name)
+        return self._define(self._free(f"{stem}Result", f"{stem}MethodResult"), _with_words(descriptor), f"{at}/schema")
 
 
 def _seen_from_here(value: Any, location: str) -> Any:

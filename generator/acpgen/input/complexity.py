@@ -37,12 +37,9 @@ def require_few_ways(definitions: Mapping[str, Schema], origins: Mapping[str, st
 def require_short_chains(definitions: Mapping[str, Schema], origins: Mapping[str, str]) -> None:
     """Raise `Faults` for the first definition, leaves first, whose chain of references is too long."""
     inner = {name: depths_in_place(schema) for name, schema in definitions.items()}
-    lengths: dict[str, int] = {}
+    lengths: dict[str | None, int] = {}
     for name in _from_the_leaves(inner):
-        depths = inner[name]
-        lengths[name] = max(
-            (below + (0 if each is None else lengths.get(each, 0)) for each, below in depths.items()), default=1
-        )
+        lengths[name] = max(depth + lengths.get(each, 0) for each, depth in inner[name].items())
         if lengths[name] > LONGEST_CHAIN:
             raise Faults([TOO_LONG_CHAIN(at=origins.get(name, name), limit=LONGEST_CHAIN)])
 

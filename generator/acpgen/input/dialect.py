@@ -67,14 +67,14 @@ def wrong_values(schema: Mapping[str, Any], at: str, sides: Collection[str] = SI
     """
     for key in schema:
         if key.startswith("x-") and key in keywords():
-            if not _judge(key).is_valid(with_decimals(schema[key])):
+            if not _judge("properties", key).is_valid(with_decimals(schema[key])):
                 yield MALFORMED_KEYWORD(at=at, keyword=key, expected=expected(key))
-            elif key in _BESIDE and not _judge_of_neighbours(key).is_valid(with_decimals(schema)):
+            elif key in _BESIDE and not _judge("dependentSchemas", key).is_valid(with_decimals(schema)):
                 yield MALFORMED_KEYWORD(at=at, keyword=key, expected=_BESIDE[key])
-            elif key in _NAMING and schema[key].partition(":")[0] not in (*sides, *(EITHER if key == "x-side" else ())):
-                allowed_sides = (*sides, *EITHER) if key == "x-side" else tuple(sides)
-                side = schema[key].partition(":")[0]
-                yield UNKNOWN_SIDE(at, keyword=key, side=side, hint=did_you_mean(side, allowed_sides))
+            elif key in _NAMING:
+                side, allowed_sides = schema[key].partition(":")[0], (*sides, *(EITHER if key == "x-side" else ()))
+                if side not in allowed_sides:
+                    yield UNKNOWN_SIDE(at, keyword=key, side=side, hint=did_you_mean(side, allowed_sides))
 
 
 def declared_sides(documents: Iterable[object], profile_sides: Iterable[str] = ()) -> tuple[str, ...]:
@@ -100,14 +100,7 @@ def _shown(value: object) -> str:
 
 
 @cache
-def _judge(keyword: str) -> jsonschema_rs.Draft202012Validator:
+def _judge(section: str, keyword: str) -> jsonschema_rs.Draft202012Validator:
     import jsonschema_rs  # the command starts without it
 
-    return jsonschema_rs.Draft202012Validator(meta_schema()["properties"][keyword])
-
-
-@cache
-def _judge_of_neighbours(keyword: str) -> jsonschema_rs.Draft202012Validator:
-    import jsonschema_rs  # the command starts without it
-
-    return jsonschema_rs.Draft202012Validator(meta_schema()["dependentSchemas"][keyword])
+    return jsonschema_rs.Draft202012Validator(meta_schema()[section][keyword])

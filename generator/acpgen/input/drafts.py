@@ -37,22 +37,14 @@ class Draft:
         return keyword not in self.without and keyword not in _UNKNOWN[self.name]
 
 
-_DRAFT_07: Final = Draft("draft-07", "http://json-schema.org/draft-07/schema", is_lone_ref=True, names_by_fragment=True)
+_HOME: Final = "https://json-schema.org/draft"
 
 ALL: Final = (
-    replace(_DRAFT_07, name="draft-04", address="http://json-schema.org/draft-04/schema", identifier="id"),
-    replace(_DRAFT_07, name="draft-06", address="http://json-schema.org/draft-06/schema"),
-    _DRAFT_07,
-    Draft(
-        "2019-09",
-        "https://json-schema.org/draft/2019-09/schema",
-        vocabularies="https://json-schema.org/draft/2019-09/vocab/",
+    *(
+        Draft(name, f"http://json-schema.org/{name}/schema", identifier, is_lone_ref=True, names_by_fragment=True)
+        for name, identifier in (("draft-04", "id"), ("draft-06", "$id"), ("draft-07", "$id"))
     ),
-    Draft(
-        "2020-12",
-        "https://json-schema.org/draft/2020-12/schema",
-        vocabularies="https://json-schema.org/draft/2020-12/vocab/",
-    ),
+    *(Draft(name, f"{_HOME}/{name}/schema", vocabularies=f"{_HOME}/{name}/vocab/") for name in ("2019-09", "2020-12")),
 )
 MODERN: Final = ALL[-1]
 """The draft of a document without `$schema`, and the draft to which every document is translated."""
@@ -73,27 +65,20 @@ _UNKNOWN: Final[Mapping[str, frozenset[str]]] = {
 ONLY_OLDER: Final = _UNKNOWN[MODERN.name]
 """Keywords that only older drafts define."""
 
-_VALIDATION: Final = frozenset(
-    row.name for row in TABLE if row.role == "asserts" and not row.holds and not row.name.startswith("$")
-)
+_ASSERTING: Final = [row for row in TABLE if row.role in ("asserts", "elsewhere") and not row.name.startswith("$")]
+_VALIDATION: Final = frozenset(row.name for row in _ASSERTING if row.role == "asserts" and not row.holds)
 _UNEVALUATED: Final = frozenset({"unevaluatedItems", "unevaluatedProperties"})
-_APPLICATOR: Final = (
-    frozenset(row.name for row in TABLE if row.role in ("asserts", "elsewhere") and row.holds) - _UNEVALUATED
-)
+_APPLICATOR: Final = frozenset(row.name for row in _ASSERTING if row.holds) - _UNEVALUATED
 _VOCABULARIES: Final[Mapping[str, Mapping[str, frozenset[str]]]] = {
-    "2019-09": {
-        "applicator": _APPLICATOR | _UNEVALUATED,
-        "validation": _VALIDATION,
-        **dict.fromkeys(("core", "meta-data", "format", "content"), frozenset[str]()),
-    },
+    "2019-09": {"applicator": _APPLICATOR | _UNEVALUATED, "validation": _VALIDATION, "format": frozenset()},
     "2020-12": {
         "applicator": _APPLICATOR,
         "unevaluated": _UNEVALUATED,
         "validation": _VALIDATION,
-        **dict.fromkeys(("core", "meta-data", "format-annotation", "content"), frozenset[str]()),
+        "format-annotation": frozenset(),
     },
 }
-"""The asserting keywords of each vocabulary."""
+"""The asserting keywords of each vocabulary, besides those of all drafts that assert nothing: core, meta-data and content."""
 
 
 def address(uri: str) -> str:
@@ -104,13 +89,8 @@ def address(uri: str) -> str:
 
 
 _BY_ADDRESS: Final = {
-    f"{scheme}://{draft.address.partition('://')[2]}": draft for draft in ALL for scheme in ("http", "https")
+    f"{scheme}{draft.address.partition(':')[2]}": draft for draft in ALL for scheme in ("http:", "https:")
 }
-
-
-def find_published(uri: str) -> Draft | None:
-    """The draft whose published meta-schema has this URI, with `http` or `https`; `None` if there is none."""
-    return _BY_ADDRESS.get(address(uri))
 
 
 def draft_of(value: object, documents: Mapping[str, Any], *, inherited: Draft = MODERN) -> Draft | None:
@@ -126,7 +106,7 @@ def draft_of(value: object, documents: Mapping[str, Any], *, inherited: Draft = 
 def _named(uri: object, documents: Mapping[str, Any], visited: tuple[str, ...]) -> Draft | None:
     if not isinstance(uri, str):
         return None
-    draft = find_published(uri)
+    draft = _BY_ADDRESS.get(address(uri))
     if draft is not None or uri in visited:
         return draft
     meta = documents.get(address(uri))
@@ -136,17 +116,11 @@ def _named(uri: object, documents: Mapping[str, Any], visited: tuple[str, ...]) 
     vocabularies = meta.get("$vocabulary")
     if base is None or not base.vocabularies or not is_object(vocabularies):
         return base
-    vocabulary_keywords = {
-        f"{base.vocabularies}{name}": keywords for name, keywords in _VOCABULARIES[base.name].items()
-    }
-    left_out = (keywords for name, keywords in vocabulary_keywords.items() if name not in vocabularies)
-    return replace(
-        base,
-        without=base.without.union(*left_out),
-        demands=tuple(
-            name for name, is_needed in vocabularies.items() if is_needed is True and name not in vocabulary_keywords
-        ),
-    )
+    keywords_by_vocabulary = {f"{base.vocabularies}{name}": one for name, one in _VOCABULARIES[base.name].items()}
+    known = {*keywords_by_vocabulary, *(f"{base.vocabularies}{name}" for name in ("core", "meta-data", "content"))}
+    left_out = (keywords for name, keywords in keywords_by_vocabulary.items() if name not in vocabularies)
+    demands = (name for name, is_needed in vocabularies.items() if is_needed is True and name not in known)
+    return replace(base, without=base.without.union(*left_out), demands=tuple(demands))
 
 
 def _declared(meta: Schema) -> Draft | None:
@@ -160,15 +134,10 @@ def _declared(meta: Schema) -> Draft | None:
             pending.extend(node.values())
         elif is_array(node):
             pending.extend(node)
-    candidates = (draft for draft in reversed(ALL) if _NEW[draft.name] <= declared)
-    return next(candidates, None)
-
-
-_NEW: Final[Mapping[str, frozenset[str]]] = {
-    draft: frozenset(row.name for row in TABLE if row.role == "asserts" and row.since == draft and row.name != "$ref")
-    for draft in DRAFTS
-}
-"""The assertions that each draft introduced."""
+    new = {
+        name: {row.name for row in TABLE if row.role == "asserts" and row.since == name} - {"$ref"} for name in DRAFTS
+    }
+    return next((draft for draft in reversed(ALL) if new[draft.name] <= declared), None)
 
 
 # --- one schema of a draft in 2020-12 --------------------------------------------------------------------------------
@@ -180,11 +149,6 @@ def meaningless(schema: Schema, draft: Draft) -> list[str]:
     return [key for key, value in schema.items() if key in beside or not draft.knows(key) or is_unfit(key, value)]
 
 
-def is_unfit(keyword: str, value: Any) -> bool:
-    """Whether an annotation has a value of the wrong type, which only drafts without that keyword allow."""
-    return keyword in _TAKES and not isinstance(value, _TAKES[keyword])
-
-
 _KINDS: Final[Mapping[str, tuple[type, ...]]] = {
     "string": (str,),
     "boolean": (bool,),
@@ -192,6 +156,11 @@ _KINDS: Final[Mapping[str, tuple[type, ...]]] = {
     "schema": (bool, dict),
 }
 _TAKES: Final = {row.name: _KINDS[row.takes] for row in TABLE if row.takes}
+
+
+def is_unfit(keyword: str, value: Any) -> bool:
+    """Whether an annotation has a value of the wrong type, which only drafts without that keyword allow."""
+    return keyword in _TAKES and not isinstance(value, _TAKES[keyword])
 
 
 _BESIDE_REF: Final = frozenset(
@@ -210,7 +179,11 @@ def modern(schema: Schema, draft: Draft, *, counts_evaluated: bool = True) -> Sc
     union would count those of both. Items that `contains` matches count as evaluated as in 2020-12; 2019-09 leaves that open, and its
     validators do so.
     """
-    translation = {key: _counted(key, value) for key, value in schema.items()}
+    translation = dict(schema)
+    for key, value in schema.items():  # the bound of a count may be written `2.0`
+        is_count = key.startswith(("min", "max")) and key not in ("minimum", "maximum")
+        if is_count and isinstance(value, float) and value.is_integer():
+            translation[key] = whole(value)
     if draft.identifier == "id":
         translation.pop("id", None)
         for bound in ("minimum", "maximum"):
@@ -243,12 +216,6 @@ def modern(schema: Schema, draft: Draft, *, counts_evaluated: bool = True) -> Sc
     return {key: value for key, value in translation.items() if key not in _ELSEWHERE}
 
 
-def _counted(keyword: str, value: Any) -> Any:
-    """The bound of a count as an integer, also if it is written `2.0`."""
-    is_count = keyword.startswith(("min", "max")) and keyword not in ("minimum", "maximum")
-    return whole(value) if is_count and isinstance(value, float) and value.is_integer() else value
-
-
 # --- places ----------------------------------------------------------------------------------------------------------
 
 _WRITTEN_AS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -269,19 +236,15 @@ def as_written(at: str, sources: Mapping[str, Any]) -> str:
     exists.
     """
     path, _, fragment = at.partition("#")
-    if path not in sources:
-        return at
-    return path + pointer(*written_parts(pointer_parts(fragment), sources[path]))
+    return path + pointer(*written_parts(pointer_parts(fragment), sources[path])) if path in sources else at
 
 
 def spelled_as_written(at: str, sources: Mapping[str, Any]) -> str:
     """Map a place of a bundle to the keywords of its file. The part behind a reference stays unchanged."""
     path, _, fragment = at.partition("#")
-    if path not in sources:
-        return at
     parts = pointer_parts(fragment)
-    file_parts = written_parts(parts, sources[path])
-    return path + pointer(*file_parts, *parts[len(file_parts) :])
+    file_parts = written_parts(parts, sources.get(path))
+    return path + pointer(*file_parts, *parts[len(file_parts) :]) if path in sources else at
 
 
 def written_parts(parts: Iterable[str], source: Any) -> tuple[str, ...]:
@@ -290,16 +253,19 @@ def written_parts(parts: Iterable[str], source: Any) -> tuple[str, ...]:
     keys: list[str] = []
     steps = tuple(parts)
     for index, part in enumerate(steps):
-        key = next((name for name in (part, *_WRITTEN_AS.get(part, ())) if _has(node, name)), None)
-        is_below = index + 1 < len(steps) and steps[index + 1].isdigit()
-        if part == key == "items" and is_array(node["items"]) and not is_below:  # a tuple of earlier drafts
-            key = "additionalItems" if "additionalItems" in node else None
-        if key is None:
-            break
-        node = node[int(key)] if is_array(node) else node[key]
+        key = part
+        if is_array(node):
+            if not part.isdigit() or int(part) >= len(node):
+                break
+            node = node[int(part)]
+        else:
+            members = node if is_object(node) else {}
+            key = next((name for name in (part, *_WRITTEN_AS.get(part, ())) if name in members), part)
+            is_below = index + 1 < len(steps) and steps[index + 1].isdigit()
+            if part == key == "items" and is_array(members.get("items")) and not is_below:  # a tuple of earlier drafts
+                key = "additionalItems"
+            if key not in members:
+                break
+            node = members[key]
         keys.append(key)
     return tuple(keys)
-
-
-def _has(node: Any, key: str) -> bool:
-    return (is_object(node) and key in node) or (is_array(node) and key.isdigit() and int(key) < len(node))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from math import inf
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, assert_never
+from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from acpgen.input.walk import inside
 from acpgen.pointers import plain_pointer
@@ -70,19 +70,14 @@ def expression(pattern: str) -> Expression:
         return Expression(gap=fault_of(pattern))
     except UnsupportedPattern as fault:
         return Expression(gap=str(fault))
-    if translation.linear != translation.backtracking and len(pattern) > LONGEST_TRIED:
+    is_long = len(pattern) > LONGEST_TRIED
+    if translation.linear != translation.backtracking and is_long:
         return Expression(gap=f"it looks around or back and has over {LONGEST_TRIED} characters")
-    if _validator(translation.backtracking, is_long=len(pattern) > LONGEST_TRIED) is None:
-        is_linear = translation.linear is not None
-        return Expression(
-            gap="it is too large" if is_linear else "it is too large, or looks around in a way that no engine here has"
-        )
-    linear = (
-        translation.linear
-        if translation.linear is not None and _validator(translation.linear, is_long=True) is not None
-        else None
-    )
-    return Expression(linear, translation.backtracking, translation.gap)
+    if _validator(translation.backtracking, is_long=is_long) is None:
+        others = "" if translation.linear is not None else ", or looks around in a way that no engine here has"
+        return Expression(gap=f"it is too large{others}")
+    is_linear = translation.linear is not None and _validator(translation.linear, is_long=True) is not None
+    return Expression(translation.linear if is_linear else None, translation.backtracking, translation.gap)
 
 
 def fault_of(pattern: str) -> str:
@@ -92,7 +87,7 @@ def fault_of(pattern: str) -> str:
     except InvalidPattern as fault:
         return f"it is no pattern of ECMA-262: {fault}"
     except UnsupportedPattern:
-        return ""
+        pass
     return ""
 
 
@@ -126,39 +121,6 @@ def patterns_of(schema: Any, at: str = "") -> Iterator[tuple[str, str]]:
             yield one["pattern"], f"{at}{plain_pointer(*keys, 'pattern')}"
         for pattern in one.get("patternProperties", ()):
             yield pattern, f"{at}{plain_pointer(*keys, 'patternProperties', pattern)}"
-
-
-class Translations(NamedTuple):
-    """The patterns of schemas that strict validators get as another text; `None` for those that they do not support.
-
-    No text stands for two patterns, so that a message can name the pattern of the schema. `loose` holds patterns whose translation
-    matches more than they say.
-    """
-
-    table: Mapping[str, str | None]
-    loose: tuple[str, ...]
-
-    @property
-    def is_partial(self) -> bool:
-        """Whether strict validators accept more than a pattern says."""
-        return bool(self.loose) or None in self.table.values()
-
-
-def translations(schemas: Iterable[Any]) -> Translations:
-    """Translate all patterns of schemas for strict validators."""
-    patterns = dict.fromkeys(pattern for schema in schemas for pattern, _ in patterns_of(schema))
-    used_texts = set(patterns)
-    table: dict[str, str | None] = {}
-    for pattern in patterns:
-        translation = expression(pattern).strict
-        if translation == pattern:
-            continue
-        while translation in used_texts:
-            translation = f"{translation}(?:)"
-        table[pattern] = translation
-        used_texts.update(() if translation is None else (translation,))
-    loose = (pattern for pattern, translation in table.items() if translation is not None and expression(pattern).gap)
-    return Translations(table, tuple(loose))
 
 
 _COUNTS: Final = re.compile(r"(\)?)\{([0-9]{1,9})(?:,([0-9]{0,9}))?\}")

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from typing import Final, TypeAlias
 from urllib.parse import quote, unquote
 
-Reader: TypeAlias = Callable[[str], bytes | None]
-"""Read a file by its path relative to the folder; `None` if there is no such file."""
+Reader: TypeAlias = Callable[[str, int], bytes | None]
+"""Read a file of at most so many bytes by its path relative to the folder; `None` if there is no such file."""
 
 FILES: Final = "file:///"
 """The base URI of relative paths; no file is ever looked up by it."""
@@ -32,18 +32,20 @@ def beside(path: str, location: str) -> str:
     return posixpath.normpath(posixpath.join(posixpath.dirname(path), unquote(location)))
 
 
-def siblings(name: str, content: bytes, read: Reader) -> tuple[tuple[str, str, bytes], ...]:
-    """URI, path and bytes of each file that the references of one file reach, sorted by path."""
+def siblings(name: str, content: bytes, limit: int, read: Reader) -> tuple[tuple[str, str, bytes], ...]:
+    """URI, path and bytes of each file that the references of one file reach, sorted by path. All of them have at most `limit` bytes."""
     contents = {name: content}
+    room = limit - len(content)
     pending = [name]
     tried_paths: set[str] = set()
     while pending:
         path = pending.pop()
         for other in sorted(_named(path, contents[path]) - contents.keys() - tried_paths):
             tried_paths.add(other)
-            sibling = read(other)
+            sibling = read(other, room)
             if sibling is not None:
                 contents[other] = sibling
+                room -= len(sibling)
                 pending.append(other)
     del contents[name]
     return tuple((address_of(path), path, contents[path]) for path in sorted(contents))

@@ -9,9 +9,10 @@ import os
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Final
@@ -213,8 +214,7 @@ def log(place: Location, beside: Sequence[str] = ()) -> Log:
             break
         moves.append(Move(oldest, former, path))
         tip, path = oldest.parents[0], former
-    shallow = _git(["rev-parse", "--is-shallow-repository"], place.commit).strip()
-    return Log(tuple(commits), tuple(moves), shallow == b"true")
+    return Log(tuple(commits), tuple(moves), _is_shallow(place.commit))
 
 
 def _inside(revision: str, paths: Sequence[Path]) -> list[str]:
@@ -263,143 +263,105 @@ class Contents:
     def __init__(self, revision: str) -> None:
         self._revision = revision
         self._contents: dict[str, bytes] = {}
-        self._size = 0
+        self._listings: dict[Location, dict[str, _Blob]] = {}
 
     def source(self, place: Location, *, name: str, label: str) -> Source:
         """The files of a schema in a commit; `label` is the commit's name for users. Raises `Faults`."""
+        folder, files, beside = self._schema(place, label)
 
         def read_folder(other: str) -> tuple[tuple[str, bytes], ...]:
-            return self._files(replace(place, path=posixpath.normpath(posixpath.join(folder, other))), label)[1]
+            return self._schema(replace(place, path=posixpath.normpath(posixpath.join(folder, other))), label)[1]
 
-        folder, files = self._files(place, label)
         root = f"{label}:{folder}"
         whole, parts_by_path = extended(files, root, read_folder, parsed)
-        return Source(name, root, whole, self._beside(place, files, label), parts_by_path)
-
-    def _beside(
-        self, place: Location, files: tuple[tuple[str, bytes], ...], label: str
-    ) -> tuple[tuple[str, str, bytes], ...]:
-        """What a schema of a single file refers to, in the form of `Source.references`."""
-        folder, _, name = place.path.rpartition("/")
-        if [path for path, _ in files] != [name]:
-            return ()
-        return siblings(*files[0], self._below(replace(place, path=folder), label, LARGEST - len(files[0][1])))
+        return Source(name, root, whole, beside, parts_by_path)
 
     def beside(self, place: Location) -> tuple[str, ...]:
         """The files that a schema of a single file refers to, relative to the root; empty for a folder and for files that cannot be
         read.
         """
         try:
-            folder, files = self._files(place, place.commit)
-            references = self._beside(place, files, place.commit)
+            folder, _, references = self._schema(place, place.commit)
         except Faults:
             return ()
         return tuple(posixpath.join(folder, path) for _, path, _ in references)
 
-    def _files(self, place: Location, label: str) -> tuple[str, tuple[tuple[str, bytes], ...]]:
-        """The folder of a schema in a commit, and its files with their contents. Raises `Faults`."""
-        blobs = self._listed(place)
+    def _schema(
+        self, place: Location, label: str
+    ) -> tuple[str, tuple[tuple[str, bytes], ...], tuple[tuple[str, str, bytes], ...]]:
+        """The folder of a schema in a commit, its files, and what a single file refers to. Raises `Faults`."""
+        blobs = self._blobs(place)
         if not blobs:
             raise Faults([NOT_FOUND(at=f"{label}:{place.path}")])
-        is_file = blobs[0].path == place.path
-        folder = place.path.rpartition("/")[0] if is_file else place.path
-        regular = [each for each in blobs if each.mode in ("100644", "100755")]
-        faults: list[Fault] = [LINK_REFUSED(at=f"{label}:{each.path}") for each in blobs if each not in regular]
-        sizes = self._sizes([each.identity for each in regular])
-        total = 0
-        for each in regular:
-            total += sizes[each.identity]
-            if total > LARGEST:
-                faults.append(TOO_LARGE(at=f"{label}:{each.path}", mebibytes=LARGEST >> 20))
-                break
-        if faults:
-            raise Faults(faults)
-        contents = self._read([each.identity for each in regular])
-        return folder, tuple((each.path.removeprefix(folder).lstrip("/"), contents[each.identity]) for each in regular)
+        if place.path not in blobs:
+            contents = self._read(blobs, label)
+            return place.path, tuple((path[len(place.path) :].lstrip("/"), contents[path]) for path in blobs), ()
+        folder, _, name = place.path.rpartition("/")
+        content = self._read(blobs, label)[place.path]
+        read_below = partial(self._read_below, replace(place, path=folder), label)
+        return folder, ((name, content),), siblings(name, content, LARGEST, read_below)
 
-    def _below(self, folder: Location, label: str, room: int) -> Callable[[str], bytes | None]:
-        """A reader of files below a folder of a commit, up to `room` bytes in total."""
-        blobs: dict[str, _Blob] = {}
+    def _read_below(self, folder: Location, label: str, path: str, room: int) -> bytes | None:
+        """Read a file below a folder of a commit; `None` if there is none."""
+        at = posixpath.join(folder.path, path)
+        blobs = self._blobs(folder)
+        return self._read({at: blobs[at]}, label, room)[at] if at in blobs else None
 
-        def read_one(path: str) -> bytes | None:
-            nonlocal room, blobs
-            at = posixpath.join(folder.path, path)
-            blobs = blobs or {each.path: each for each in self._listed(folder)}
-            blob = blobs.get(at)
-            if blob is None:
-                return None
-            if blob.mode not in ("100644", "100755"):
-                raise Faults([LINK_REFUSED(at=f"{label}:{at}")])
-            room -= self._sizes([blob.identity])[blob.identity]
-            if room < 0:
-                raise Faults([TOO_LARGE(at=f"{label}:{at}", mebibytes=LARGEST >> 20)])
-            return self._read([blob.identity])[blob.identity]
-
-        return read_one
-
-    def _listed(self, place: Location) -> list[_Blob]:
-        """The schema files of a commit, without hidden files and folders."""
+    def _blobs(self, place: Location) -> dict[str, _Blob]:
+        """The schema files of a commit by path, sorted, without hidden files and folders."""
+        if place in self._listings:
+            return self._listings[place]
         below = ["--", place.path] if place.path else []
-        output = _git(["ls-tree", "-r", "-z", "--full-tree", place.commit, *below], self._revision)
-        blobs: list[_Blob] = []
+        output = _git(["ls-tree", "-r", "-l", "-z", "--full-tree", place.commit, *below], self._revision)
+        blobs: dict[str, _Blob] = {}
         for entry in output.split(b"\0")[:-1]:
             about, _, path = os.fsdecode(entry).partition("\t")
-            mode, _, identity = about.split(" ")
+            mode, _, identity, size = about.split()
             inside = path.removeprefix(place.path).lstrip("/")
             is_hidden = any(part.startswith(".") for part in inside.split("/"))
             if path == place.path or (path.endswith(".json") and not is_hidden):
-                blobs.append(_Blob(mode, identity, path))
-        return sorted(blobs, key=lambda each: each.path)
+                blobs[path] = _Blob(mode, identity, size)
+        self._listings = {place: dict(sorted(blobs.items()))}
+        return self._listings[place]
 
-    def _sizes(self, identities: Sequence[str]) -> Mapping[str, int]:
-        sizes = {each: len(self._contents[each]) for each in identities if each in self._contents}
-        missing = [each for each in identities if each not in sizes]
-        output = _git(["cat-file", "--batch-check"], self._revision, missing).decode() if missing else ""
-        for line in output.splitlines():
-            identity, _, rest = line.partition(" ")
-            kind, _, size = rest.partition(" ")
-            if kind != "blob":
-                raise Faults(
-                    [NO_REVISION(at=self._revision, reason=f"the object {identity} is not in this repository")]
-                )
-            sizes[identity] = int(size)
-        return sizes
-
-    def _read(self, identities: Sequence[str]) -> Mapping[str, bytes]:
-        contents = {each: self._contents[each] for each in identities if each in self._contents}
-        missing = list(dict.fromkeys(each for each in identities if each not in contents))
+    def _read(self, blobs: Mapping[str, _Blob], label: str, room: int = LARGEST) -> dict[str, bytes]:
+        """The contents of blobs by path. Raises `Faults` for links, and for more than `room` bytes in total."""
+        regular = {path: blob for path, blob in blobs.items() if blob.mode in ("100644", "100755")}
+        faults: list[Fault] = [LINK_REFUSED(at=f"{label}:{path}") for path in blobs if path not in regular]
+        for path, blob in regular.items():
+            if not blob.size.isdecimal():
+                reason = f"the object {blob.identity} is not in this repository"
+                raise Faults([NO_REVISION(at=self._revision, reason=reason)])
+            room -= int(blob.size)
+            if room < 0:
+                faults.append(TOO_LARGE(at=f"{label}:{path}", mebibytes=LARGEST >> 20))
+                break
+        if faults:
+            raise Faults(faults)
+        if sum(map(len, self._contents.values())) > _MOST_KEPT:
+            self._contents.clear()
+        missing = list({blob.identity: None for blob in regular.values() if blob.identity not in self._contents})
         output = _git(["cat-file", "--batch"], self._revision, missing) if missing else b""
         start = 0
         for identity in missing:
             end = output.index(b"\n", start)
             size = int(output[start:end].rpartition(b" ")[2])
-            contents[identity] = output[end + 1 : end + 1 + size]
+            self._contents[identity] = output[end + 1 : end + 1 + size]
             start = end + size + 2
-        self._keep(contents)
-        return contents
-
-    def _keep(self, contents: Mapping[str, bytes]) -> None:
-        """Cache contents for the next commit, within the limit of memory."""
-        fresh = {identity: content for identity, content in contents.items() if identity not in self._contents}
-        self._size += sum(map(len, fresh.values()))
-        if self._size > _MOST_KEPT:
-            self._contents = dict(contents)
-            self._size = sum(map(len, contents.values()))
-        else:
-            self._contents.update(fresh)
+        return {path: self._contents[blob.identity] for path, blob in regular.items()}
 
 
 _MOST_KEPT: Final = 64 << 20
-"""The maximum number of cached bytes."""
+"""The maximum number of bytes that are kept for the next commit."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Blob:
-    """An entry of `git ls-tree`."""
+    """An entry of `git ls-tree`. `size` is in bytes, and no number if the object is missing."""
 
     mode: str
     identity: str
-    path: str
+    size: str
 
 
 def _git(arguments: Sequence[str], revision: str, lines: Sequence[str] = ()) -> bytes:

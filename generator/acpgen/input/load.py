@@ -12,7 +12,7 @@ import posixpath
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
@@ -141,8 +141,9 @@ class Source:
             if not self.taken[file].own or (mark and not is_own):
                 return f"{self.taken[file].at}#{plain_pointer(*keys)}" if mark else self.taken[file].at
             path = file + mark + plain_pointer(*keys)
-        is_inside = any(file == each for each, _ in self.files) or not self.is_beside(file)
-        if not self.root or not is_inside:
+        is_own = any(file == each for each, _ in (*self.files, *self.siblings))
+        is_beside = any(file == each for _, each, _ in self.references) or find_meta_schema(file) is not None
+        if not self.root or (is_beside and not is_own):
             return path
         return f"{self.root}{path}" if self.root.endswith(":") else f"{self.root}/{path}"
 
@@ -166,12 +167,6 @@ class Source:
         """Path and bytes of the files beside a single schema file that it refers to."""
         return tuple((path, content) for uri, path, content in self.references if uri == address_of(path))
 
-    def is_beside(self, file: str) -> bool:
-        """Whether a file is outside the schema."""
-        if any(file == each for each, _ in self.siblings):
-            return False
-        return any(file == each for _, each, _ in self.references) or find_meta_schema(file) is not None
-
 
 def load(
     source: str | os.PathLike[str], *, name: str | None = None, references: References = NO_REFERENCES
@@ -187,35 +182,31 @@ def load(
 
 def read(source: Path, *, name: str | None = None, references: References = NO_REFERENCES) -> Source:
     """Read the bytes of a schema and of everything that its references may lead to. Raises `Faults`."""
-    mode = _mode(source)
     beside: tuple[tuple[str, str, bytes], ...] = ()
-    if stat.S_ISDIR(mode):
+    if stat.S_ISDIR(_mode(source)):
         folder, files, own = source, read_folder(source), source.resolve().name
     else:
         folder, content, own = source.parent, read_bytes(source, LARGEST), source.stem
         files = ((source.name, content),)
-        beside = siblings(source.name, content, _below(folder, LARGEST - len(content)))
+        beside = siblings(source.name, content, LARGEST, partial(_read_below, folder))
     whole, parts_by_path = extended(files, place(folder), lambda other: read_folder(folder / other), parsed)
     return with_references(Source(name or own, place(folder), whole, beside, parts_by_path), references)
 
 
-def _below(folder: Path, room: int) -> Callable[[str], bytes | None]:
-    """A reader of files below a folder, up to `room` bytes in total. A link must stay inside the folder."""
-    root = Path(os.path.realpath(folder))
+def _read_below(folder: Path, path: str, room: int) -> bytes | None:
+    """Read a file below a folder; `None` if there is none. A link must stay inside the folder."""
+    file = folder / path
+    if not os.path.lexists(file):
+        return None
+    if not _is_inside(file, Path(os.path.realpath(folder))):
+        raise Faults([LINK_REFUSED(at=place(file))])
+    return read_bytes(file, room)
 
-    def read_one(path: str) -> bytes | None:
-        nonlocal room
-        file = folder / path
-        target = Path(os.path.realpath(file))
-        if not os.path.lexists(file):
-            return None
-        if not target.is_file() or not target.is_relative_to(root):
-            raise Faults([LINK_REFUSED(at=place(file))])
-        content = read_bytes(file, room)
-        room -= len(content)
-        return content
 
-    return read_one
+def _is_inside(file: Path, root: Path) -> bool:
+    """Whether a path leads to a file below a folder, wherever its links point."""
+    target = Path(os.path.realpath(file))
+    return target.is_file() and target.is_relative_to(root)
 
 
 def parsed(content: bytes, at: str) -> JSON:
@@ -264,17 +255,16 @@ def read_folder(folder: Path, ending: str = ".json") -> tuple[tuple[str, bytes],
     """Path and bytes of every file below a folder with this ending, sorted by path. Raises `Faults`."""
     faults: list[Fault] = []
     files: list[tuple[str, bytes]] = []
-    size = 0
+    room = LARGEST
     for path in sorted(_files(folder, ending, Path(os.path.realpath(folder)), faults)):
         try:
-            content = read_bytes(folder / path, LARGEST - size)
+            files.append((path, read_bytes(folder / path, room)))
         except Faults as caught:
             faults.extend(caught.faults)
             if any(fault.kind == TOO_LARGE for fault in caught.faults):
                 break
         else:
-            size += len(content)
-            files.append((path, content))
+            room -= len(files[-1][1])
     if not files and not faults:
         faults.append(NO_FILES(at=place(folder)))
     if faults:
@@ -320,7 +310,7 @@ def parse(source: Source) -> Documents:
     )
     faults = [NOT_AN_OBJECT(at=source.at(each.path)) for each in documents.documents if isinstance(each.value, bool)]
     if len(documents.documents) == 1:
-        return replace(documents, documents=(_said(*documents.documents),))
+        return replace(documents, documents=(_as_object(*documents.documents),))
     if faults:
         raise Faults(faults)
     return documents
@@ -330,13 +320,10 @@ _SILENT: Final = frozenset(("$schema", "$id", "id", "$comment", "title", "descri
 """Keywords that assert nothing."""
 
 
-def _said(document: Document) -> Document:
-    value = document.value
-    if value is False:
-        return replace(document, value={"not": {}})
-    keywords = {} if value is True else value
-    is_silent = is_object(keywords) and keywords.keys() <= _SILENT
-    return replace(document, value={**keywords, "allOf": [{}]}) if is_object(keywords) and is_silent else document
+def _as_object(document: Document) -> Document:
+    value: JSON = {} if document.value is True else {"not": {}} if document.value is False else document.value
+    is_silent = is_object(value) and value.keys() <= _SILENT
+    return replace(document, value={**value, "allOf": [{}]} if is_object(value) and is_silent else value)
 
 
 def parse_unchecked(source: Source) -> Documents:
@@ -355,12 +342,10 @@ def _documents(source: Source, judge: Callable[[JSON, str, Mapping[str, JSON]], 
             faults.extend(caught.faults)
             return None
 
-    parsed_documents = [read_as(path, content, source.at(path)) for path, content in source.files]
-    beside = {uri: read_as(path, content, source.at(path)) for uri, path, content in source.references}
+    own = [read_as(path, content, source.at(path)) for path, content in source.files]
+    beside = [(uri, read_as(path, content, source.at(path))) for uri, path, content in source.references]
     documents = Documents(
-        source.name,
-        tuple(document for document in parsed_documents if document is not None),
-        {uri: document for uri, document in beside.items() if document is not None},
+        source.name, tuple(filter(None, own)), {uri: each for uri, each in beside if each is not None}
     )
     for document in (*documents.documents, *{each.path: each for each in documents.references.values()}.values()):
         found_here = judge(document.value, document.path, documents.reference_values)
@@ -423,15 +408,10 @@ def check_schema(value: JSON, at: str, draft: Draft, *, patterns: bool = False) 
     for error in _judge(draft.name, patterns).iter_errors(with_decimals(value)):
         parts = paths.of(error)
         where = plain_pointer(*parts)
-        if where in reported_places or _is_stray(value, parts):
-            continue
-        reported_places.add(where)
-        yield NOT_A_SCHEMA(at=f"{at}{where}", reason=refusal(error), dialect=name)
-
-
-def _is_stray(value: JSON, parts: tuple[str, ...]) -> bool:
-    """Whether a place is a member of definitions that is not a schema."""
-    return is_definition(parts) and not isinstance(follow(value, parts), dict | bool)
+        is_stray = is_definition(parts) and not isinstance(follow(value, parts), dict | bool)
+        if where not in reported_places and not is_stray:
+            reported_places.add(where)
+            yield NOT_A_SCHEMA(at=f"{at}{where}", reason=refusal(error), dialect=name)
 
 
 def place(path: Path) -> str:
@@ -505,12 +485,9 @@ def _files(folder: Path, ending: str, root: Path, faults: list[Fault], below: st
         return
     for entry in entries:
         path = Path(entry.path)
-        if entry.is_symlink():
-            target = Path(os.path.realpath(path))
-            if not target.is_file() or not target.is_relative_to(root):
-                faults.append(LINK_REFUSED(at=place(path)))
-                continue
-        if entry.is_dir():
+        if entry.is_symlink() and not _is_inside(path, root):
+            faults.append(LINK_REFUSED(at=place(path)))
+        elif entry.is_dir():
             yield from _files(path, ending, root, faults, f"{below}{entry.name}/")
         elif entry.name.endswith(ending):
             yield f"{below}{entry.name}"

@@ -122,7 +122,7 @@ def _extended(
     parts_by_path = {
         path: Written(f"{elsewhere}/{name}", base[name], files.get(path, b"")) for path, name in names.items()
     }
-    texts = {path: _text(value) for path, value in work.merged.items()}
+    texts = {path: f"{dumps(value, indent=2, ensure_ascii=False)}\n".encode() for path, value in work.merged.items()}
     return {**base, **files, **texts}, parts_by_path
 
 
@@ -218,7 +218,3 @@ def _members(value: Any) -> Iterator[tuple[str, Any]]:
 
 def _marked(schema: Any) -> Any:
     return {**schema, "x-unstable": True} if is_object(schema) else schema
-
-
-def _text(value: Any) -> bytes:
-    return (dumps(value, indent=2, ensure_ascii=False) + "\n").encode()

@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 from urllib.parse import unquote
 
-from acpgen.input.expressions import translations
-from acpgen.input.walk import LISTS, MAPS, SINGLE, is_array, is_object
+from acpgen.input.expressions import expression, patterns_of
+from acpgen.input.walk import DEFINITIONS, Schema, children, is_object, leading_to, mapped
 from acpgen.pointers import as_fragment, pointer, pointer_parts, target
 
 Path: TypeAlias = tuple["str | int", ...]
 
 
 class Patterns:
-    """The patterns of schemas that an engine needs in another syntax. `is_partial`: it lacks some, or matches more than they say."""
+    """The patterns of schemas that an engine needs in another syntax.
+
+    `texts` maps each of them to its translation, `None` if the engine does not support it. No text stands for two patterns, so that a
+    message can name the pattern of the schema. `unsure` are those that the engine lacks, or for which it matches more than they say.
+    """
 
     def __init__(self, schemas: Iterable[Any]) -> None:
-        translation = translations(schemas)
-        self.is_partial: Final = translation.is_partial
-        self._written: Final = translation.table
-        self.own_texts: Final = {text: pattern for pattern, text in translation.table.items() if text is not None}
-        self._unsure: Final = {pattern for pattern, text in translation.table.items() if text is None}.union(
-            translation.loose
-        )
+        patterns = dict.fromkeys(pattern for schema in schemas for pattern, _ in patterns_of(schema))
+        used_texts = set(patterns)
+        texts: dict[str, str | None] = {}
+        for pattern in patterns:
+            text = expression(pattern).strict
+            if text == pattern:
+                continue
+            while text in used_texts:
+                text = f"{text}(?:)"
+            texts[pattern] = text
+            used_texts.update(() if text is None else (text,))
+        self.texts: Final[Mapping[str, str | None]] = texts
+        self.own_texts: Final = {text: pattern for pattern, text in texts.items() if text is not None}
+        self.unsure: Final = frozenset(one for one, text in texts.items() if text is None or expression(one).gap)
 
     def own(self, text: str) -> str:
         """The pattern of the schema for a text of the engine."""
@@ -36,43 +47,32 @@ class Patterns:
             for index, step in enumerate(place)
         )
 
-    def _written_place(self, place: Path) -> Path | None:
-        """Map a path in the schema to one in the translation; `None` if the engine lacks the pattern."""
-        steps: list[str | int] = []
-        for index, step in enumerate(place):
-            is_pattern = index and place[index - 1] == "patternProperties"
-            if is_pattern and step in self._unsure:
-                return None
-            steps.append(self._written.get(str(step)) or step if is_pattern else step)
-        return tuple(steps)
-
-    def translated(self, document: Mapping[str, Any]) -> dict[str, Any]:
-        """Translate a schema with its definitions for the engine. Where a pattern is missing, it accepts what only that pattern could
-        refuse.
-        """
-        if not self._written:
-            return dict(document)
-        translation: dict[str, Any] = self._translated(document, self.uncertain(document) if self._unsure else None)
-        return translation
-
     def changed(self, definitions: Mapping[str, Any]) -> dict[str, Any]:
         """The definitions that the translation changes."""
         translated = self.translated({"$defs": definitions})["$defs"]
         return {name: schema for name, schema in translated.items() if schema != definitions[name]}
 
-    def _translated(self, schema: Any, unsure: Uncertain | None) -> Any:
+    def translated(self, document: Mapping[str, Any]) -> dict[str, Any]:
+        """Translate a schema with its definitions for the engine. Where a pattern is missing, it accepts what only that pattern could
+        refuse.
+        """
+        return dict(self._translated(document, self.uncertain(document)) if self.texts else document)
+
+    def uncertain(self, document: Mapping[str, Any]) -> frozenset[str]:
+        """The definitions of a document that depend on a pattern that the engine lacks or widens."""
+        definitions: Mapping[str, Any] = document.get("$defs", {}) if self.unsure else {}
+        parts = {name: [*_without_definitions(definition)] for name, definition in definitions.items()}
+        holders = [name for name, each in parts.items() if any(map(self._has_unsure, each))]
+        return frozenset(leading_to(holders, {name: map(_reference, each) for name, each in parts.items()}))
+
+    def _has_unsure(self, schema: Schema) -> bool:
+        patterns = [schema.get("pattern"), *schema.get("patternProperties", ())]
+        return any(isinstance(one, str) and one in self.unsure for one in patterns)
+
+    def _translated(self, schema: Any, uncertain: Collection[str]) -> Any:
         if not is_object(schema):
             return schema
-        translation: dict[str, Any] = {}
-        for key, value in schema.items():
-            if key in SINGLE:
-                translation[key] = self._translated(value, unsure)
-            elif key in LISTS and is_array(value):
-                translation[key] = [self._translated(item, unsure) for item in value]
-            elif key in MAPS and is_object(value):
-                translation[key] = {name: self._translated(item, unsure) for name, item in value.items()}
-            else:
-                translation[key] = value
+        translation = mapped(schema, lambda _keys, child: self._translated(child, uncertain))
         if isinstance(schema.get("$ref"), str) and "/patternProperties/" in schema["$ref"]:
             translation.pop("$ref")
             place = self._written_place(pointer_parts(unquote(schema["$ref"])))
@@ -80,96 +80,62 @@ class Patterns:
         pattern_properties = translation.get("patternProperties")
         if is_object(pattern_properties):
             translation["patternProperties"] = {
-                self._written.get(name, name): inner
+                self.texts.get(name, name): inner
                 for name, inner in pattern_properties.items()
-                if name not in self._unsure
+                if name not in self.unsure
             }
         pattern = translation.pop("pattern", None)
-        text = self._written.get(pattern, pattern) if isinstance(pattern, str) else None
+        text = self.texts.get(pattern, pattern) if isinstance(pattern, str) else None
         if text is not None:
             translation["pattern"] = text
-        if unsure is not None and unsure(schema):
-            self._weaken(schema, translation, unsure)
+        if self.unsure:
+            self._weaken(schema, translation, uncertain)
         return translation
 
-    def _weaken(self, schema: Mapping[str, Any], translation: dict[str, Any], unsure: Uncertain) -> None:
+    def _written_place(self, place: Path) -> Path | None:
+        """Map a path in the schema to one in the translation; `None` if the engine lacks the pattern."""
+        steps: list[str | int] = []
+        for index, step in enumerate(place):
+            is_pattern = index and place[index - 1] == "patternProperties"
+            if is_pattern and step in self.unsure:
+                return None
+            steps.append(self.texts.get(str(step)) or step if is_pattern else step)
+        return tuple(steps)
+
+    def _weaken(self, schema: Schema, translation: Schema, uncertain: Collection[str]) -> None:
         """Remove the keywords of a translated schema that could refuse a value because a subschema accepts too much."""
-        if not self._unsure.isdisjoint(schema.get("patternProperties", ())):
+
+        def is_unsure(part: Any) -> bool:
+            parts = _without_definitions(part)
+            return any(self._has_unsure(one) or _reference(one) in uncertain for one in parts)
+
+        if not is_unsure(schema):
+            return
+        if not self.unsure.isdisjoint(schema.get("patternProperties", ())):
             translation.pop("additionalProperties", None)
         translation.pop("unevaluatedProperties", None)
         translation.pop("unevaluatedItems", None)
-        if unsure(schema.get("not")):
+        if is_unsure(schema.get("not")):
             del translation["not"]
-        if unsure(schema.get("if")):
+        if is_unsure(schema.get("if")):
             for keyword in ("if", "then", "else"):
                 translation.pop(keyword, None)
-        if unsure(schema.get("contains")):
+        if is_unsure(schema.get("contains")):
             translation.pop("maxContains", None)
-        if any(map(unsure, schema.get("oneOf", ()))):
+        if any(map(is_unsure, schema.get("oneOf", ()))):
             translation["allOf"] = [*translation.get("allOf", ()), {"anyOf": translation.pop("oneOf")}]
 
-    def uncertain(self, document: Mapping[str, Any]) -> Uncertain:
-        """Find the schemas of a document that depend on a pattern that the engine lacks or widens."""
-        holding: dict[int, bool] = {}
-        users: dict[str, list[str]] = {}
-        names = [
-            name for name, schema in document.get("$defs", {}).items() if self._holds(schema, holding, users, name)
-        ]
-        self._holds(document, holding, {}, "")
-        definitions = set(names)
-        while names:
-            fresh = [name for name in users.get(names.pop(), ()) if name not in definitions]
-            definitions.update(fresh)
-            names.extend(fresh)
-        return Uncertain(frozenset(definitions), holding)
 
-    def _holds(self, schema: Any, holding: dict[int, bool], users: dict[str, list[str]], name: str) -> bool:
-        """Whether a schema contains such a pattern. `users` maps each definition to those that refer to it."""
-        if not is_object(schema):
-            return False
-        patterns = [schema.get("pattern"), *schema.get("patternProperties", ())]
-        is_holder = any(isinstance(each, str) and each in self._unsure for each in patterns)
-        if isinstance(schema.get("$ref"), str):
-            users.setdefault(_definition(schema["$ref"]), []).append(name)
-        for inner in _inner(schema):
-            is_holder = self._holds(inner, holding, users, name) or is_holder
-        holding[id(schema)] = is_holder
-        return is_holder
+def _reference(schema: Schema) -> str:
+    """The definition that a schema refers to or into; empty if there is none."""
+    reference = schema.get("$ref")
+    return target(reference) if isinstance(reference, str) and reference.startswith("#/$defs/") else ""
 
 
-class Uncertain:
-    """Says whether a schema depends, directly or through a definition, on a pattern that the engine lacks or widens."""
-
-    def __init__(self, definitions: frozenset[str], holding: Mapping[int, bool]) -> None:
-        self.definitions: Final = definitions
-        self._holding: Final = holding
-        self._known: dict[int, bool] = {}
-
-    def __call__(self, schema: Any) -> bool:
-        if not is_object(schema):
-            return False
-        if id(schema) not in self._known:
-            self._known[id(schema)] = (
-                self._holding[id(schema)]
-                or (isinstance(schema.get("$ref"), str) and _definition(schema["$ref"]) in self.definitions)
-                or any(map(self, _inner(schema)))
-            )
-        return self._known[id(schema)]
-
-
-def _definition(reference: str) -> str:
-    """The definition that a reference leads to or into."""
-    return target(reference) if reference.startswith("#/$defs/") else ""
-
-
-def _inner(schema: Mapping[str, Any]) -> list[Any]:
-    """The direct subschemas of a schema, without definitions."""
-    subschemas: list[Any] = []
-    for key, value in schema.items():
-        if key in SINGLE:
-            subschemas.append(value)
-        elif key in LISTS and is_array(value):
-            subschemas.extend(value)
-        elif key in MAPS and key != "$defs" and is_object(value):
-            subschemas.extend(value.values())
-    return subschemas
+def _without_definitions(schema: Any) -> Iterator[Schema]:
+    """Yield a schema and its subschemas at any depth, but for those in definitions."""
+    if is_object(schema):
+        yield schema
+        for keys, child in children(schema):
+            if keys[0] not in DEFINITIONS:
+                yield from _without_definitions(child)

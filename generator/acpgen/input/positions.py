@@ -1,7 +1,7 @@
 """JSON text: the positions of its values, and what strict JSON refuses in it.
 
-Positions are found by reading only the way to them, in valid JSON. Errors are found by a single walk of the text without recursion,
-which says more than the JSON parser that refused it, or should have.
+Positions are found by reading only the way to them, in valid JSON. Errors are found by a single walk of the text, which says more than
+the JSON parser that refused it, or should have.
 """
 
 from __future__ import annotations
@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import lru_cache
 from json import JSONDecoder, loads
 from types import MappingProxyType
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, NoReturn, TypeAlias
 
 from acpgen.input.numbers import number as denoted
 
@@ -149,118 +150,89 @@ def relocated(at: str, places: Mapping[str, str]) -> str:
 
 def problems(text: str) -> tuple[JsonProblem, ...]:
     """Everything that strict JSON refuses in a text, up to the first syntax error or excessive nesting."""
-    walker = _Walker(text)
-    try:
-        walker.run()
-    except _Stop as stop:
-        return (*walker.problems, stop.problem)
-    return tuple(walker.problems)
+    reader = _Reader(text)
+    with suppress(_Stop):
+        reader.read_value(0)
+        if reader.next_character():
+            reader.stop("something follows the end of the document")
+    return tuple(reader.problems)
 
 
 class _Stop(Exception):
-    def __init__(self, problem: JsonProblem) -> None:
-        self.problem = problem
+    pass
 
 
-@dataclass(slots=True)
-class _Open:
-    """An array or object that has not ended yet."""
-
-    closer: Literal["]", "}"]
-    keys: set[str] = field(default_factory=set[str])
-    is_begun: bool = False
-
-
-class _Walker:
+class _Reader:
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
         self.problems: list[JsonProblem] = []
-        self.open: list[_Open] = []
 
-    def run(self) -> None:
-        self._space()
-        self._value()
-        while self.open:
-            self._step(self.open[-1])
-        self._space()
-        if self.at < len(self.text):
-            raise self._stop("something follows the end of the document")
-
-    def _step(self, inner: _Open) -> None:
-        """Read one entry of the innermost open value, or its end."""
-        self._space()
-        if self._take(inner.closer):
-            self.open.pop()
-            return
-        if inner.is_begun:
-            if not self._take(","):
-                raise self._stop(f"expected ',' or '{inner.closer}'")
-            self._space()
-            if self.text.startswith(inner.closer, self.at):
-                raise self._stop(f"no ',' may stand before '{inner.closer}'")
-        inner.is_begun = True
-        if inner.closer == "]":
-            self._value()
-            return
-        start = self.at
-        key = self._string("a key in double quotes")
-        if key in inner.keys:
-            self.problems.append(JsonProblem("duplicate", start, key))
-        inner.keys.add(key)
-        self._space()
-        if not self._take(":"):
-            raise self._stop("expected ':' after the key")
-        self._space()
-        self._value()
-
-    def _value(self) -> None:
-        first = self.text[self.at : self.at + 1]
-        if first == "[" or first == "{":
-            if len(self.open) == DEEPEST:
-                raise _Stop(JsonProblem("depth", self.at, str(DEEPEST)))
+    def read_value(self, depth: int) -> None:
+        opener = self.next_character()
+        if opener in ("[", "{"):
+            if depth == DEEPEST:
+                self.problems.append(JsonProblem("depth", self.at, str(DEEPEST)))
+                raise _Stop
             self.at += 1
-            self.open.append(_Open("]" if first == "[" else "}"))
-        elif first == '"':
-            self._string("a value")
+            self._read_members("]" if opener == "[" else "}", depth + 1)
+        elif opener == '"':
+            self._read_string()
         elif number := _NUMBER.match(self.text, self.at):
-            self._number(number)
+            try:
+                denoted(number.group())
+            except ValueError as error:
+                self.problems.append(JsonProblem("value", self.at, str(error)))
+            self.at = number.end()
         elif word := _WORD.match(self.text, self.at):
             self.at = word.end()
-        elif mistaken := _OFTEN_MISTAKEN.match(self.text, self.at):
-            raise self._stop(f"expected a value, and JSON does not know {mistaken.group()}")
         else:
-            raise self._stop("expected a value")
+            mistaken = _OFTEN_MISTAKEN.match(self.text, self.at)
+            self.stop(f"expected a value{f', and JSON does not know {mistaken.group()}' if mistaken else ''}")
 
-    def _number(self, number: re.Match[str]) -> None:
-        try:
-            denoted(number.group())
-        except ValueError as error:
-            self.problems.append(JsonProblem("value", self.at, str(error)))
-        self.at = number.end()
+    def _read_members(self, closer: str, depth: int) -> None:
+        """Read an array or object up to its end."""
+        keys: set[str] = set()
+        is_first = True
+        while not self._take(closer):
+            if not is_first:
+                if not self._take(","):
+                    self.stop(f"expected ',' or '{closer}'")
+                if self.next_character() == closer:
+                    self.stop(f"no ',' may stand before '{closer}'")
+            is_first = False
+            if closer == "}":
+                if self.next_character() != '"':
+                    self.stop("expected a key in double quotes")
+                start, key = self.at, self._read_string()
+                if key in keys:
+                    self.problems.append(JsonProblem("duplicate", start, key))
+                keys.add(key)
+                if not self._take(":"):
+                    self.stop("expected ':' after the key")
+            self.read_value(depth)
 
-    def _string(self, expected: str) -> str:
-        if not self.text.startswith('"', self.at):
-            raise self._stop(f"expected {expected}")
+    def _read_string(self) -> str:
         literal = _STRING.match(self.text, self.at)
         if literal is None:
-            raise self._stop("this string has no end, or holds a line break, a control character or an unknown escape")
-        value = literal.group()[1:-1]
-        if "\\" in value:
-            value = loads(literal.group())
-            if any("\ud800" <= character <= "\udfff" for character in value):
-                self.problems.append(JsonProblem("value", self.at, "this string holds half of a surrogate pair"))
+            self.stop("this string has no end, or holds a line break, a control character or an unknown escape")
+        value: str = loads(literal.group()) if "\\" in literal.group() else literal.group()[1:-1]
+        if "\\" in literal.group() and any("\ud800" <= character <= "\udfff" for character in value):
+            self.problems.append(JsonProblem("value", self.at, "this string holds half of a surrogate pair"))
         self.at = literal.end()
         return value
 
+    def next_character(self) -> str:
+        """The next character that is no white space; empty at the end."""
+        self.at = _after_space(self.text, self.at)
+        return self.text[self.at : self.at + 1]
+
     def _take(self, expected: str) -> bool:
-        is_next = self.text.startswith(expected, self.at)
+        is_next = self.next_character() == expected
         self.at += is_next
         return is_next
 
-    def _space(self) -> None:
-        self.at = _after_space(self.text, self.at)
-
-    def _stop(self, reason: str) -> _Stop:
-        ended = self.at >= len(self.text)
-        return _Stop(JsonProblem("syntax", self.at, f"{reason}, and the text ends here" if ended else reason))
+    def stop(self, reason: str) -> NoReturn:
+        ended = ", and the text ends here" if self.at >= len(self.text) else ""
+        self.problems.append(JsonProblem("syntax", self.at, f"{reason}{ended}"))
+        raise _Stop

@@ -15,7 +15,7 @@ from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 from acpgen.input.drafts import MODERN, Draft, address, draft_of
 from acpgen.input.file_discovery import address_of, beside
 from acpgen.input.positions import DEEPEST
-from acpgen.input.walk import DEFINITIONS, Schema
+from acpgen.input.walk import DEFINITIONS, Schema, reachable
 from acpgen.pointers import pointer, pointer_parts
 
 REFERRING: Final = ("$ref", "$dynamicRef", "$recursiveRef")
@@ -104,12 +104,11 @@ class Addresses:
         if isinstance(own, str):
             self._identify(place, own, draft)
         root = self.around(place).place
-        anchors = [schema.get(key) for key in ("$anchor", "$dynamicAnchor") if draft.knows(key)]
-        for anchor in anchors:
-            if isinstance(anchor, str):
-                self._anchors[root, anchor][place] = None
-        if draft.knows("$dynamicAnchor") and isinstance(schema.get("$dynamicAnchor"), str):
-            self._holders[schema["$dynamicAnchor"]][root] = place
+        for key in ("$anchor", "$dynamicAnchor"):
+            if draft.knows(key) and isinstance(schema.get(key), str):
+                self._anchors[root, schema[key]][place] = None
+                if key == "$dynamicAnchor":
+                    self._holders[schema[key]][root] = place
         if draft.knows("$recursiveAnchor") and schema.get("$recursiveAnchor") is True and place == root:
             self._holders[_RECURSIVE][root] = place
         self._uses.extend((place, key, schema[key]) for key in REFERRING if isinstance(schema.get(key), str))
@@ -225,17 +224,8 @@ def _until(
     start: SchemaPlace, edges: Mapping[SchemaPlace, frozenset[SchemaPlace]], stops: Mapping[SchemaPlace, SchemaPlace]
 ) -> tuple[set[SchemaPlace], set[SchemaPlace]]:
     """The places reached from a start before any stop, and the stops that are reached first."""
-    plain: set[SchemaPlace] = set()
-    first: set[SchemaPlace] = set()
-    pending = [start]
-    while pending:
-        place = pending.pop()
-        if place in stops:
-            first.add(place)
-        elif place not in plain:
-            plain.add(place)
-            pending.extend(edges.get(place, ()))
-    return plain, first
+    reached = reachable([start], lambda place: () if place in stops else edges.get(place, ()))
+    return {place for place in reached if place not in stops}, {place for place in reached if place in stops}
 
 
 _split: Final = lru_cache(maxsize=4096)(urldefrag)
@@ -251,8 +241,5 @@ def _join(base: str, location: str) -> str:
     if not colon or not rest.startswith("/") or scheme in ("http", "https", "file"):
         return urljoin(base, location)
     joined_uri = urljoin(f"http:{rest}", location)  # the standard library joins only schemes that it knows
-    return (
-        joined_uri
-        if urldefrag(location)[0].partition(":")[1] and joined_uri == location
-        else f"{scheme}:{joined_uri.partition(':')[2]}"
-    )
+    is_whole = ":" in urldefrag(location)[0] and joined_uri == location
+    return joined_uri if is_whole else f"{scheme}:{joined_uri.partition(':')[2]}"

@@ -254,22 +254,26 @@ class Node:
         """The subschemas of a keyword that holds a list."""
         if keyword not in self.says:
             return []
-        if keyword not in self._below:
+        if keyword not in self._lists:
             items = enumerate(self.says[keyword])
-            self._below[keyword] = [self.make(schema, keyword, str(index)) for index, schema in items]
-        return self._below[keyword]  # type: ignore[no-any-return]
+            self._lists[keyword] = [self.make(schema, keyword, str(index)) for index, schema in items]
+        return self._lists[keyword]
 
     def named(self, keyword: str) -> dict[str, Node]:
         """The subschemas of a keyword that holds a map."""
         if keyword not in self.says:
             return {}
-        if keyword not in self._below:
+        if keyword not in self._maps:
             members = self.says[keyword].items()
-            self._below[keyword] = {name: self.make(schema, keyword, name) for name, schema in members}
-        return self._below[keyword]  # type: ignore[no-any-return]
+            self._maps[keyword] = {name: self.make(schema, keyword, name) for name, schema in members}
+        return self._maps[keyword]
 
     @once
-    def _below(self) -> dict[str, Any]:
+    def _lists(self) -> dict[str, list[Node]]:
+        return {}
+
+    @once
+    def _maps(self) -> dict[str, dict[str, Node]]:
         return {}
 
     @once
@@ -394,7 +398,7 @@ class Node:
             for one in negation.get("anyOf", [negation]) if is_object(negation) else ():
                 shape.exclude(excluded_tags({"required": [name], "properties": {name: one}}) or {})
         closing = excluded_text(says.get("not"))
-        shape.closed.update([closing] if closing is not None else [])
+        shape.closed.update([] if closing is None else [closing])
         shape.says_more = (closing is None and self.excluded is None) or any(
             key not in _OF_SHAPES and asserts(key) and value is not True and value != {} for key, value in says.items()
         )

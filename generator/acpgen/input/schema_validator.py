@@ -24,9 +24,7 @@ class Validator:
         import jsonschema_rs  # the command starts without it
 
         self._patterns: Final = Patterns([schema])
-        self.uncertain: Final[frozenset[str]] = (
-            self._patterns.uncertain(schema).definitions if self._patterns.is_partial else frozenset()
-        )
+        self.uncertain: Final = self._patterns.uncertain(schema)
         self._engine: Final = jsonschema_rs.Draft202012Validator(
             with_decimals(self._patterns.translated(schema)),
             keywords={"x-integer": embedded.engine.WrittenInteger},

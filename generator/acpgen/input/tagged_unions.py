@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from acpgen.input.equality import by_key, key_of, kind_of, same, whole
 from acpgen.input.step_budget import spend
-from acpgen.input.walk import Schema, asserts, demands, is_array, is_object
+from acpgen.input.walk import Schema, demands, is_array, is_object, select_assertions
 from acpgen.pointers import target
 
 if TYPE_CHECKING:
@@ -42,6 +42,12 @@ class Tagged:
         """The tag that names a branch: the first one that it owns."""
         return dict(reversed(self.variants))
 
+    @property
+    def own_branches(self) -> tuple[int, ...]:
+        """The branches with known tags and the default one: all but a fallback."""
+        indices = (*(index for index, _ in self.variants), *([] if self.default is None else [self.default]))
+        return tuple(dict.fromkeys(indices))
+
     def among(self, places: Sequence[int]) -> Tagged:
         """The same union with its branches at these places of a longer list."""
         variants = tuple((places[index], tag) for index, tag in self.variants)
@@ -61,22 +67,20 @@ def constant(schema: object) -> Tag | None:
     return None
 
 
+def values(schema: Schema) -> list[Any] | None:
+    """The constants that `const` and `enum` of a schema allow; `None` if it has neither."""
+    if "const" in schema and is_array(schema.get("enum")):
+        return [schema["const"]] if any(same(schema["const"], value) for value in schema["enum"]) else []
+    if "const" in schema:
+        return [schema["const"]]
+    return list(schema["enum"]) if is_array(schema.get("enum")) else None
+
+
 def constants(schema: object) -> list[Any] | None:
     """The values that a schema admits, if it is a list of constants and nothing else."""
-    if not is_object(schema):
-        return None
-    assertions = {key for key in schema if asserts(key)}
-    lists = [
-        *([[schema["const"]]] if "const" in assertions else []),
-        *([schema["enum"]] if "enum" in assertions else []),
-    ]
-    if not lists or not assertions <= {"const", "enum", "type"}:
-        return None
-    return [
-        value
-        for value in lists[0]
-        if is_of_type(value, schema) and all(any(same(value, one) for one in other) for other in lists[1:])
-    ]
+    demands = select_assertions(schema) if is_object(schema) else {}
+    own = values(demands) if demands.keys() <= {"const", "enum", "type"} else None
+    return None if own is None else [value for value in own if is_of_type(value, demands)]
 
 
 def common(lists: Sequence[Sequence[Any]]) -> list[Any]:
@@ -229,7 +233,7 @@ def lone_reference(schema: object) -> str | None:
     spend()
     if not is_object(schema):
         return None
-    demands = {key for key in schema if asserts(key)}
+    demands = select_assertions(schema).keys()
     if demands == {"$ref"}:
         return target(schema["$ref"])
     if demands == {"allOf"} and len(schema["allOf"]) == 1:
@@ -240,7 +244,7 @@ def lone_reference(schema: object) -> str | None:
 def is_null(schema: object) -> bool:
     """Whether a schema admits exactly null."""
     spend()
-    if is_object(schema) and {key for key in schema if asserts(key)} == {"type"}:
+    if is_object(schema) and select_assertions(schema).keys() == {"type"}:
         return schema["type"] in ("null", ["null"])
     return constants(schema) == [None]
 

@@ -48,10 +48,7 @@ class Edit:
 
 def ordered(edits: Iterable[Edit]) -> tuple[Edit, ...]:
     """Sort edits so that each can be applied after those before it: items from last to first, inner ones first."""
-    originals = list(edits)
-    return tuple(
-        originals[index] for index in sorted(range(len(originals)), key=lambda index: _rank(originals[index], index))
-    )
+    return tuple(edit for _, edit in sorted(enumerate(edits), key=lambda each: _rank(each[1], each[0])))
 
 
 def patch(edits: Iterable[Edit]) -> list[JSON]:
@@ -96,7 +93,7 @@ def _steps(old: JSON, new: JSON, at: Keys) -> Iterator[Edit]:
             before = key
     elif is_array(old) and is_array(new):
         yield from _item_steps(old, new, at)
-    elif _one_line(old) != _one_line(new):
+    elif dumps(old) != dumps(new):
         yield Edit("replace", at, new)
 
 
@@ -104,17 +101,13 @@ def _item_steps(old: Sequence[JSON], new: Sequence[JSON], at: Keys) -> Iterator[
     """Yield the edits of an array, from its end to its beginning."""
     import difflib
 
-    matcher = difflib.SequenceMatcher(None, [*map(_one_line, old)], [*map(_one_line, new)], autojunk=False)
+    matcher = difflib.SequenceMatcher(None, [*map(dumps, old)], [*map(dumps, new)], autojunk=False)
     for _, first, end, start, stop in reversed(matcher.get_opcodes()):
         common = min(end - first, stop - start)
         yield from (Edit("add", (*at, end), item) for item in reversed(new[start + common : stop]))
         yield from (Edit("remove", (*at, index)) for index in reversed(range(first + common, end)))
         for index in range(common):
             yield from _steps(old[first + index], new[start + index], (*at, first + index))
-
-
-def _one_line(value: JSON) -> str:
-    return dumps(value)
 
 
 def _rank(edit: Edit, index: int) -> tuple[object, ...]:
@@ -137,8 +130,7 @@ def _apply(text: str, edit: Edit, style: _Style) -> str:
         return _added(positions, begins, members, edit, style)
     place = members[str(last)]
     if edit.op != "remove":
-        column = place.begins - _line_start(text, place.begins)
-        literal = style.written(edit.value, _margin(text, place.offset), column)
+        literal = style.written(edit.value, _margin(text, place.offset), _column(text, place.begins))
         return text[: place.begins] + literal + text[positions.end(place.begins) :]
     names = list(members)
     index = names.index(str(last))
@@ -152,11 +144,11 @@ def _apply(text: str, edit: Edit, style: _Style) -> str:
 def _added(positions: Positions, begins: int, members: Mapping[str, Place], edit: Edit, style: _Style) -> str:
     """The text with one more member or item."""
     text, last, names = positions.text, edit.at[-1], list(members)
-    head = "" if isinstance(last, int) else f"{style.text(last)}{style.colon}"
-    ends = positions.end(begins)
+    ends, index = positions.end(begins), _index(edit, names)
     if not names:
-        return _first(text, begins, ends, head, edit.value, style)
-    index = _index(edit, names)
+        only: JSON = [edit.value] if isinstance(last, int) else {last: edit.value}
+        return text[:begins] + style.written(only, _margin(text, begins), _column(text, begins)) + text[ends:]
+    head = "" if isinstance(last, int) else f"{style.text(last)}{style.colon}"
     before = text[begins + 1 : members[names[0]].offset]
     is_spread = "\n" in before
     margin = before.rpartition("\n")[2] if is_spread else _margin(text, begins)
@@ -183,21 +175,12 @@ def _index(edit: Edit, names: list[str]) -> int:
     return names.index(edit.after) + 1 if edit.after in names else 0 if not edit.after else len(names)
 
 
-def _first(text: str, begins: int, ends: int, head: str, value: JSON, style: _Style) -> str:
-    """The text with the first member or item of an empty object or array."""
-    opener, closer = text[begins], text[ends - 1]
-    before = _margin(text, begins)
-    column = begins - _line_start(text, begins) + 1 + len(head)
-    short = style.line(value)
-    if style.unit is None or column + len(short) + 2 <= style.width:
-        return f"{text[:begins]}{opener}{head}{short}{closer}{text[ends:]}"
-    inner = before + style.unit
-    entry = head + style.written(value, inner, len(inner) + len(head))
-    return f"{text[:begins]}{opener}{style.newline}{inner}{entry}{style.newline}{before}{closer}{text[ends:]}"
-
-
 def _line_start(text: str, at: int) -> int:
     return text.rfind("\n", 0, at) + 1
+
+
+def _column(text: str, at: int) -> int:
+    return at - _line_start(text, at)
 
 
 def _line(text: str, at: int) -> str:

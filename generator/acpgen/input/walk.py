@@ -61,6 +61,16 @@ def asserts(keyword: str) -> bool:
     return keyword in _MAY_ASSERT
 
 
+def select_assertions(schema: Schema) -> Schema:
+    """The keywords of a schema that can refuse a value."""
+    return {key: value for key, value in schema.items() if key in _MAY_ASSERT}
+
+
+def select_annotations(schema: Schema) -> Schema:
+    """The keywords of a schema that refuse no value, unknown ones included."""
+    return {key: value for key, value in schema.items() if key not in _MAY_ASSERT}
+
+
 @lru_cache(maxsize=256)
 def may_hold_schemas(key: str) -> bool:
     """Whether a member of a schema, or of another object, may hold schemas: it is no annotation and holds no definitions."""
@@ -97,6 +107,20 @@ def children(schema: Schema) -> Iterator[tuple[tuple[str, ...], Any]]:
         elif holds == "map" and is_object(value):
             for name, item in value.items():
                 yield (key, name), item
+
+
+def mapped(schema: Schema, change: Callable[[tuple[str, ...], Any], Any]) -> Schema:
+    """A schema with its direct subschemas replaced by what `change` makes of their keys and of each."""
+
+    def changed(key: str, value: Any) -> Any:
+        holds = HOLDS.get(key)
+        if holds == "map" and is_object(value):
+            return {name: change((key, name), item) for name, item in value.items()}
+        if holds in ("list", "schema") and is_array(value):  # tuples of draft-07, too
+            return [change((key, str(index)), item) for index, item in enumerate(value)]
+        return change((key,), value) if holds == "schema" else value
+
+    return {key: changed(key, value) for key, value in schema.items()}
 
 
 def inside(schema: object) -> Iterator[tuple[tuple[str, ...], Schema]]:
@@ -197,6 +221,15 @@ def reachable(start: Iterable[K], below: Callable[[K], Iterable[K]]) -> dict[K, 
             visited[each] = None
             pending.extend(below(each))
     return visited
+
+
+def leading_to(ends: Iterable[K], edges: Mapping[K, Iterable[K]]) -> dict[K, None]:
+    """The nodes from which an end can be reached, ends included."""
+    sources: dict[K, list[K]] = {}
+    for source, others in edges.items():
+        for other in others:
+            sources.setdefault(other, []).append(source)
+    return reachable(ends, lambda each: sources.get(each, ()))
 
 
 def strongly_connected(edges: Mapping[K, Iterable[K]]) -> Iterator[list[K]]:

@@ -163,7 +163,7 @@ def _of_alias(hint: Any) -> dict[str, Any]:
     if origin is Mapping:
         return {"type": "object", "additionalProperties": _of(inner[1])}
     if origin in (Union, types.UnionType):
-        if _is_json(inner):
+        if {list, dict} <= {get_origin(part) for part in inner}:  # any JSON value
             return {}
         if all(part in _SCALARS for part in inner):
             return {"type": [_SCALARS[part] for part in inner]}
@@ -171,11 +171,6 @@ def _of_alias(hint: Any) -> dict[str, Any]:
     if inner:  # a list of JSON
         return {"type": "array"}
     raise AssertionError(f"the IR has a member of type {hint}")
-
-
-def _is_json(parts: tuple[Any, ...]) -> bool:
-    """Whether the parts of a union are those of any JSON value."""
-    return any(get_origin(part) is list for part in parts) and any(get_origin(part) is dict for part in parts)
 
 
 @cache

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
-from acpgen.bundle.unknown_variants import common_fields, sharing
+from acpgen.bundle.unknown_variants import common_fields
 from acpgen.errors import Faults
-from acpgen.input.equality import by_key
+from acpgen.input.equality import by_key, kind_of
 from acpgen.input.schema_nodes import OBJECTS, Node, Schemas
 from acpgen.input.step_budget import working_on
 from acpgen.input.tagged_unions import Tagged, excluded_text, is_of_type, own_tag
-from acpgen.input.walk import asserts, is_array, is_object, reachable
-from acpgen.meaning.constants import example, overlap
+from acpgen.input.walk import is_array, is_object, leading_to, select_annotations
 from acpgen.meaning.definition_order import references
 from acpgen.meaning.discriminators import discriminators
 from acpgen.meaning.faults import NOTHING_DEFINED, NOTHING_LISTED, UNKNOWN_LENIENCY
-from acpgen.meaning.intersection import meet
-from acpgen.meaning.members import base, body, is_record, names_fields
 from acpgen.meaning.methods import find_methods
-from acpgen.meaning.subsumption import implies, narrowest
+from acpgen.meaning.subsumption import base, body, implies, is_record, meet, names_fields, narrowest
 from acpgen.meaning.types import Notes, extra, plain, type_of
 from acpgen.methods.profile import KINDS
 
@@ -73,9 +69,10 @@ def _definitions(
     if work.notes.faults:
         raise Faults(work.notes.faults)
     definitions = _with_lost_exclusions(definitions)
-    more = _inexact(definitions) - inexact
-    is_done = work.notes.asked.isdisjoint(more)
-    return definitions if is_done else _definitions(schemas, framing, keep_unknown, inexact | more)
+    unenforced = (name for name, one in definitions.items() if one.unenforced)
+    wider = frozenset(leading_to(unenforced, {name: references(one) for name, one in definitions.items()}))
+    is_done = work.notes.asked.isdisjoint(wider - inexact)
+    return definitions if is_done else _definitions(schemas, framing, keep_unknown, inexact | wider)
 
 
 class _Lowering:
@@ -86,12 +83,8 @@ class _Lowering:
         self.synthesised: dict[str, ir.Definition] = {}
         keeps = keep_unknown or any(node.says.get("x-unknown") == "keep" for node in schemas.values())
         self.discriminators = discriminators(schemas) if keeps else {}
-        self.marks: Final = {
-            one.at
-            for name, fields in self.discriminators.items()
-            for key in fields
-            for one in schemas[name].fields.get(key, ())
-        }
+        marked = [(schemas[name].fields, key) for name, keys in self.discriminators.items() for key in keys]
+        self.marks: Final = {one.at for fields, key in marked for one in fields.get(key, ())}
 
     # --- definitions ---
 
@@ -127,14 +120,17 @@ class _Lowering:
     def _enum(self, name: str, node: Node, values: list[ir.EnumValue], base_: ir.Type | None) -> ir.Enum:
         keyword = "enum" if "enum" in node.says else "oneOf" if "oneOf" in node.says else "anyOf"
         self.notes.leave(node, {keyword, "type"})
-        if keyword == "oneOf" and overlap(values, base_):
+        distinct = by_key(value.value for value in values)
+        base_kind = None if base_ is None else "string" if base_ == ir.String() else "number"
+        is_overlap = len(distinct) < len(values) or any(kind_of(value.value) == base_kind for value in values)
+        if keyword == "oneOf" and is_overlap:
             self.notes.unenforced.append(f"{node.at}/oneOf")
         is_text = all(isinstance(value.value, str) for value in values)
         kind: ir.Type = ir.String() if is_text else ir.Number(integer=True)
         openness = self._openness(node, is_open=base_ is not None)
-        distinct = by_key(value.value for value in values)
         is_mark = len(distinct) == 1 or node.at in self.marks  # which is no list that grows
-        if openness == "tolerated" and (is_mark or not (is_text or all(map(_is_integer, distinct.values())))):
+        is_integers = all(isinstance(value, int) and not isinstance(value, bool) for value in distinct.values())
+        if openness == "tolerated" and (is_mark or not (is_text or is_integers)):
             openness = "closed"
         return ir.Enum(name=name, values=tuple(values), openness=openness, base=base_ or kind, **self._common(node))
 
@@ -251,7 +247,7 @@ class _Lowering:
 
     def _synthesise(self, name: str, at: str, branches: list[Node], tagged: Tagged) -> str:
         """Make the record of unknown tags of a tolerated union: the tag, and the fields common to all variants."""
-        common, required_names = common_fields(sharing(tagged, branches), tagged.tag)
+        common, required_names = common_fields([branches[index] for index in tagged.own_branches], tagged.tag)
         first = self._record_of(branches[tagged.variants[0][0]])
         declared = first.fields
         homes = {key: declared[key][0] if key in declared else first for key in common}
@@ -341,9 +337,9 @@ class _Lowering:
         if met is None:
             self.notes.unenforced.extend(not_implied)
         else:
-            node = met if not is_object(met.schema) else node.make({**_words(node), **met.schema})
+            node = met if not is_object(met.schema) else node.make({**select_annotations(node.says), **met.schema})
         if narrowest_index and is_object(first.schema) and is_object(node.schema):
-            node = node.make({**_words(first), **node.says})
+            node = node.make({**select_annotations(first.says), **node.says})
         return self._field(key, replace(node, owner=first.owner), is_required)
 
     def _field(self, name: str, node: Node, is_required: bool) -> ir.Field:
@@ -375,35 +371,17 @@ class _Lowering:
         return replace(field, type=ir.Constant(tuple(tags.values()))) if tags else field
 
     def _leniency(self, node: Node) -> ir.Leniency:
-        options: dict[str, bool] = {}
-        for keyword, value in node.says.items():
-            if not keyword.startswith("x-deserialize-"):
-                continue
-            if keyword not in LENIENCY:
-                self.notes.faults.append(UNKNOWN_LENIENCY(at=node.at, keyword=keyword))
-            else:
-                options[LENIENCY[keyword]] = value is True
-        return ir.Leniency(**options)
-
-
-def _is_integer(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _words(node: Node) -> dict[str, Any]:
-    """The keywords of a schema that assert nothing."""
-    return {name: value for name, value in node.says.items() if not asserts(name)}
+        keywords = [keyword for keyword in node.says if keyword.startswith("x-deserialize-")]
+        unknown = [keyword for keyword in keywords if keyword not in LENIENCY]
+        self.notes.faults += [UNKNOWN_LENIENCY(at=node.at, keyword=keyword) for keyword in unknown]
+        known = (keyword for keyword in keywords if keyword in LENIENCY)
+        return ir.Leniency(**{LENIENCY[keyword]: node.says[keyword] is True for keyword in known})
 
 
 def _is_named(node: Node, tagged: Tagged) -> bool:
     """Whether each branch of a tagged union that needs a record refers to one, or to a definition with a record for its objects."""
-    branches = node.branches
-    indices = [*(index for index, _ in tagged.variants), *([tagged.default] if tagged.default is not None else [])]
-    return all(
-        referred is not None and (branches[index].kinds == OBJECTS or _has_record(referred))
-        for index in indices
-        for referred in [branches[index].without("not").referred]
-    )
+    branches = [(node.branches[index], node.branches[index].without("not").referred) for index in tagged.own_branches]
+    return all(to is not None and (branch.kinds == OBJECTS or _has_record(to)) for branch, to in branches)
 
 
 def _has_record(node: Node) -> bool:
@@ -428,7 +406,7 @@ def _settled(node: Node) -> Node:
     """A schema with `enum` and other assertions as the constants that satisfy them; other schemas unchanged."""
     is_list = "enum" in node.says and "const" not in node.says and not node.demands <= {"enum", "type"}
     met = meet([node]) if is_list else None
-    return node.make({**_words(node), **met.says}) if met is not None and met.says else node
+    return node.make({**select_annotations(node.says), **met.says}) if met is not None and met.says else node
 
 
 def _enum_values(node: Node) -> tuple[list[ir.EnumValue], ir.Type | None] | None:
@@ -443,7 +421,10 @@ def _enum_values(node: Node) -> tuple[list[ir.EnumValue], ir.Type | None] | None
     enum_values: list[ir.EnumValue] = []
     base_: ir.Type | None = None
     for branch in node.branches:
-        if not is_object(branch.schema) or not is_of_type(example(branch.says), node.says):
+        sample = branch.constant
+        if sample is None:
+            sample = "" if branch.says.get("type") == "string" else 0
+        if not is_object(branch.schema) or not is_of_type(sample, node.says):
             return None
         if (value := _listed(branch)) is not None:
             enum_values.append(value)
@@ -495,13 +476,3 @@ def _with_lost_exclusions(definitions: dict[str, ir.Definition]) -> dict[str, ir
         name: replace(one, unenforced=(*one.unenforced, place)) if (place := places.get(name)) is not None else one
         for name, one in definitions.items()
     }
-
-
-def _inexact(definitions: Mapping[str, ir.Definition]) -> frozenset[str]:
-    """The definitions that accept more than their schemas do, or refer, directly or indirectly, to one that does."""
-    users: dict[str, list[str]] = {}
-    for name, one in definitions.items():
-        for other in references(one):
-            users.setdefault(other, []).append(name)
-    inexact_names = (name for name, one in definitions.items() if one.unenforced)
-    return frozenset(reachable(inexact_names, lambda name: users.get(name, ())))

@@ -40,7 +40,8 @@ def describe_methods(label: str, protocol: ir.Protocol, bundle: Bundle) -> Itera
     gaps = bundle.gaps
     anyone = [method.name for method in methods if method.side == "both"]
     if profile.how == "marked":
-        silent = [name for name in anyone if not _says_side(name, bundle)]
+        sided_methods = {one.get("x-method") for one in bundle.definitions.values() if "x-side" in one}
+        silent = [name for name in anyone if name not in sided_methods]
         if silent:
             yield f"{label}: no 'x-side' says who handles {', '.join(silent)}; either side may send them."
     unsent = [name for name in anyone if name in gaps.unsent]
@@ -58,8 +59,3 @@ def describe_methods(label: str, protocol: ir.Protocol, bundle: Bundle) -> Itera
         yield f"{label}: required of a message beside its envelope, neither typed nor checked: {', '.join(gaps.beyond)}."
     for entry in gaps.unmatched:
         yield f"{label}: {entry.at}: {entry.values['what_for']}."
-
-
-def _says_side(method: str, bundle: Bundle) -> bool:
-    """Whether some definition of a method states the side that handles it."""
-    return any("x-side" in schema for schema in bundle.definitions.values() if schema.get("x-method") == method)

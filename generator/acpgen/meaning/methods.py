@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from acpgen import ir
@@ -68,25 +68,20 @@ def _marked(definitions: Mapping[str, Node]) -> list[ir.Method]:
         if first != name:
             faults.append(ROLE_TAKEN(at=node.at, method=method, role=role, other=definitions[first].at))
     for method, roles in groups.items():
-        faults.extend(_other_side(definitions, method, roles))
+        if roles.keys() >= {"request", "result"}:
+            params, result = definitions[roles["request"]], definitions[roles["result"]]
+            side, other = result.says.get("x-side"), params.says.get("x-side")
+            if isinstance(side, str) and isinstance(other, str) and side != other:
+                faults.append(SIDES_DIFFER(at=result.at, method=method, side=side, other=other, params=params.at))
     if faults:
         raise Faults(faults)
     methods: list[ir.Method] = []
     for method, roles in groups.items():
-        for kind in ("request", "notification"):
-            if kind in roles or (kind == "request" and set(roles) == {"result"}):
-                params, result = roles.get(kind), roles.get("result") if kind == "request" else None
-                methods.append(_method(definitions, method, kind, params, result))
+        if "request" in roles or roles.keys() == {"result"}:
+            methods.append(_method(definitions, method, "request", roles.get("request"), roles.get("result")))
+        if "notification" in roles:
+            methods.append(_method(definitions, method, "notification", roles["notification"], None))
     return methods
-
-
-def _other_side(definitions: Mapping[str, Node], method: str, roles: Mapping[str, str]) -> Iterator[Fault]:
-    """Yield a fault if the params and the result of a request name different sides as handler."""
-    if "request" in roles and "result" in roles:
-        params, result = definitions[roles["request"]], definitions[roles["result"]]
-        side, other = result.says.get("x-side"), params.says.get("x-side")
-        if isinstance(side, str) and isinstance(other, str) and side != other:
-            yield SIDES_DIFFER(at=result.at, method=method, side=side, other=other, params=params.at)
 
 
 def _method(definitions: Mapping[str, Node], name: str, kind: Any, params: str | None, result: str | None) -> ir.Method:

@@ -59,8 +59,7 @@ class Values:
     def __init__(self, definitions: Mapping[str, ir.Definition]) -> None:
         self.definitions: Final = definitions
         self._small: dict[str, Any] = {}
-        self._sizes: dict[int, int] = {}
-        self._heights: dict[int, int] = {}
+        self._extents: dict[int, tuple[int, int]] = {}
         self._under_way: set[str] = set()
         self._tried = 0
         self._depth = 0
@@ -80,26 +79,22 @@ class Values:
             finally:
                 self._under_way.discard(name)
             self._small[name] = result
-            self._sizes[id(result)] = self._size(result)
-            self._heights[id(result)] = self._height(result)
-        if self._sizes[id(self._small[name])] > LARGEST:
+            self._extents[id(result)] = self._extent(result)
+        size, height = self._extents[id(self._small[name])]
+        if size > LARGEST:
             raise Unmakeable(f"the smallest {name} that is made holds more than {LARGEST} values")
-        if self._heights[id(self._small[name])] > DEEPEST:
+        if height > DEEPEST:
             raise Unmakeable(f"the smallest {name} that is made is nested more than {DEEPEST} levels deep")
         return self._small[name]
 
-    def _size(self, value: Any) -> int:
-        """The number of values in a value; shared ones count at each occurrence."""
-        cached_size = self._sizes.get(id(value))
-        if cached_size is not None:
-            return cached_size
+    def _extent(self, value: Any) -> tuple[int, int]:
+        """The number of values in a value, where shared ones count at each occurrence, and its nesting depth."""
+        if id(value) in self._extents:
+            return self._extents[id(value)]
         spend()
-        return 1 + sum(map(self._size, _inside(value)))
-
-    def _height(self, value: Any) -> int:
-        """The nesting depth of a value."""
-        cached_height = self._heights.get(id(value))
-        return cached_height if cached_height is not None else 1 + max(map(self._height, _inside(value)), default=0)
+        parts = value.values() if is_object(value) else value if is_array(value) else ()
+        inner = [self._extent(part) for part in parts]
+        return 1 + sum(size for size, _ in inner), 1 + max((height for _, height in inner), default=0)
 
     def _make(self, definition: ir.Definition) -> Any:
         match definition:
@@ -110,9 +105,8 @@ class Values:
             case ir.Enum():
                 return definition.values[0].value
             case ir.Alias():
-                return next((example for example in definition.examples if _is_scalar(example)), None) or self.of(
-                    definition.type
-                )
+                scalars = [one for one in definition.examples if isinstance(one, str | int | float)]
+                return next((one for one in scalars if not isinstance(one, bool)), None) or self.of(definition.type)
             case _:
                 assert_never(definition)
 
@@ -146,11 +140,8 @@ class Values:
                 return _first_fitting((*_NUMBERS, *limits_of(type_).values()), type_)
             case ir.String():
                 length = type_.min_length or 0
-                own = (
-                    "dGV4dA=="
-                    if type_.encoding == "base64"
-                    else next(sample_texts.of_format(type_.format, length, type_.max_length), "text")
-                )
+                own = next(sample_texts.of_format(type_.format, length, type_.max_length), "text")
+                own = "dGV4dA==" if type_.encoding == "base64" else own
                 return _first_fitting((own, *_TEXTS, "x" * length if length < 5000 else ""), type_)
             case ir.Constant():
                 return type_.values[0]
@@ -171,8 +162,10 @@ class Values:
             case ir.Map():
                 return {"key": self.of(type_.values, filled=filled)} if filled else {}
             case ir.Ref():
-                target = self._alias(type_)
-                return self.of(target, filled=True) if filled and target is not type_ else self.small(type_.name)
+                target = self.definitions[type_.name]
+                if filled and isinstance(target, ir.Alias) and isinstance(target.type, ir.Array | ir.Map):
+                    return self.of(target.type, filled=True)
+                return self.small(type_.name)
             case ir.AnyOf():
                 return self._first((one for one in type_.types if one != ir.Null()), filled=filled)
             case _:
@@ -187,20 +180,12 @@ class Values:
                 reason = str(unmakeable)
         raise Unmakeable(reason)
 
-    def _alias(self, type_: ir.Type) -> ir.Type:
-        """The array or map type that a reference is an alias of; other types unchanged."""
-        if isinstance(type_, ir.Ref):
-            definition = self.definitions[type_.name]
-            if isinstance(definition, ir.Alias) and isinstance(definition.type, ir.Array | ir.Map):
-                return definition.type
-        return type_
-
     # --- full ---
 
     def full(self, name: str, *, without: frozenset[str] = frozenset()) -> Any:
         """A value of a definition with all of its fields except those in `without`, each as small as possible. Raises `Unmakeable`."""
         value = self._full(self.definitions[name], without)
-        if self._size(value) > LARGEST:
+        if self._extent(value)[0] > LARGEST:
             raise Unmakeable(f"the fullest {name} that is made holds more than {LARGEST} values")
         return value
 
@@ -232,49 +217,46 @@ class Values:
         budget = MOST_DAMAGED
         for path, value in self._damaged(type_, inside):
             yield path, value
-            budget -= self._size(value)
+            budget -= self._extent(value)[0]
             if budget < 0:
                 return
 
     def _damaged(self, type_: ir.Type, inside: frozenset[str]) -> Iterator[tuple[Path, Any]]:
+        if isinstance(type_, ir.Ref):
+            definition = self.definitions[type_.name]
+            if isinstance(definition, ir.Alias) and type_.name not in inside:
+                yield from self._damaged(definition.type, inside | {type_.name})
+            else:
+                values = (*WRONG, FUTURE, 987654) if isinstance(definition, ir.Enum) else NO_OBJECTS
+                yield from (((), value) for value in values)
+            return
+        if isinstance(type_, ir.AnyOf):
+            others = [one for one in type_.types if one != ir.Null()]
+            if len(others) == 1:
+                yield from self._damaged(others[0], inside)
+            else:
+                yield from (((), value) for value in NO_OBJECTS)
+                yield from self._both(others)
+            return
+        yield from (((), value) for value in WRONG)
         match type_:
-            case ir.Ref():
-                definition = self.definitions[type_.name]
-                if isinstance(definition, ir.Alias) and type_.name not in inside:
-                    yield from self._damaged(definition.type, inside | {type_.name})
-                    return
-                if isinstance(definition, ir.Enum):
-                    yield from (((), value) for value in (*WRONG, FUTURE, 987654))
-                else:
-                    yield from (((), value) for value in NO_OBJECTS)
-            case ir.AnyOf():
-                others = [one for one in type_.types if one != ir.Null()]
-                if len(others) == 1:
-                    yield from self._damaged(others[0], inside)
-                else:
-                    yield from (((), value) for value in NO_OBJECTS)
-                    yield from self._both(others)
             case ir.Array():
-                yield from (((), value) for value in WRONG)
                 yield from self._damaged_items(type_, inside)
             case ir.Tuple():
-                yield from (((), value) for value in WRONG)
                 yield from self._damaged_entries(type_, inside)
             case ir.Map():
-                yield from (((), value) for value in WRONG)
                 yield from ((("key", *path), {"key": value}) for path, value in self._damaged(type_.values, inside))
             case ir.String():
-                yield from (((), value) for value in (*WRONG, "", "relative/path"))
+                yield from (((), value) for value in ("", "relative/path"))
                 if type_.min_length is not None and 0 < type_.min_length < 5000:
                     yield (), "x" * (type_.min_length - 1)
                 if type_.max_length is not None and type_.max_length < 5000:
                     yield (), "x" * (type_.max_length + 1)
             case ir.Number():
-                yield from (((), value) for value in WRONG)
                 for limit in limits_of(type_).values():
                     yield from (((), limit + step) for step in (-1, 0, 1))
             case _:
-                yield from (((), value) for value in WRONG)
+                pass
 
     def _damaged_items(self, array: ir.Array, inside: frozenset[str]) -> Iterator[tuple[Path, Any]]:
         least = array.min_items or 0
@@ -321,10 +303,6 @@ def _require_room(items: int) -> None:
         raise Unmakeable(f"more than {LARGEST} items are asked for")
 
 
-def _inside(value: Any) -> Iterable[Any]:
-    return value.values() if is_object(value) else value if is_array(value) else ()
-
-
 def array_of(type_: ir.Type, definitions: Mapping[str, ir.Definition]) -> ir.Array | None:
     """The array type that a type is, null aside; `None` if it is something else."""
     match type_:
@@ -348,18 +326,11 @@ def read_instead(field: ir.Field, definitions: Mapping[str, ir.Definition]) -> s
     return "as an empty array" if array is not None and not array.min_items else ""
 
 
-def _is_scalar(example: ir.JSON) -> bool:
-    return isinstance(example, str | int | float) and not isinstance(example, bool)
-
-
 def _first_fitting(candidates: tuple[Any, ...], type_: ir.Number | ir.String) -> Any:
     for value in candidates:
-        if _fits(type_, value):
+        if isinstance(type_, ir.Number):
+            if is_number_within(type_, value):
+                return value
+        elif is_length_within(type_, value) and (type_.pattern is None or matches(type_.pattern, value)):
             return value
     raise Unmakeable("no candidate satisfies the constraints of a scalar")
-
-
-def _fits(type_: ir.Number | ir.String, value: Any) -> bool:
-    if isinstance(type_, ir.Number):
-        return is_number_within(type_, value)
-    return is_length_within(type_, value) and (type_.pattern is None or matches(type_.pattern, value))

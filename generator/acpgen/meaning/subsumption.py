@@ -1,18 +1,20 @@
-"""Subsumption between several schemas for one value: which is the narrowest, and what it implies."""
+"""Several schemas for one value: which is the narrowest, what it implies, and the intersection of all as one schema; and which schemas
+are records.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from itertools import combinations, product
+from math import lcm, prod
 from typing import Any, Final
 
-from acpgen.input.equality import same
+from acpgen.input.equality import key_of, kind_of, same
+from acpgen.input.numbers import MOST_DIGITS
 from acpgen.input.schema_nodes import ALL_KINDS, OBJECTS, Node
 from acpgen.input.step_budget import spend
-from acpgen.input.tagged_unions import is_of_type, types_of
-from acpgen.input.walk import ASSERTIONS, is_object
-from acpgen.meaning.constants import keys, says_nothing, values
-from acpgen.meaning.members import is_record
+from acpgen.input.tagged_unions import is_of_type, types_of, values
+from acpgen.input.walk import ASSERTIONS, BY_KIND, Schema, is_array, is_object, select_assertions
 
 TIGHTENED: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
     **dict.fromkeys(("minimum", "exclusiveMinimum", "minLength", "minItems"), max),
@@ -79,12 +81,8 @@ def implies(narrow: Node, wide: Node, memo: dict[tuple[int, str], bool] | None =
         return memo[key]
     if narrow.referred is not None and not is_record(narrow.referred):
         return implies(narrow.referred, wide, memo)
-    demands = {key: value for key, value in wide.says.items() if key in ASSERTIONS}
-    if same(demands, {key: value for key, value in narrow.says.items() if key in ASSERTIONS}):
-        return True
-    if any(
-        same(demands, {key: value for key, value in part.says.items() if key in ASSERTIONS}) for part in narrow.parts
-    ):
+    demands = select_assertions(wide.says)
+    if any(same(demands, select_assertions(part.says)) for part in (narrow, *narrow.parts)):
         return True
     if wide.demands <= {"type"}:
         return is_within(narrow, wide)
@@ -147,6 +145,14 @@ def admits(node: Node, value: Any, memo: dict[str, bool] | None = None) -> bool:
 _OF_CONSTANTS: Final = frozenset({"type", "const", "enum", "$ref", "anyOf", "allOf"})
 
 
+def keys(schema: Any) -> set[Any] | None:
+    """The equality keys of the constants of a schema; `None` if it lists none, or if some of them are not scalars."""
+    constants = values(schema) if is_object(schema) else None
+    if constants is None or any(isinstance(value, dict | list) for value in constants):
+        return None
+    return {key_of(value) for value in constants}
+
+
 def are_apart(nodes: list[Node]) -> bool:
     """Whether no value matches two of these schemas, considering only JSON types, constants, and the fields of objects."""
     objects = [node for node in nodes if node.kinds == OBJECTS]
@@ -201,3 +207,183 @@ def of_type(branch: Node, owner: Node) -> Node:
     if "number" in branch.types and "integer" in owner.types and "number" not in owner.types:
         both.append("integer")
     return branch.with_keywords(type=both) if both else branch.make(False)
+
+
+# --- the intersection ---
+
+MOST_BRANCHES: Final = 64
+"""The maximum number of branches of a product of unions."""
+
+
+def meet(nodes: list[Node]) -> Node | None:
+    """The intersection of several schemas; `None` if it cannot be written as a schema that has a type.
+
+    Scalars and arrays are merged; a union becomes a union of its branches, each combined with all sibling assertions.
+    """
+    meeting = _Meeting()
+    return meeting.build(nodes[0]) if all(map(meeting.add, nodes)) else None
+
+
+class _Meeting:
+    """The schemas added so far: merged keywords, and unions whose branches each need to be combined with the rest."""
+
+    def __init__(self) -> None:
+        self.leaf: Schema = {}
+        self.unions: list[tuple[str, list[Any]]] = []
+        self.referred: set[str] = set()
+
+    def add(self, node: Node) -> bool:
+        """Add a schema. False if it has an assertion that cannot be merged."""
+        if node.refuses_all:
+            self.leaf["enum"] = []
+        rest = select_assertions(node.says)
+        rest.pop("$ref", None)
+        name = node.target
+        if name is not None and name not in self.referred:
+            self.referred.add(name)
+            if not self.add(node.schemas[name]):
+                return False
+        for keyword in ("anyOf", "oneOf"):
+            if keyword in rest:
+                self.unions.append((keyword, rest.pop(keyword)))
+        rest.pop("allOf", None)
+        own = all(self._keyword(node, keyword, value) for keyword, value in rest.items())
+        return own and all(self.add(part) for part in node.each("allOf"))
+
+    def _keyword(self, node: Node, keyword: str, value: Any) -> bool:
+        """Merge one keyword. False if that is not possible."""
+        if keyword in ("const", "enum"):
+            keyword, value = "enum", values({keyword: value})
+        if keyword not in self.leaf:
+            self.leaf[keyword] = value
+            return keyword in TIGHTENED or keyword in _OTHERS
+        mine = self.leaf[keyword]
+        match keyword:
+            case "type":
+                self.leaf[keyword] = _types(mine, value)
+            case "enum":
+                self.leaf[keyword] = [one for one in mine if any(same(one, other) for other in value)]
+            case "multipleOf" if isinstance(mine, int) and isinstance(value, int):
+                self.leaf[keyword] = both = lcm(mine, value)
+                return both < _UNWRITTEN
+            case "items" if implies(node.make(value, "items"), node.make(mine, "items")):
+                self.leaf[keyword] = value
+            case "items":
+                return implies(node.make(mine, "items"), node.make(value, "items"))
+            case "uniqueItems":
+                self.leaf[keyword] = mine or value
+            case _ if keyword in TIGHTENED:
+                self.leaf[keyword] = TIGHTENED[keyword](mine, value)
+            case _:
+                return same(mine, value)
+        return True
+
+    def build(self, node: Node) -> Node | None:
+        """The merged schema; `None` if there is none."""
+        if "enum" in self.leaf:
+            constants = [value for value in self.leaf["enum"] if is_of_type(value, self.leaf)]
+            if any(BY_KIND[kind_of(value)] & self.leaf.keys() for value in constants):
+                return None
+            self.leaf = {"enum": constants}
+        if self.leaf.get("type") == [] or self.leaf.get("enum") == []:
+            return node.make(False)
+        if not self.unions:
+            return node.make(self.leaf)
+        if prod(len(branches) for _, branches in self.unions) > MOST_BRANCHES:
+            return None
+        (keyword, branches), *others = self.unions
+        beside = [*([self.leaf] if self.leaf else []), *({key: alternatives} for key, alternatives in others)]
+        whole = [{"allOf": [branch, *beside]} if beside else branch for branch in branches]
+        satisfiable = [one for one in whole if node.make(one).kinds]
+        return node.make({keyword: satisfiable} if satisfiable else False)
+
+
+_UNWRITTEN: Final[int] = 10**MOST_DIGITS
+"""Numbers from here on cannot be written in a schema."""
+
+
+def _types(one: Any, other: Any) -> list[str]:
+    first, second = (value if is_array(value) else [value] for value in (one, other))
+    both = [name for name in first if name in second]
+    is_integer = ("number" in first and "integer" in second) or ("integer" in first and "number" in second)
+    return [*both, "integer"] if is_integer and "number" not in both and "integer" not in both else both
+
+
+_OTHERS: Final = frozenset({"type", "enum", "multipleOf", "items", "pattern", "uniqueItems"})
+"""Keywords that can be merged, in addition to limits."""
+
+
+# --- records: objects with named fields ---
+
+
+def is_record(node: Node) -> bool:
+    """Whether a schema accepts only objects and declares fields, or asserts nothing else."""
+    if node.kinds != OBJECTS or "const" in node.says or "enum" in node.says:
+        return False
+    if node.union is not None:
+        fields = node.fields  # the union does not stand alone: it narrows the record
+        return bool(node.says.get("properties")) or bool(fields and all(one.narrows(fields) for one in node.branches))
+    if "additionalProperties" in node.says and not node.says.get("properties"):
+        return bool(node.parts) and bool(node.fields)
+    return node.reference is None and (not node.parts or "properties" in node.says or bool(node.fields))
+
+
+def body(node: Node) -> str | None:
+    """The name of the record whose fields a variant adds to its tag; the first one if there are several."""
+    return next((part.reference for part in node.parts if part.reference is not None), None)
+
+
+def base(node: Node) -> str | None:
+    """The body that a record may extend: a record none of whose fields is changed; `None` if there is none."""
+    name = body(node)
+    if name is None or not is_record(node.schemas[name]):
+        return None
+    above = node.schemas[name]
+    theirs, own = above.fields, node.fields
+    is_kept = all(
+        same([node.schema for node in own[key]], [node.schema for node in nodes]) for key, nodes in theirs.items()
+    )
+    return name if is_kept and node.required & set(theirs) == above.required & set(theirs) else None
+
+
+def names_fields(node: Node) -> bool:
+    """Whether a schema declares fields, also accepts other values than objects, and otherwise only narrows the objects."""
+    if "object" not in node.kinds or any(keyword in node.says for keyword in ("$ref", "const", "enum")):
+        return False
+    fields = node.fields
+    beside = [branch for keyword in ("allOf", "anyOf", "oneOf") for branch in node.each(keyword)]
+    return bool(fields) and all("type" not in one.says and one.narrows(fields) for one in beside)
+
+
+# --- what asserts nothing ---
+
+
+def says_nothing(schema: Any) -> bool:
+    """Whether a schema certainly accepts every value."""
+    return schema is True or (is_object(schema) and all(is_idle(schema, key) for key in schema if key in ASSERTIONS))
+
+
+def is_idle(schema: Schema, keyword: str) -> bool:
+    """Whether an assertion, with the value it has, rejects nothing."""
+    value = schema[keyword]
+    match keyword:
+        case "additionalProperties" | "items" | "propertyNames" | "unevaluatedItems" | "unevaluatedProperties":
+            return says_nothing(value)
+        case "properties" | "patternProperties" | "dependentSchemas":
+            return all(map(says_nothing, value.values()))
+        case "prefixItems" | "allOf":
+            return all(map(says_nothing, value))
+        case "anyOf":
+            return any(map(says_nothing, value))
+        case "required" | "uniqueItems" | "minItems" | "minLength" | "minProperties" | "not":
+            return not value and value != {}
+        case "dependentRequired":
+            return not any(value.values())
+        case "if":
+            return "then" not in schema and "else" not in schema
+        case "then" | "else":
+            return True  # told by `if`
+        case "minContains" | "maxContains":
+            return "contains" not in schema
+        case _:
+            return False

@@ -8,17 +8,15 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.errors import Fault
-from acpgen.input.equality import by_key
+from acpgen.input.equality import by_key, kind_of, whole
 from acpgen.input.expressions import expression
 from acpgen.input.faults import MALFORMED_KEYWORD
 from acpgen.input.schema_nodes import ALL_KINDS, OBJECTS, Node
-from acpgen.input.tagged_unions import is_of_type
+from acpgen.input.tagged_unions import is_of_type, values
 from acpgen.input.walk import ASSERTIONS, BY_KIND, is_object
-from acpgen.meaning.constants import any_like, count, is_idle, values
 from acpgen.meaning.definition_order import referred
-from acpgen.meaning.intersection import meet
 from acpgen.meaning.limits import OF_NUMBERS
-from acpgen.meaning.subsumption import are_apart, implies, is_within, narrowest, of_type
+from acpgen.meaning.subsumption import are_apart, implies, is_idle, is_within, meet, narrowest, of_type
 
 
 @dataclass
@@ -86,12 +84,9 @@ def type_of(notes: Notes, node: Node, *, is_definition: bool = False) -> ir.Type
 def plain(notes: Notes, node: Node, kind: str) -> ir.Type:
     """The type of the values of one JSON type that a schema accepts."""
     match kind:
-        case "null":
-            notes.leave(node, {"type"}, frozenset({"null"}))
-            return ir.Null()
-        case "boolean":
-            notes.leave(node, {"type"}, frozenset({"boolean"}))
-            return ir.Boolean()
+        case "null" | "boolean":
+            notes.leave(node, {"type"}, frozenset({kind}))
+            return ir.Null() if kind == "null" else ir.Boolean()
         case "integer" | "number":
             return _number(notes, node, is_integer=kind == "integer")
         case "string":
@@ -99,7 +94,10 @@ def plain(notes: Notes, node: Node, kind: str) -> ir.Type:
         case "array":
             return _array(notes, node)
         case "object":
-            return _map(notes, node)
+            has_fields = bool(node.says.get("properties"))
+            is_plain = not has_fields and not node.says.get("patternProperties")
+            notes.leave(node, {"type", *(["additionalProperties"] if is_plain else [])}, OBJECTS)
+            return ir.Map(ir.Anything() if has_fields else extra(notes, node))
         case _:
             notes.faults.append(MALFORMED_KEYWORD(at=node.at, keyword="type", expected="a JSON type"))
             return ir.Nothing()
@@ -119,10 +117,8 @@ def _own(notes: Notes, node: Node) -> ir.Type:
     if "type" not in node.says:
         notes.leave(node, set())
         return ir.Anything()
-    members = [plain(notes, node, name) for name in node.types if name != "null"]
-    if "null" in node.types:
-        members.append(plain(notes, node, "null"))
-    return members[0] if len(members) == 1 else ir.AnyOf(tuple(members))
+    members = [plain(notes, node, name) for name in sorted(node.types, key="null".__eq__)]
+    return _union(members)
 
 
 def _number(notes: Notes, node: Node, *, is_integer: bool) -> ir.Number:
@@ -133,12 +129,17 @@ def _number(notes: Notes, node: Node, *, is_integer: bool) -> ir.Number:
     return ir.Number(integer=is_integer, format=node.says.get("format"), without_fraction=is_written, **bounds)
 
 
+def _count(node: Node, keyword: str) -> int | None:
+    """The value of a length limit as an integer, `None` if absent; JSON Schema admits 2.0 for 2."""
+    return whole(node.says[keyword]) if keyword in node.says else None
+
+
 def _string(notes: Notes, node: Node) -> ir.String:
     is_checked = "pattern" in node.says and expression(node.says["pattern"]).is_checked
     notes.leave(node, {"type", "minLength", "maxLength", *(["pattern"] if is_checked else [])}, frozenset({"string"}))
     return ir.String(
-        min_length=count(node.says, "minLength"),
-        max_length=count(node.says, "maxLength"),
+        min_length=_count(node, "minLength"),
+        max_length=_count(node, "maxLength"),
         pattern=node.says.get("pattern"),
         format=node.says.get("format"),
         encoding=node.says.get("contentEncoding"),
@@ -146,7 +147,7 @@ def _string(notes: Notes, node: Node) -> ir.String:
 
 
 def _array(notes: Notes, node: Node) -> ir.Array | ir.Tuple:
-    least, most = count(node.says, "minItems"), count(node.says, "maxItems")
+    least, most = _count(node, "minItems"), _count(node, "maxItems")
     unique = node.says.get("uniqueItems") is True
     prefix, rest = node.each("prefixItems")[:most], node.inside("items")
     is_full = most is not None and most <= len(prefix)
@@ -168,12 +169,6 @@ def _array(notes: Notes, node: Node) -> ir.Array | ir.Tuple:
     return ir.Array(_either(notes, judges), least, most, unique)
 
 
-def _map(notes: Notes, node: Node) -> ir.Map:
-    is_plain = not node.says.get("patternProperties") and not node.says.get("properties")
-    notes.leave(node, {"type", *(["additionalProperties"] if is_plain else [])}, OBJECTS)
-    return ir.Map(ir.Anything() if node.says.get("properties") else extra(notes, node))
-
-
 # --- constants and unions --------------------------------------------------------------------------------------------
 
 
@@ -183,7 +178,7 @@ def _constants(notes: Notes, node: Node) -> ir.Type:
     matching = [value for value in constants if is_of_type(value, node.says)]
     if any(isinstance(value, dict | list) for value in matching):
         notes.unenforced.append(f"{node.at}/{'const' if 'const' in node.says else 'enum'}")
-        return any_like(matching)
+        return _any_like(matching)
     if not matching:
         return ir.Nothing()
     scalars = tuple(value for value in matching if value is not None)
@@ -192,6 +187,20 @@ def _constants(notes: Notes, node: Node) -> ir.Type:
     if None in matching:
         return ir.AnyOf((ir.Constant(scalars), ir.Null()))
     return ir.Constant(tuple(matching))
+
+
+def _any_like(constants: list[object]) -> ir.Type:
+    """A type of all values that have the JSON type of one of the constants."""
+    kinds = {kind_of(value) for value in constants}
+    scalars = tuple(value for value in constants if isinstance(value, str | int | float))
+    return _union(
+        [
+            *([ir.Constant(scalars)] if scalars else []),
+            *([ir.Array(ir.Anything())] if "array" in kinds else []),
+            *([ir.Map(ir.Anything())] if "object" in kinds else []),
+            *([ir.Null()] if "null" in kinds else []),
+        ]
+    )
 
 
 def _unions(node: Node) -> list[tuple[str, list[Node]]]:
@@ -215,11 +224,7 @@ def _any_of(notes: Notes, node: Node, keyword: str, branches: list[Node], *, is_
     if is_exclusive and not (is_definition and is_exact and is_flat and len(types) == len(branch_types)):
         notes.unenforced.append(f"{node.at}/oneOf")  # a branch may take what it should not, or nobody could check it
         is_exclusive = False
-    if not is_exclusive:
-        types = _with_constants_together(types)
-    if len(types) < 2:
-        return types[0] if types else ir.Nothing()
-    return ir.AnyOf(tuple(types), exclusive=is_exclusive)
+    return _union(types if is_exclusive else _with_constants_together(types), is_exclusive=is_exclusive)
 
 
 def _with_constants_together(types: list[ir.Type]) -> list[ir.Type]:
@@ -235,11 +240,13 @@ def _either(notes: Notes, nodes: list[Node]) -> ir.Type:
     before = len(notes.unenforced)
     types = _distinct([type_of(notes, node) for node in nodes], flat=True)
     del notes.unenforced[before:]
-    if ir.Anything() in types:
-        return ir.Anything()
+    return ir.Anything() if ir.Anything() in types else _union(types)
+
+
+def _union(types: list[ir.Type], *, is_exclusive: bool = False) -> ir.Type:
     if len(types) < 2:
         return types[0] if types else ir.Nothing()
-    return ir.AnyOf(tuple(types))
+    return ir.AnyOf(tuple(types), exclusive=is_exclusive)
 
 
 def _distinct(types: list[ir.Type], *, flat: bool) -> list[ir.Type]:

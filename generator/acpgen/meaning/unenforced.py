@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from acpgen.errors import counted
 from acpgen.input.drafts import as_written
 from acpgen.input.expressions import expression, patterns_of
-from acpgen.input.walk import reachable, references
+from acpgen.input.walk import leading_to, reachable, references
 from acpgen.meaning.definition_order import references as types_of
 
 if TYPE_CHECKING:
@@ -58,11 +58,7 @@ def unchecked(protocol: ir.Protocol, bundle: Bundle) -> Mapping[str, Mapping[str
         beyond = reachable([judged[name]], referred.__getitem__).keys() - (reachable_types.keys() - {name})
         return {at: gap for one in met if one in {judged[name], *beyond} for at, gap in gaps[one].items()}
 
-    users: dict[str, list[str]] = {name: [] for name in referred}
-    for name, others in referred.items():
-        for other in others:
-            users[other].append(name)
-    doubtful = reachable([name for name, places in gaps.items() if places], users.__getitem__)
+    doubtful = leading_to([name for name, places in gaps.items() if places], referred)
     return {name: places for name in candidates if judged[name] in doubtful and (places := left(name))}
 
 

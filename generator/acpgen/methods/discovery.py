@@ -7,12 +7,12 @@ places; `bundle` names each of them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from acpgen import ir
-from acpgen.errors import Fault, Faults
+from acpgen.errors import Fault, Faults, shown
 from acpgen.input.schema_nodes import Node, Schemas
 from acpgen.input.walk import Schema
 from acpgen.methods.faults import NO_METHODS, UNUSED_RULE
@@ -28,9 +28,11 @@ from acpgen.methods.payload_locations import (
     written_name,
 )
 from acpgen.methods.profile import FRAMES, Kind, Profile, Rule
-from acpgen.methods.unused_rules import Match, find_unused
 from acpgen.naming.identifiers import class_name
 from acpgen.pointers import plain_pointer
+
+Match: TypeAlias = tuple[Rule, Sequence[Message], Sequence[Message]]
+"""A rule, its messages, and those of them that no earlier rule finds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,11 +182,14 @@ class _Finder:
             messages.update({message.place: message for message in own})
             matches.append((rule, rule_messages, own))
         order = {name: index for index, name in enumerate(self.schemas)}
-        ordered = sorted(messages.values(), key=lambda one: (order[one.place.owner], _numbers(one.place.keys)))
+        numbers = {place: tuple(int(key) for key in place.keys if key.isdecimal()) for place in messages}
+        ordered = sorted(messages.values(), key=lambda one: (order[one.place.owner], numbers[one.place]))
         senders = self._senders(messages)
         calls, senders_of, doubled = self._calls(ordered, senders)
         for (name, kind), call in calls.items():
-            calls[name, kind] = replace(call, side=self._side(call.side, senders_of[name, kind], senders))
+            others = [side for side in self._sides(senders) if side not in senders_of[name, kind]]
+            is_known = len(senders_of[name, kind]) == 1 and len(others) == 1
+            calls[name, kind] = replace(call, side=call.side or (others[0] if is_known else "both"))
         unsent = [name for name, kind in calls if calls[name, kind].side == "both" and not senders_of[name, kind]]
         for name, entry in profile.listed.items():
             params, result = map(self.read.payload, (entry.params, entry.result))
@@ -192,12 +197,16 @@ class _Finder:
             side = entry.side or profile.handled.get(name, "both")
             calls[name, entry.kind] = Call(name, entry.kind, side, message_at, params, result)
             unsent += [name] if side == "both" else []
+        names = {call.name for call in calls.values()}
+        unused = [*_find_unused(self.read, matches, names)] if profile.at else []
         gaps = Gaps(
             doubled=tuple(doubled),
-            unbound=tuple(self._unbound(messages, {call.name for call in calls.values()})),
+            unbound=tuple(self._unbound(messages, names)),
             unsent=tuple(dict.fromkeys(unsent)),
             beyond=tuple(text for message in ordered for text in self._beyond(message)),
-            unmatched=tuple(self._unmatched(matches, {call.name for call in calls.values()})),
+            unmatched=tuple(
+                UNUSED_RULE(at=f"{profile.at}#{plain_pointer(*keys)}", what_for=why) for keys, why in unused
+            ),
         )
         if profile.unmatched == "refused" and gaps.unmatched:
             raise Faults(gaps.unmatched)
@@ -236,11 +245,6 @@ class _Finder:
 
     # --- gaps ---
 
-    def _unmatched(self, matches: Sequence[Match], methods: set[str]) -> Iterator[Fault]:
-        """Yield a fault for each entry that matches nothing, in a profile that the user wrote."""
-        for keys, why in find_unused(self.read, matches, methods) if self.profile.at else ():
-            yield UNUSED_RULE(at=f"{self.profile.at}#{plain_pointer(*keys)}", what_for=why)
-
     def _unbound(self, messages: Mapping[Node, Message], methods: set[str]) -> Iterator[str]:
         """Yield definitions that have the form of messages but match no rule; those of a method that was found are omitted."""
         for node in self.schemas.values():
@@ -268,12 +272,9 @@ class _Finder:
             for branch in self.read.branches(union):
                 if self.read.method(branch, rule) is None or ("*" in rule.unions and not branch.keys):
                     continue
-                if "*" in rule.unions:
-                    is_request = find_property(branch, "id") is not None
-                    own = replace(rule, kind="request" if is_request else "notification")
-                    yield Message(branch, own, self.read.stem(branch))
-                else:
-                    yield Message(branch, rule, self.read.stem(branch))
+                is_request = find_property(branch, "id") is not None
+                own = replace(rule, kind="request" if is_request else "notification") if "*" in rule.unions else rule
+                yield Message(branch, own, self.read.stem(branch))
 
     # --- sides ---
 
@@ -315,23 +316,12 @@ class _Finder:
         params = find_params(message)
         is_optional = bool(rule.spelled) or rule.params not in place.required
         side = self.profile.handled.get(name) or rule.side
-        result: Node | None = None
-        if rule.kind == "request":
-            templates = (*filter(None, [self.profile.results.get(name)]), *rule.results)
-            about = self.read.params_name(params)
-            results = (self.read.payload(one, message.stem, about, place) for one in templates)
-            result = next((one for one in results if one is not None), None)
-            result = result if result is not None and not says_nothing(result) else None
+        templates = (self.profile.results.get(name, ""), *rule.results) if rule.kind == "request" else ()
+        about = self.read.params_name(params)
+        results = (self.read.payload(one, message.stem, about, place) for one in templates)
+        result = next((one for one in results if one is not None), None)
+        result = None if result is None or says_nothing(result) else result
         return Call(name, rule.kind, side, place, params, result, is_optional, may_lack(result))
-
-    def _side(self, profile_side: str, senders: set[ir.Side], all_senders: Mapping[Node, set[ir.Side]]) -> ir.Side:
-        """The side that handles a call: the one in the profile, otherwise the one that does not send it."""
-        others = [side for side in self._sides(all_senders) if side not in senders]
-        return profile_side or (others[0] if len(senders) == 1 and len(others) == 1 else "both")
-
-
-def _numbers(keys: tuple[str, ...]) -> tuple[int, ...]:
-    return tuple(int(key) for key in keys if key.isdecimal())
 
 
 def _spelled(stem: str, how: str) -> str:
@@ -342,3 +332,66 @@ def _spelled(stem: str, how: str) -> str:
     if how == "camelCase":
         return "".join([words[0].lower(), *words[1:]])
     return ("_" if how == "snake_case" else "-").join(word.lower() for word in words)
+
+
+# --- entries of a profile that match nothing ---
+
+
+def _find_unused(
+    reader: Reader, matches: Sequence[Match], methods: Collection[str]
+) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield the keys of each entry of a profile that matches nothing, and the reason. `methods` are those of the schema."""
+    profile = reader.profile
+    for name, side in profile.handled.items():
+        if name not in methods:
+            yield ("handled", side), f"the schema has no method {shown(name)}"
+    for name in profile.results:
+        if name not in methods:
+            yield ("results", name), f"the schema has no method {shown(name)}"
+    for name, members in profile.alternatives.items():
+        if reader.schemas.written.get(name) != one_of(members):
+            names = " and ".join(map(shown, members))
+            yield ("alternatives", name), f"the schema lacks one of {names}, or has a definition {shown(name)} itself"
+    places = [("results", name, place) for name, place in profile.results.items()]
+    places += [("methods", name, place) for name, one in profile.listed.items() for place in (one.params, one.result)]
+    for key, name, place in places:
+        if place and reader.payload(place) is None:
+            yield (key, name), f"the schema has no definition or property {shown(place)}"
+    for side, names_ in profile.sent.items():
+        for name in names_:
+            if not _is_union(reader, name):
+                yield ("sent", side), f"the schema has no union {shown(name)}"
+    for index, match in enumerate(matches):
+        for keys, why in _of_rule(reader, *match):
+            yield ("messages", str(index), *keys), why
+
+
+def _is_union(reader: Reader, name: str) -> bool:
+    """Whether the schema has a union with this name; one of a single message may be written as the message."""
+    return any(node.union is not None or reader.is_message(node) for node in reader.named([name]))
+
+
+def _of_rule(
+    reader: Reader, rule: Rule, messages: Sequence[Message], own: Sequence[Message]
+) -> Iterator[tuple[tuple[str, ...], str]]:
+    missing = [name for name in rule.unions if name != "*" and not _is_union(reader, name)]
+    for name in missing:
+        yield (), f"the schema has no union {shown(name)}"
+    if missing:
+        return
+    if not messages:
+        is_named = rule.named and any(reader.rule_stem(rule, node) for node in reader.schemas.values())
+        if rule.named and not is_named:
+            yield (), f"the schema has no definition that is called like {shown(rule.named)}"
+            return
+        subject = f"the definitions called like {shown(rule.named)}" if rule.named else "the branches of the unions"
+        yield (), f"{subject} have no property {shown(rule.method)} that is a constant, so none is a message"
+    elif not own:
+        yield (), "rules before this one find each message that it would find"
+    else:
+        for place, template in enumerate(rule.results):
+            results = (
+                reader.payload(template, one.stem, reader.params_name(find_params(one)), one.place) for one in own
+            )
+            if all(result is None for result in results):
+                yield ("results", str(place)), f"for no message of this rule the schema has {shown(template)}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from acpgen.input.schema_nodes import ALL_KINDS, Node, Schemas
-from acpgen.input.walk import Schema, demands, is_array, is_object
+from acpgen.input.walk import Schema, demands, is_array, is_object, reachable
 from acpgen.methods.profile import Profile, Rule
 from acpgen.pointers import place_parts, reference_to
 
@@ -55,15 +55,9 @@ class Reader:
         """Yield the messages in a union and its nested unions, without duplicates. A union of one may be written as the message."""
         if union.union is None and self.is_message(union):
             yield union
-        visited = {union.owner}
-        pending = [*reversed([*_branches_of(union)])]
-        while pending:
-            node = pending.pop()
+        for node in reachable(_branches_of(union), lambda node: () if node.keys else _branches_of(node)):
             if node.keys or node.union is None:
                 yield node
-            elif node.owner not in visited:
-                visited.add(node.owner)
-                pending.extend(reversed([*_branches_of(node)]))
 
     def stem(self, message: Node) -> str:
         """The name of a message, from its title or definition, without the suffix for its kind."""
@@ -110,10 +104,9 @@ class Reader:
         return [node for name in names for node in self.written.get(name, ())]
 
 
-def _branches_of(union: Node) -> Iterator[Node]:
-    """Yield the branches of a union: definitions, and inline schemas."""
-    for branch in union.branches:
-        yield branch if branch.referred is None else branch.referred
+def _branches_of(union: Node) -> Sequence[Node]:
+    """The branches of a union, last first: definitions, and inline schemas."""
+    return [branch if branch.referred is None else branch.referred for branch in reversed(union.branches)]
 
 
 def one_of(definitions: Iterable[str]) -> Schema:
@@ -142,10 +135,9 @@ def _find_property(node: Node, name: str, cache: dict[Node, Node | None], *, is_
     """Find a property with a `cache` of the schemas visited."""
     if node not in cache:
         cache[node] = node.named("properties").get(name)
-        references = [node.schemas[node.target]] if node.target is not None else []
-        for part in sorted(
-            [*references, *node.each("allOf")], key=lambda part: part in references or "$ref" in part.says
-        ):
+        references = [] if node.target is None else [node.schemas[node.target]]
+        inline = [part for part in node.each("allOf") if "$ref" not in part.says]
+        for part in (*inline, *references, *(part for part in node.each("allOf") if part not in inline)):
             cache[node] = cache[node] or _find_property(part, name, cache, is_message=is_message)
         if cache[node] is None and not is_message:
             each = [_find_property(branch, name, cache, is_message=False) for branch in node.branches]

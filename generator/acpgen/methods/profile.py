@@ -18,13 +18,13 @@ from acpgen.errors import Fault, Faults, did_you_mean, shown
 from acpgen.input.faults import UNKNOWN_NAME
 from acpgen.input.form import Form, FormError
 from acpgen.input.load import decode, read_bytes
-from acpgen.input.walk import DEFINITIONS, is_array, is_object
+from acpgen.input.walk import DEFINITIONS, is_object
+from acpgen.ir import Envelope, Stream
 from acpgen.methods.faults import BAD_PROFILE
 from acpgen.pointers import plain_pointer
 
 if TYPE_CHECKING:
     from acpgen.input.load import Documents
-    from acpgen.ir import Envelope, Stream
 
 Kind: TypeAlias = Literal["request", "notification"]
 
@@ -148,35 +148,30 @@ def built_in(name: str) -> Profile:
     """A built-in profile. Raises `Faults` if there is none with this name."""
     if name != _GUESS and name not in names():
         raise Faults([UNKNOWN_NAME(at="--methods", kind="profile", name=name, hint=did_you_mean(name, names()))])
-    return profile(tomllib.loads(_shipped(f"{name}.toml")), "", name)
+    path = resources.profiles() / f"{name}.toml"
+    return profile(tomllib.loads(decode(read_bytes(path), str(path))), "", name)
 
 
 def profile(value: object, at: str, name: str) -> Profile:
     """A profile from the content of its file. Raises `Faults` with the place of each error."""
-    faults = [_form_fault(error, at) for error in _FORM.errors(value)]
-    if not faults:
-        faults.extend(_contradictions(cast("Mapping[str, Any]", value), at))
+    table = cast("Mapping[str, Any]", value)
+    faults = [_form_fault(error, at) for error in _FORM.errors(value)] or [*_contradictions(table, at)]
     if faults:
         raise Faults(faults)
-    table = cast("Mapping[str, Any]", value)
     envelope: Envelope = table.get("envelope", "json-rpc")
-    return Profile(
-        name=name,
-        title=table.get("title", name),
-        sides=tuple(table["sides"]),
-        envelope=envelope,
-        stream=table.get("stream", "headers" if envelope == "dap" else "lines"),
-        rules=tuple(_rule({**_members(envelope, rule["kind"]), **rule}) for rule in table.get("messages", ())),
-        listed={method: Listed(**row) for method, row in table.get("methods", {}).items()},
-        marked=table.get("marked", False),
-        document=table.get("document"),
-        sent={side: tuple(unions) for side, unions in table.get("sent", {}).items()},
-        handled={method: side for side, methods in table.get("handled", {}).items() for method in methods},
-        results=dict(table.get("results", {})),
-        alternatives={name: tuple(members) for name, members in table.get("alternatives", {}).items()},
-        unmatched=table.get("unmatched", "refused"),
-        evidence=tuple(table.get("when", {}).get("definitions", ())),
-        at=at,
+    return _FORM.convert(
+        {
+            "title": name,
+            "stream": "headers" if envelope == "dap" else "lines",
+            **table,
+            "name": name,
+            "at": at,
+            "rules": [{**_members(envelope, rule["kind"]), **rule} for rule in table.get("messages", ())],
+            "listed": table.get("methods", {}),
+            "handled": {method: side for side, methods in table.get("handled", {}).items() for method in methods},
+            "evidence": table.get("when", {}).get("definitions", ()),
+        },
+        Profile,
     )
 
 
@@ -186,41 +181,52 @@ def _bad(at: str, reason: str, remedy: str) -> Fault:
 
 def _contradictions(table: Mapping[str, Any], at: str) -> Iterator[Fault]:
     """Yield faults that the schema of profiles does not detect."""
+
+    def wrong(reason: str, remedy: str, *keys: str) -> Fault:
+        return _bad(f"{at}#{plain_pointer(*keys)}", reason, remedy)
+
     wheres = [key for key in ("messages", "methods", "marked", "document") if key in table]
-    if not wheres or (len(wheres) > 1 and wheres != ["messages", "methods"]):
-        reason = (
-            "nothing says where the methods stand"
-            if not wheres
-            else f"{' and '.join(map(repr, wheres))} exclude each other"
-        )
-        remedy = "Write [[messages]] or [methods], or one of 'marked' and 'document'"
-        yield _bad(at=f"{at}#", reason=reason, remedy=remedy)
-    sides = table["sides"]
-    for pointer, side in _named_sides(table):
+    if not wheres:
+        yield wrong("nothing says where the methods stand", _WHERE)
+    elif len(wheres) > 1 and wheres != ["messages", "methods"]:
+        yield wrong(f"{' and '.join(map(repr, wheres))} exclude each other", _WHERE)
+    sides, envelope = table["sides"], table.get("envelope", "json-rpc")
+    rules: list[tuple[tuple[str, ...], Any]] = [
+        (("messages", str(index)), rule) for index, rule in enumerate(table.get("messages", ()))
+    ]
+    methods = [(("methods", name), row) for name, row in table.get("methods", {}).items()]
+    named_sides = [((*keys, "side"), row["side"]) for keys, row in (*rules, *methods) if "side" in row]
+    named_sides += [((key, side), side) for key in ("sent", "handled") for side in table.get(key, {})]
+    for keys, side in named_sides:
         if side not in sides:
-            reason = f"the side {shown(side)} is not among 'sides'"
-            yield _bad(at=f"{at}#{pointer}", reason=reason, remedy=f"{did_you_mean(side, sides)} Or list it".strip())
-    twice: set[str] = set()
-    for side, methods in table.get("handled", {}).items():
-        for index, method in enumerate(methods):
-            if method in twice:
-                place = plain_pointer("handled", side, str(index))
-                reason, remedy = (
-                    f"{shown(method)} is handled twice",
-                    "Leave it with one side, or with none if either side may send it",
-                )
-                yield _bad(at=f"{at}#{place}", reason=reason, remedy=remedy)
-            twice.add(method)
-    yield from _other_members(table, at)
-    for pointer, place in _places(table):
-        unknown = [word for word in _braced(place) if word not in ("name", "params")]
-        if unknown:
-            reason = f"{shown('{' + unknown[0] + '}')} stands for nothing"
-            yield _bad(at=f"{at}#{pointer}", reason=reason, remedy="Use '{name}' or '{params}', or no braces")
+            yield wrong(
+                f"the side {shown(side)} is not among 'sides'", f"{did_you_mean(side, sides)} Or list it".strip(), *keys
+            )
+    handled: set[str] = set()
+    for side, names_ in table.get("handled", {}).items():
+        for index, method in enumerate(names_):
+            if method in handled:
+                remedy = "Leave it with one side, or with none if either side may send it"
+                yield wrong(f"{shown(method)} is handled twice", remedy, "handled", side, str(index))
+            handled.add(method)
+    for keys, rule in rules:
+        for key, member in _members(envelope, rule["kind"]).items():
+            if rule.get(key, member) != member:
+                reason = f"a {rule['kind']} of the envelope '{envelope}' holds its {key} in {member!r}, not in {shown(rule[key])}"
+                remedy = f"Leave {key!r} out, or name another envelope. Messages of any other form cannot be read"
+                yield wrong(reason, remedy, *keys, key)
+        if rule["kind"] == "notification" and "results" in rule:
+            yield wrong("nothing answers a notification", "Leave 'results' out", *keys, "results")
+    for keys, rule in rules:
+        for number, place in enumerate(rule.get("results", ())):
+            braced = (part.partition("}")[0] for part in place.split("{")[1:])
+            unknown = next((word for word in braced if word not in ("name", "params")), None)
+            if unknown is not None:
+                reason = f"{shown('{' + unknown + '}')} stands for nothing"
+                yield wrong(reason, "Use '{name}' or '{params}', or no braces", *keys, "results", str(number))
 
 
-def _rule(members: Mapping[str, Any]) -> Rule:
-    return Rule(**{key: _frozen(item) for key, item in members.items()})
+_WHERE: Final = "Write [[messages]] or [methods], or one of 'marked' and 'document'"
 
 
 def _members(envelope: Envelope, kind: Kind) -> Mapping[str, str]:
@@ -228,46 +234,6 @@ def _members(envelope: Envelope, kind: Kind) -> Mapping[str, str]:
     if envelope != "dap":
         return {"method": "method", "params": "params"}
     return {"method": "command", "params": "arguments"} if kind == "request" else {"method": "event", "params": "body"}
-
-
-def _other_members(table: Mapping[str, Any], at: str) -> Iterator[Fault]:
-    """Yield a fault for each rule that expects the method or the params in members that the envelope does not have."""
-    envelope: Envelope = table.get("envelope", "json-rpc")
-    for index, rule in enumerate(table.get("messages", ())):
-        for key, member in _members(envelope, rule["kind"]).items():
-            if rule.get(key, member) != member:
-                reason = f"a {rule['kind']} of the envelope '{envelope}' holds its {key} in {member!r}, not in {shown(rule[key])}"
-                remedy = f"Leave {key!r} out, or name another envelope. Messages of any other form cannot be read"
-                yield _bad(at=f"{at}#{plain_pointer('messages', str(index), key)}", reason=reason, remedy=remedy)
-        if rule["kind"] == "notification" and "results" in rule:
-            place = plain_pointer("messages", str(index), "results")
-            yield _bad(at=f"{at}#{place}", reason="nothing answers a notification", remedy="Leave 'results' out")
-
-
-def _named_sides(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for index, rule in enumerate(table.get("messages", ())):
-        if "side" in rule:
-            yield plain_pointer("messages", str(index), "side"), rule["side"]
-    for method, row in table.get("methods", {}).items():
-        if "side" in row:
-            yield plain_pointer("methods", method, "side"), row["side"]
-    for key in ("sent", "handled"):
-        for side in table.get(key, {}):
-            yield plain_pointer(key, side), side
-
-
-def _places(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for index, rule in enumerate(table.get("messages", ())):
-        for number, place in enumerate(rule.get("results", ())):
-            yield plain_pointer("messages", str(index), "results", str(number)), place
-
-
-def _braced(text: str) -> list[str]:
-    return [part.partition("}")[0] for part in text.split("{")[1:]]
-
-
-def _frozen(value: Any) -> Any:
-    return tuple(value) if is_array(value) else value
 
 
 def _definitions(value: Mapping[str, Any]) -> Iterator[str]:
@@ -288,12 +254,6 @@ def _marks(value: Mapping[str, Any]) -> bool:
             return True
         waiting = members if depth < 2 else []
     return False
-
-
-@cache
-def _shipped(name: str) -> str:
-    path = resources.profiles() / name
-    return decode(read_bytes(path), str(path))
 
 
 _FORM: Final = Form(resources.profiles() / "profile.schema.json")

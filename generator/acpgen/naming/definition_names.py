@@ -11,7 +11,7 @@ import posixpath
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, Literal, TypeAlias
 
 from acpgen.input.step_budget import spend
@@ -73,25 +73,31 @@ class _Settling:
     def __init__(self, claims: Mapping[str, Claim], definitions: Mapping[str, Schema]) -> None:
         self.claims = claims
         self.definitions = definitions
-        self.order = sorted(claims, key=lambda key: _position(claims[key]))
+        self.order = sorted(claims, key=self._position)
         self.settled = Settled()
         self.taken: dict[str, str] = {}
 
     def run(self) -> None:
         self._take_chosen_names()
-        self._members([key for key in self.order if self._is(key, "member")])
-        inner = self._merged([key for key in self.order if self._is(key, "inner")], self._last)
+        self._members(self._merged(self._of("member"), self._last))
+        inner = self._merged(self._of("inner"), self._last)
         for key, name in _inner_names({key: self.claims[key].parts for key in inner}, set(self.taken)).items():
             self._take(key, [name])
-        for key in (key for key in self.order if self._is(key, "place")):
+        for key in self._of("place"):
             claim = self.claims[key]
             self._take(key, [claim.wanted, f"{_stem(claim.path)}{claim.wanted}"])
-        self._roots(self._merged([key for key in self.order if self._is(key, "root")], self._wanted_name))
+        self._roots(self._merged(self._of("root"), self._wanted_name))
         for key, first in self.settled.first.items():
             self.settled.names[key] = self.settled.names[first]
 
-    def _is(self, key: str, kind: Kind) -> bool:
-        return self.claims[key].kind == kind and not self.claims[key].is_chosen
+    def _of(self, kind: Kind) -> list[str]:
+        """The claims of a kind without a chosen name."""
+        return [key for key in self.order if self.claims[key].kind == kind and not self.claims[key].is_chosen]
+
+    def _position(self, key: str) -> tuple[object, ...]:
+        claim = self.claims[key]
+        steps = ((int(part), "") if part.isdecimal() else (-1, part) for part in claim.parts)
+        return (len(claim.parts), claim.path, *steps)
 
     def _wanted_name(self, key: str) -> str:
         return class_name(self.claims[key].wanted)
@@ -112,9 +118,8 @@ class _Settling:
                 self.settled.taken.append((key, other))
                 self.settled.names[key] = name
 
-    def _members(self, keys: Sequence[str]) -> None:
+    def _members(self, distinct_keys: Sequence[str]) -> None:
         """Name definitions by their keys; of several different ones with the same key, each is prefixed with the name of its file."""
-        distinct_keys = self._merged(keys, self._last)
         count = Counter(self._last(key) for key in distinct_keys)
         for key in distinct_keys:
             name = self._last(key)
@@ -138,13 +143,10 @@ class _Settling:
         first: set[str] = set()
         for key in keys:
             claim = self.claims[key]
-            is_one_file = len(keys) > 1 and len(labels) == 1
-            word = "" if is_one_file else labels[claim.path]
+            word = "" if len(keys) > 1 and len(labels) == 1 else labels[claim.path]
             keyword = class_name(claim.parts[0].strip("$")) if claim.path in first and claim.parts else ""
             first.add(claim.path)
-            plain = class_name(name)
-            own = name if not word and not keyword else f"{keyword}{_before(word, plain)}"
-            self._take(key, [own])
+            self._take(key, [f"{keyword}{_before(word, class_name(name))}" if word or keyword else name])
 
     def _roots(self, keys: Sequence[str]) -> None:
         count = Counter(map(self._wanted_name, keys))
@@ -166,40 +168,28 @@ class _Settling:
 
     def _merged(self, keys: Sequence[str], name_of: Callable[[str], str]) -> list[str]:
         """The keys without those that have the same name and the same assertions as one of another file."""
-        retained_keys: set[str] = set()
         groups: dict[str, list[str]] = {}
         for key in keys:
             groups.setdefault(name_of(key), []).append(key)
         for group in groups.values():
             distinct_keys: list[str] = []
-            for key in sorted(group, key=lambda key: self._stands_for(key, group) is not None):
-                referent = self._stands_for(key, group)
-                same = [referent] if referent in distinct_keys else distinct_keys
-                first = next((other for other in same if referent == other or self._is_one(key, other)), None)
-                if first is None:
-                    distinct_keys.append(key)
-                else:
-                    self.settled.first[key] = first
-            retained_keys.update(distinct_keys)
-        return [key for key in keys if key in retained_keys]
-
-    def _is_one(self, key: str, other: str) -> bool:
-        return self.claims[key].path != self.claims[other].path and self._is_same(key, other)
+            referents = {key: self._stands_for(key, group) for key in group}
+            for key in sorted(group, key=lambda key: referents[key] is not None):
+                alike = [other for other in distinct_keys if referents[key] == other]
+                if not alike:
+                    others = (other for other in distinct_keys if self.claims[other].path != self.claims[key].path)
+                    alike = [*islice((other for other in others if self._is_same(key, other)), 1)]
+                distinct_keys += [] if alike else [key]
+                self.settled.first.update({key: alike[0]} if alike else {})
+        return [key for key in keys if key not in self.settled.first]
 
     def _stands_for(self, key: str, group: Sequence[str]) -> str | None:
         """The member of a group that a definition merely refers to; `None` if there is none."""
-        schema = self.definitions[key]
-        other = lone_reference(schema)
-        is_plain = not any(word.startswith("x-") for word in schema)
-        if (
-            other is None
-            or other not in group
-            or other == key
-            or not is_plain
-            or self.claims[key].path == self.claims[other].path
-        ):
+        other = lone_reference(self.definitions[key])
+        if other is None or other not in group or self.claims[key].path == self.claims[other].path:
             return None
-        return None if lone_reference(self.definitions[other]) in group else other
+        is_plain = not any(word.startswith("x-") for word in self.definitions[key])
+        return other if is_plain and lone_reference(self.definitions[other]) not in group else None
 
     def _is_same(self, key: str, other: str) -> bool:
         """Whether two definitions have the same assertions, including those of definitions they refer to."""
@@ -240,21 +230,8 @@ def _is_local(ref: object) -> bool:
     return isinstance(ref, str) and ref.startswith("#/$defs/")
 
 
-def _position(claim: Claim) -> tuple[object, ...]:
-    steps = ((int(part), "") if part.isdecimal() else (-1, part) for part in claim.parts)
-    return (len(claim.parts), claim.path, *steps)
-
-
 def _stem(path: str) -> str:
     return class_name(posixpath.basename(path).split(".")[0])
-
-
-def _base(path: str) -> str:
-    return class_name(posixpath.basename(path).removesuffix(".json"))
-
-
-def _whole(path: str) -> str:
-    return class_name(path.removesuffix(".json"))
 
 
 def _before(word: str, name: str) -> str:
@@ -264,9 +241,9 @@ def _before(word: str, name: str) -> str:
 
 def _labels(paths: Sequence[str]) -> dict[str, str]:
     """A distinct word for each file, from as little of its path as possible."""
-    forms: tuple[Callable[[str], str], ...] = (_stem, _base, _whole)
-    for form in forms:
-        label_by_path = {path: form(path) for path in paths}
+    base_names = {path: class_name(posixpath.basename(path).removesuffix(".json")) for path in paths}
+    whole_paths = {path: class_name(path.removesuffix(".json")) for path in paths}
+    for label_by_path in ({path: _stem(path) for path in paths}, base_names, whole_paths):
         if len(set(label_by_path.values())) == len(label_by_path):
             return label_by_path
     return {path: class_name(path) for path in paths}

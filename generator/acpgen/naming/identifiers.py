@@ -11,7 +11,6 @@ import keyword
 import re
 import sys
 import unicodedata
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
@@ -90,7 +89,10 @@ def field_names(properties: Collection[str], inherited: Mapping[str, str] | None
     `inherited` are the attributes that a base class defines.
     """
     base_names = inherited or {}
-    own = {name: (field_name(name), _spelled_field(name)) for name in properties if name not in base_names}
+    spelled = {
+        name: "_".join(word.lower() for part in _spelled_parts(name) for word in words(part)) for name in properties
+    }
+    own = {name: (field_name(name), _attribute(spelled[name], name)) for name in properties if name not in base_names}
     names = {**base_names, **assign(own, used=base_names.values())}
     return {name: names[name] for name in properties}
 
@@ -186,25 +188,21 @@ def assign(ladders: Mapping[str, Sequence[str]], used: Collection[str] = ()) -> 
     """
     used_names = set(used)
     names: dict[str, str] = {}
-    first_counts = Counter(ladder[0] for ladder in ladders.values())
     order = sorted(ladders, key=lambda key: (key != ladders[key][0], key))
+
+    def take(key: str, name: str) -> None:
+        names[key] = name
+        used_names.add(name)
+
     for key in order:
-        first = ladders[key][0]
-        if first not in used_names and (first_counts[first] == 1 or first not in names.values()):
-            names[key] = first
-            used_names.add(first)
+        if ladders[key][0] not in used_names:
+            take(key, ladders[key][0])
     for key in order:
-        if key in names:
-            continue
-        first = ladders[key][0]
-        points = "".join(f"U{ord(character):04X}" for character in key)
-        free = (
-            name
-            for name in (*ladders[key][1:], f"{first}_", f"{first}__", f"{first}_{points}")
-            if name not in used_names
-        )
-        names[key] = next(free, f"{first}_{points}_")
-        used_names.add(names[key])
+        if key not in names:
+            first, *others = ladders[key]
+            points = "".join(f"U{ord(character):04X}" for character in key)
+            candidates = (*others, f"{first}_", f"{first}__", f"{first}_{points}", f"{first}_{points}_")
+            take(key, next((name for name in candidates if name not in used_names), candidates[-1]))
     return {key: names[key] for key in ladders}
 
 
@@ -217,10 +215,6 @@ def _attribute(name: str, text: str) -> str:
     return f"{name}_" if keyword.iskeyword(name) or name in RESERVED_FIELDS else name
 
 
-def _spelled_field(text: str) -> str:
-    return _attribute("_".join(word.lower() for part in _spelled_parts(text) for word in words(part)), text)
-
-
 def _spelled_parts(text: str) -> list[str]:
     """The words of a text and the names of the punctuation between them, in order."""
     parts = re.findall(r"[^\W_]+|[\W_]", unicodedata.normalize("NFKC", text))
@@ -228,36 +222,8 @@ def _spelled_parts(text: str) -> list[str]:
 
 
 _PUNCTUATION: Final = {
-    " ": "space",
-    "_": "underscore",
-    "-": "dash",
-    ".": "dot",
-    "/": "slash",
-    ":": "colon",
-    ",": "comma",
-    ";": "semicolon",
-    "$": "dollar",
-    "@": "at",
-    "#": "hash",
-    "+": "plus",
-    "*": "star",
-    "=": "equals",
-    "%": "percent",
-    "&": "and",
-    "<": "less",
-    ">": "greater",
-    "!": "not",
-    "?": "question",
-    "~": "tilde",
-    "|": "bar",
-    "^": "caret",
-    "\\": "backslash",
-    "(": "open",
-    ")": "close",
-    "[": "open",
-    "]": "close",
-    "{": "open",
-    "}": "close",
-    "'": "quote",
-    '"': "quote",
-}
+    " ": "space", "_": "underscore", "-": "dash", ".": "dot", "/": "slash", ":": "colon", ",": "comma", ";": "semicolon",
+    "$": "dollar", "@": "at", "#": "hash", "+": "plus", "*": "star", "=": "equals", "%": "percent", "&": "and", "<": "less",
+    ">": "greater", "!": "not", "?": "question", "~": "tilde", "|": "bar", "^": "caret", "\\": "backslash", "(": "open",
+    ")": "close", "[": "open", "]": "close", "{": "open", "}": "close", "'": "quote", '"': "quote",
+}  # fmt: skip

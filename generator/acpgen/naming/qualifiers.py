@@ -7,13 +7,13 @@ refers to, its required fields, its type. Branches without anything distinctive 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate, chain, count
 from typing import Final
 
 from acpgen.input.equality import by_key
 from acpgen.input.schema_nodes import Node, keyed
-from acpgen.input.tagged_unions import Tag, Tagged, Tags
+from acpgen.input.tagged_unions import Tag, Tagged
 from acpgen.input.walk import is_object
 from acpgen.naming.identifiers import class_name, spelled_out
 
@@ -90,14 +90,10 @@ def distinguishing_constants(branches: Sequence[Node]) -> dict[int, Tag]:
             value = next((sub.constant for sub in subs if sub.constant is not None), None)
             if value is not None:
                 constants_by_name.setdefault(name, {})[index] = value
-    most = {name: len(_distinct(values)) for name, values in constants_by_name.items()}
+    most = {name: len(by_key(values.values())) for name, values in constants_by_name.items()}
     names = sorted(name for name, values in constants_by_name.items() if len(values) == 1 or most[name] > 1)
     best = max(names, key=lambda name: most[name], default=None)
     return {} if best is None else constants_by_name[best]
-
-
-def _distinct(values: Mapping[int, Tag]) -> Tags:
-    return by_key(values.values())
 
 
 def _keys(branches: Sequence[Node]) -> dict[int, str]:
@@ -106,15 +102,13 @@ def _keys(branches: Sequence[Node]) -> dict[int, str]:
     has_words = any(isinstance(branch.constant, str) or "enum" in branch.says for branch in branches)
     if not keyed(branches) and alone < (1 if has_words else 2):
         return {}
-    keys = ((index, _sole_key(branch)) for index, branch in enumerate(branches))
-    return {index: key for index, key in keys if key is not None}
-
-
-def _sole_key(branch: Node) -> str | None:
-    """The only required key of a closed object; `None` if the branch is something else."""
-    required = branch.says.get("required", ())
-    is_closed = branch.says.get("type") == "object" and branch.says.get("additionalProperties") is False
-    return required[0] if is_closed and len(required) == 1 and required[0] in branch.named("properties") else None
+    keys: dict[int, str] = {}
+    for index, branch in enumerate(branches):
+        required = branch.says.get("required", ())
+        is_closed = branch.says.get("type") == "object" and branch.says.get("additionalProperties") is False
+        if is_closed and len(required) == 1 and required[0] in branch.named("properties"):
+            keys[index] = required[0]
+    return keys
 
 
 def _ladder(branch: Node, tag: Tag | None, key: str | None) -> Iterator[tuple[int, str]]:

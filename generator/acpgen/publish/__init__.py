@@ -6,7 +6,8 @@ This is the only stage that calls targets and the compatibility check. `site` bu
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -22,21 +23,19 @@ from acpgen.publish import (
     requirements,
     schemas,
     validation_page,
-    version_differences,
+    version_comparison,
 )
 from acpgen.publish import monitor as monitoring
-from acpgen.publish.channels import VersionPaths, find_page_paths
 from acpgen.publish.memory import FORGETFUL, Memory
 from acpgen.publish.page_requirements import requirements_by_page
 from acpgen.publish.pages import Entry, Page, arrange_navigation, map_texts
 from acpgen.publish.requirement_table import Table
 from acpgen.publish.validation_page import make_scripts
-from acpgen.publish.version_comparison import find_other_versions
-from acpgen.publish.versions import Version, find_extended, find_successions
+from acpgen.publish.versions import Version, find_extended, find_page_paths, find_successions
 from acpgen.targets import docs
-from acpgen.targets.docs.page_notes import NO_REQUIREMENTS, Origins
-from acpgen.targets.docs.page_paths import WHOLE, PagePaths
-from acpgen.targets.docs.version_docs import Snippets, VersionDocs
+from acpgen.targets.docs.page_notes import Origins
+from acpgen.targets.docs.page_paths import WHOLE
+from acpgen.targets.docs.version_docs import VersionDocs
 from acpgen.targets.python import construct
 from acpgen.targets.python.construct import Constructor
 
@@ -82,58 +81,55 @@ def make_pages(
     table = once("table", _read_table, json.dumps(material.requirements), material.root, may_lag=False)
     versions = [version for version in every if for_site or find_extended(version, every) is None]
     where = find_page_paths(versions, for_site=for_site)
-    version_names = tuple((version.protocol.name, version.family) for version in versions)
-    past = memory.once("past", (version_names, material.releases), lambda: read_histories(versions, material))
+    names = tuple((version.name, version.family) for version in versions)
+    past = memory.once("past", (names, material.releases), lambda: read_histories(versions, material))
+    of_name = {version.name: version for version in versions}
+    changelogs = {
+        name: of_name[name].path(changelog.PAGE) if name in of_name else f"{name}/{changelog.PAGE}" for name in past
+    }
     pages: list[Page] = []
     faults: list[Fault] = []
     for version in versions:
-        name = version.protocol.name
+        name, releases = version.name, material.releases.get(version.name)
         others = [other for other in versions if other.family == version.family and other is not version]
         others += filter(None, [find_extended(version, versions)])
-        releases = material.releases.get(name)
         origins = once(f"origins {name}", divergences.find_origins, version, past.get(name), releases, material.root)
         try:
             with version.bundle.bounded():
-                content = once(
-                    f"content {name}", _build_content, version, past.get(name), table, origins, may_lag=False
-                )
-                texts = once(
+                inputs = (version, past.get(name), table, origins)
+                content = once(f"content {name}", _build_content, *inputs, may_lag=False)
+                own = once(
                     f"pages {name}",
                     docs.write_pages,
                     content,
-                    version.settings,
-                    find_other_versions(version, others, where),
+                    version_comparison.find_other_versions(version, others, where),
                     where[name],
                     may_lag=False,
-                    changelog=_find_changelog(version, past),
+                    changelog=changelogs.get(name, changelogs.get(version.family, "")),
                     for_site=for_site,
                 )
-                pages += _pages_of_version(version, where[name], texts)
+                for page in own:
+                    source = version.at(page.source).partition("#")[0] if page.source else ""
+                    pages.append(replace(page, place=(name, *page.place), source=source))
                 if for_site:
-                    whole = once(f"single file {name}", docs.write_single_file, content, version.settings)
-                    pages += (Page(path, text) for path, text in whole.items())
+                    pages.append(once(f"single file {name}", docs.write_single_file, content))
         except Faults as caught:
             faults.extend(fault.move_to(version.at(fault.at)) for fault in caught.faults)
-            continue
-        if name in past:
-            path = version.path(changelog.PAGE)
-            inputs = (name, past[name], material.releases[name].about, path, RULES, version, where[name])
-            text = once(f"changelog {name}", changelog.write_page, *inputs, has_own=for_site)
-            pages.append(Page(path, text, (name, "Changelog")))
     if faults:
         raise Faults(faults)
-    for name in dict.fromkeys(version.family for version in versions):
-        if name in past and name not in where:
-            path = f"{name}/{changelog.PAGE}"
-            text = changelog.write_page(name, past[name], material.releases[name].about, path, RULES, has_own=False)
-            pages.append(Page(path, text, (_BETWEEN, f"{name}: changelog"), about=f"Changelog of {name}"))
+    for name, path in changelogs.items():
+        subject = (name, past[name], material.releases[name].about, path, RULES, of_name.get(name), where.get(name))
+        text = once(f"changelog {name}", changelog.write_page, *subject, has_own=for_site)
+        place, about = (_BETWEEN, f"{name}: changelog"), f"Changelog of {name}"
+        pages.append(Page(path, text, (name, "Changelog")) if name in of_name else Page(path, text, place, about))
     for old, new in find_successions(versions):
-        path, title = version_differences.name_page(old, new), f"{old.protocol.name} to {new.protocol.name}"
+        title = f"{old.name} to {new.name}"
+        path = f"{old.family}/changes-{old.name.rpartition('/')[2]}-{new.name.rpartition('/')[2]}.md"
         try:
             guide = once(f"guide {path}", _make_guide, old, new, title, cache)
         except Faults as caught:
             raise Faults([fault.move_to(new.at(fault.at)) for fault in caught.faults]) from None
-        text = once(f"changes {path}", version_differences.write_page, old, new, path, guide[0].path, where)
+        text = once(f"changes {path}", version_comparison.write_page, old, new, path, guide[0].path, where)
         place = (_BETWEEN, f"{title}: differences")
         pages += (Page(path, text, place, about=f"What differs from {title}"), *guide)
     checked: Mapping[str, str] = {}
@@ -152,10 +148,21 @@ def make_pages(
     if for_site:
         pages += once("schemas", schemas.write_pages, versions)
     pages += [*rules, *once("rules", _write_rules, may_lag=False, for_site=for_site)]
-    own_pages = project_pages.read_project_pages(material, {page.path for page in pages})
+    paths = {page.path for page in pages}
+    home = [
+        {
+            "name": version.name,
+            "doc": version.protocol.doc,
+            "pages": {page.removesuffix(".md"): where[version.name].locate(page) for page in docs.FIXED},
+            "whole": version.path(WHOLE) if version.path(WHOLE) in paths else "",
+            "changelog": changelogs.get(version.name, changelogs.get(version.family, "")),
+        }
+        for version in versions
+    ]
+    own_pages = project_pages.read_project_pages(material, paths)
     if for_site:
         own_pages = [once(f"used {page.path}", reference.add_links, python, page, may_lag=False) for page in own_pages]
-    return project_pages.add_home_page(material, [*own_pages, *pages], _list_versions(versions, where, past, pages))
+    return project_pages.add_home_page(material, [*own_pages, *pages], home)
 
 
 def _read_table(requirements_text: str, root: str) -> Table | None:
@@ -167,34 +174,17 @@ def _read_table(requirements_text: str, root: str) -> Table | None:
 def _build_content(version: Version, history: History | None, table: Table | None, origins: Origins) -> VersionDocs:
     from acpgen.publish.first_releases import find_availability
 
+    protocol, package = version.protocol, version.settings.package
+    has_examples = package and protocol.envelope == "json-rpc"
     return docs.build(
-        version.protocol,
+        protocol,
         version.bundle,
         version.settings,
         find_availability(version, history),
-        requirements_by_page(table, version) if table is not None else NO_REQUIREMENTS,
+        None if table is None else requirements_by_page(table, version),
         origins,
-        _make_snippets(version),
+        partial(construct.example, Constructor(protocol, package)) if has_examples else None,
     )
-
-
-def _make_snippets(version: Version) -> Snippets | None:
-    """The function that writes the examples of a version with its Python package; `None` if it has no package."""
-    if not version.settings.package or version.protocol.envelope != "json-rpc":
-        return None
-    return partial(construct.example, Constructor(version.protocol, version.settings.package))
-
-
-def _pages_of_version(version: Version, paths: PagePaths, texts: Mapping[str, str]) -> Iterator[Page]:
-    """The pages of a version in the order of the navigation, each with the source file of its method or type."""
-    protocol = version.protocol
-    at = {paths.types[name]: definition.at for name, definition in protocol.definitions.items()}
-    at |= {paths.methods[method.name]: method.at for method in protocol.methods}
-    for page, place in docs.places(protocol, version.bundle, paths).items():
-        if page not in paths.replacements:
-            source = version.at(at[page]).partition("#")[0] if at.get(page) else ""
-            path = version.path(page)
-            yield Page(path, texts[path], (protocol.name, *place), source=source)
 
 
 def _make_guide(old: Version, new: Version, title: str, cache: Cache) -> list[Page]:
@@ -207,7 +197,7 @@ def _make_guide(old: Version, new: Version, title: str, cache: Cache) -> list[Pa
     first = "Checklists" if has_tasks else "Overview"
     return [
         Page(
-            old.beside(path),
+            f"{old.family}/{path}",
             text,
             (_BETWEEN, f"{title}: migration guide", area or first),
             about="" if area else f"Migration guide: {title}",
@@ -226,30 +216,3 @@ def _write_rules(*, for_site: bool) -> list[Page]:
     lint = Page(lint_rules.PAGE, lint_rules.write_page(), ("Rules", "Lint rules"), about="The rules of lint")
     each = [Page(rule.page, catalogue.page(rule), (*group, rule.id)) for rule in catalogue.catalogue() if for_site]
     return [lint, every, *each]
-
-
-def _list_versions(
-    versions: Sequence[Version], where: VersionPaths, past: Mapping[str, object], pages: Sequence[Page]
-) -> list[dict[str, object]]:
-    """The content of the home page for each version."""
-    paths = {page.path for page in pages}
-    return [
-        {
-            "name": version.protocol.name,
-            "doc": version.protocol.doc,
-            "pages": {
-                page.removesuffix(".md"): version.path(where[version.protocol.name].address(page))
-                for page in docs.FIXED
-            },
-            "whole": whole if (whole := version.path(WHOLE)) in paths else "",
-            "changelog": _find_changelog(version, past),
-        }
-        for version in versions
-    ]
-
-
-def _find_changelog(version: Version, past: Mapping[str, object]) -> str:
-    """The path of the changelog of a version or of its family; empty if neither has releases."""
-    if version.protocol.name in past:
-        return version.path(changelog.PAGE)
-    return f"{version.family}/{changelog.PAGE}" if version.family in past else ""

@@ -53,9 +53,9 @@ def write_page(
         own = _make_step(history[-1].title, "this schema", _compare_with_newest(history, version), most=None)
 
     def link(name: str, page: str | None) -> Markdown:
-        if page is None or version is None or places is None:
+        if page is None or places is None:
             return code(name)
-        return Markdown(f"[{code(name)}]({relative(path, version.path(places.address(page)))})")
+        return Markdown(f"[{code(name)}]({relative(path, places.locate(page))})")
 
     def named(names: Sequence[str], pages: Mapping[str, str] = NO_PAGES) -> Markdown:
         """The first few names with links, and a remark if there are more."""

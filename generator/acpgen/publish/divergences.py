@@ -7,8 +7,7 @@ Definitions that only this schema names are inlined where they are referenced.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from acpgen.adopt.canonical import read_canonical
@@ -68,15 +67,6 @@ def find_origins(version: Version, history: History | None, releases: Releases |
     return origins
 
 
-@dataclass(frozen=True, slots=True)
-class _Difference:
-    """One difference: its way, the member that it is in, if any, and the places by which a reason may name it."""
-
-    way: Way
-    member: tuple[Kind, str] | None
-    places: tuple[str, ...]
-
-
 class _Comparison:
     """The definitions of this schema and those of the newest release. `explained` are the places whose reasons were used."""
 
@@ -97,39 +87,44 @@ class _Comparison:
         members: dict[Member, tuple[Divergence, ...]] = {}
         borrowed: set[str] = set()
         for name in self.ours.keys() & self.theirs.keys():
-            differences = list(self._differences(name))
-            borrowed |= {place for each in differences for place in each.places if place in self.named_here}
-            for each in differences:
-                if each.member is not None:
-                    key = (name, *each.member)
-                    origin = Divergence(each.way, self._because(each.places))
-                    members[key] = tuple(dict.fromkeys((*members.get(key, ()), origin)))
-            whole = dict.fromkeys(
-                Divergence(each.way, self._because(each.places)) for each in differences if each.member is None
-            )
-            inside = [(each.member[1], Divergence(each.way)) for each in differences if each.member is not None]
+            whole: dict[Divergence, None] = {}
+            inside: list[tuple[str, Divergence]] = []
+            for way, member, places in self._differences(name):
+                borrowed |= self.named_here & {*places}
+                origin = Divergence(way, self._because(places))
+                if member is None:
+                    whole[origin] = None
+                else:
+                    inside.append((member[1], Divergence(way)))
+                    members[name, *member] = tuple(dict.fromkeys((*members.get((name, *member), ()), origin)))
             types[name] = (*whole, *together(inside))
         methods = dict(self._methods())
+        added = {
+            part
+            for each in self.version.protocol.methods
+            for part in (each.params, each.result)
+            if each.name in methods
+        }
         for name in self.named_here:
-            if name in borrowed or self._is_of(name, methods):
-                types[name] = (self._own(name),)
+            if name in borrowed or name in added:
+                present = [find_released_type(self.version, name, past) is not None for past in self.history]
+                types[name] = (self._missing(present, (name,)),)
             elif any(name in references(schema) for schema in self.ours.values()):
                 types[name] = ()  # it only names what upstream writes out
         return Origins(self.newest.title, types, members, dict(self._parts()), methods, self.typescript)
 
-    def _differences(self, name: str) -> Iterator[_Difference]:
+    def _differences(self, name: str) -> Iterator[tuple[Way, tuple[Kind, str] | None, Sequence[str]]]:
+        """Yield the way of each difference, the member that it is in, if any, and the places by which a reason may name it."""
         ours = self.ours[name]
         for each in find_differences(
             _simplify(extract_facts(self.theirs[name])), self._written_out(extract_facts(ours))
         ):
-            way, member = _find_way(each), _find_member(each)
-            inside = self._within(ours, each.at)
+            member, inside = _find_member(each), self._within(ours, each.at)
             here = [target_ for target_ in dict.fromkeys(references(inside)) if target_ in self.named_here]
-            places = (*((f"{name}.{member[1]}",) if member else ()), name, *here)
-            yield _Difference(way, member, places)
+            yield _find_way(each), member, (*((f"{name}.{member[1]}",) if member else ()), name, *here)
         for keyword in LENIENT:
             if keyword in ours:
-                yield _Difference("more lenient", None, (keyword,))
+                yield "more lenient", None, (keyword,)
 
     def _written_out(self, schema: Any, inside: frozenset[str] = frozenset()) -> Any:
         """The facts of a schema of ours, with references to definitions that only this schema has replaced by their content."""
@@ -153,15 +148,6 @@ class _Comparison:
             if not present[-1]:
                 places = tuple(part for part in (method.params, method.result) if part is not None)
                 yield method.name, self._missing(present, places)
-
-    def _is_of(self, name: str, methods: Mapping[str, Divergence]) -> bool:
-        """Whether a definition is the params or the result of a method that upstream does not have."""
-        added_methods = (method for method in self.version.protocol.methods if method.name in methods)
-        return any(name in (method.params, method.result) for method in added_methods)
-
-    def _own(self, name: str) -> Divergence:
-        present = [find_released_type(self.version, name, past) is not None for past in self.history]
-        return self._missing(present, (name,))
 
     def _missing(self, present: Sequence[bool], places: Sequence[str]) -> Divergence:
         last = max((index for index, there in enumerate(present) if there), default=None)

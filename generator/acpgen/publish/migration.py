@@ -14,29 +14,29 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
-from typing import Final
+from pathlib import PurePosixPath
+from typing import Any, Final
 
+from acpgen import ir
 from acpgen.bundle.bundle import Moved
 from acpgen.compat.diff.renames import renamed_methods
 from acpgen.compat.findings import Reach
-from acpgen.compat.protocol.revision import SchemaRevision
+from acpgen.compat.protocol.messages import Part, Route, example, message
+from acpgen.compat.protocol.revision import SchemaRevision, without_prose
 from acpgen.compat.report_cache import find_or_compare
-from acpgen.diagnostics.markup import Markdown, identifier, plain
+from acpgen.diagnostics.markup import Markdown, block, identifier, plain
 from acpgen.files.cache import NO_CACHE, Cache
-from acpgen.files.serialization import to_json
 from acpgen.input.numbers import dumps
+from acpgen.input.walk import is_object
 from acpgen.naming.identifiers import assign
-from acpgen.publish import migration_entries, migration_methods, migration_notes, migration_types
+from acpgen.publish import migration_types
+from acpgen.publish.migration_entries import find_actor, is_demanded, make_entries
+from acpgen.publish.migration_notes import require_valid
 from acpgen.targets.docs.templates import lay_out, relative
 
-EVERY_MESSAGE: Final = "Every message"
-CAPABILITIES: Final = "Capabilities"
-TYPES: Final = "Types"
-
-
-def name_first_page(old: str, new: str) -> str:
-    """The file name of the first page of the guide between two versions, from their names."""
-    return f"migration-{old.rpartition('/')[2]}-{new.rpartition('/')[2]}.md"
+_FURTHER: Final = ("Every message", "Capabilities", "Types")
+_HARD: Final = ("breaking", "risky", "undecided")
+_VERSION: Final = "protocolVersion"
 
 
 def make_guide(old: SchemaRevision, new: SchemaRevision, cache: Cache = NO_CACHE) -> Mapping[str, tuple[str, str]]:
@@ -44,20 +44,20 @@ def make_guide(old: SchemaRevision, new: SchemaRevision, cache: Cache = NO_CACHE
 
     Raises `Faults` for an example message that its version rejects.
     """
-    migration_notes.require_valid(old, new)
-    findings = _check_facts(old, new, cache)
-    return dict(_Guide(old, new, findings).pages())
+    require_valid(old, new)
+    return dict(_Guide(old, new, _check_facts(old, new, cache)).pages())
 
 
 def _check_facts(old: SchemaRevision, new: SchemaRevision, cache: Cache) -> tuple[Reach, ...]:
-    """Check two revisions without their descriptions, so that prose is neither a finding nor part of the cache key."""
-    before, after = old.without_prose(), new.without_prose()
-    inputs = chain(("facts",), (dumps(to_json(side)) for side in (before, after)))
+    """Check two revisions; prose is neither a finding nor part of the cache key."""
+    bundles = [[without_prose(side.bundle.schema), dict(side.bundle.origins)] for side in (old, new)]
+    methods = [[(each.name, each.side, each.kind, each.at) for each in side.methods] for side in (old, new)]
+    inputs = ("facts", dumps([*bundles, methods, old.protocol.envelope, new.protocol.envelope]))
 
     def findings() -> tuple[Reach, ...]:
         from acpgen.compat.protocol.check.check import check
 
-        return check(before, after).reaches
+        return tuple(each for each in check(old, new).reaches if each.rule != "text-reworded")
 
     return find_or_compare(cache, inputs, findings)
 
@@ -66,36 +66,45 @@ class _Guide:
     def __init__(self, old: SchemaRevision, new: SchemaRevision, findings: tuple[Reach, ...]) -> None:
         self.old, self.new, self.findings = old, new, findings
         self.relevant = [each for each in findings if each.severity != "editorial"]
-        self.first = name_first_page(old.protocol.name, new.protocol.name)
-        self.methods = migration_methods.group_by_area(old, new)
+        self.names_now = renamed_methods(old, new)
+        names = (side.protocol.name.rpartition("/")[2] for side in (old, new))
+        self.first = f"migration-{'-'.join(names)}.md"
+        self.methods: dict[str, dict[str, None]] = {}
+        """The methods of both versions by area, those of the new version first."""
+        areas = {method.name: _find_area(method.at, side) for side in (old, new) for method in side.methods}
+        for method in chain(new.methods, old.methods):
+            self.methods.setdefault(areas[method.name], {})[method.name] = None
         self.moves: dict[str, list[tuple[str, Moved]]] = {}
         for of, move in new.bundle.moves.items():
-            self.moves.setdefault(migration_methods.find_area(move.at, new), []).append((of, move))
-        titles = dict.fromkeys((*sorted({*self.methods, *self.moves}), EVERY_MESSAGE, CAPABILITIES, TYPES))
-        folder = self.first.removesuffix(".md")
-        names = assign({title: (_make_slug(title), identifier(title).casefold()) for title in titles})
-        self.paths = {title: f"{folder}/{names[title]}.md" for title in titles}
+            self.moves.setdefault(_find_area(move.at, new), []).append((of, move))
+        titles = dict.fromkeys((*sorted({*self.methods, *self.moves}), *_FURTHER))
+        slugs = {title: identifier("-".join(title.casefold().split())) for title in titles}
+        file_names = assign({title: (slug, identifier(title).casefold()) for title, slug in slugs.items()})
+        self.paths = {title: f"{self.first.removesuffix('.md')}/{file_names[title]}.md" for title in titles}
         self.about = {move.title: area for area, moves in self.moves.items() for _, move in moves}
 
     def pages(self) -> Iterator[tuple[str, tuple[str, str]]]:
         old, new = self.old, self.new
-        everywhere = [each for each in self.relevant if each.method is None]
-        further: Mapping[str, Mapping[str, Sequence[object]]] = {
-            EVERY_MESSAGE: {"everywhere": list(migration_entries.make_entries(everywhere, old, new))},
-            CAPABILITIES: {"capabilities": migration_types.pair_capabilities(old, new)},
-            TYPES: {"types": migration_types.compare_types(old, new)},
-        }
+        of_frames = [each for each in self.relevant if each.method is None]
+        further: Mapping[str, Sequence[object]] = dict(
+            zip(
+                _FURTHER,
+                (
+                    list(make_entries(of_frames, old, new)),
+                    migration_types.pair_capabilities(old, new),
+                    migration_types.compare_types(old, new),
+                ),
+                strict=True,
+            )
+        )
         page_paths = {
             title: path
             for title, path in self.paths.items()
-            if title in self.moves or title in self.methods or any(further.get(title, {}).values())
+            if title in self.moves or title in self.methods or further.get(title)
         }
         yield self.first, ("", self._first(page_paths))
         for title, path in page_paths.items():
-            methods = (
-                migration_methods.make_section(name, [each for each in self.relevant if each.method == name], old, new)
-                for name in self.methods.get(title, ())
-            )
+            everywhere, capabilities, types = (further[each] if each == title else () for each in _FURTHER)
             text = lay_out(
                 "guide-area",
                 title=title,
@@ -104,14 +113,20 @@ class _Guide:
                 first=self.first,
                 has_tasks=any(move.does for move in new.bundle.moves.values()),
                 moves=self.moves.get(title, ()),
-                methods=list(methods),
+                methods=[self._section(name) for name in self.methods.get(title, ())],
                 href=partial(self._href, path),
-                **{"everywhere": (), "capabilities": (), "types": (), **further.get(title, {})},
+                everywhere=everywhere,
+                capabilities=capabilities,
+                types=types,
             )
             yield path, (plain(title), text)
 
     def _first(self, page_paths: Mapping[str, str]) -> str:
-        checklists = migration_notes.make_checklists(self.new, self.about)
+        checklists: dict[str, dict[str, list[tuple[Moved, str]]]] = {}
+        for move in self.new.bundle.moves.values():
+            for reader, does in move.does.items():
+                tasks = checklists.setdefault(f"Checklist for {reader}", {})
+                tasks.setdefault(self.about[move.title], []).append((move, does))
         return lay_out(
             "guide",
             old=self.old,
@@ -120,8 +135,8 @@ class _Guide:
             anchor=_anchor,
             checklists=checklists,
             href=partial(self._href, self.first),
-            changes=migration_methods.group_methods(self.old, self.new, self.findings),
-            renamed=renamed_methods(self.old, self.new),
+            changes=self._group_methods(),
+            renamed=self.names_now,
             areas=[
                 (title, path, [move for _, move in self.moves.get(title, ())], self.methods.get(title, ()))
                 for title, path in page_paths.items()
@@ -133,11 +148,89 @@ class _Guide:
         there = self.paths[self.about[title]]
         return Markdown(f"{'' if there == page else relative(page, there)}#{_anchor(title)}")
 
+    def _group_methods(self) -> list[tuple[str, list[str]]]:
+        """The names of the new, removed, changed and unchanged methods, each group with its heading."""
+        before, after = ({method.name: None for method in side.methods} for side in (self.old, self.new))
+        hard = {each.method for each in self.findings if each.severity in _HARD}
+        groups: dict[str, list[str]] = {
+            "New": [name for name in after if name not in before and name not in self.names_now.values()],
+            "Gone": [name for name in before if name not in after and name not in self.names_now],
+            "Changed in a way that needs your action": [name for name in before if name in after and name in hard],
+            "Unchanged or only extended": [name for name in before if name in after and name not in hard],
+        }
+        return [*groups.items()]
+
+    def _section(self, name: str) -> dict[str, Any]:
+        """The template values of one method: required and optional actions by side.
+
+        Includes example messages if an action is required or the method is new or removed.
+        """
+        old, new = self.old, self.new
+        before, after = (next((each for each in side.methods if each.name == name), None) for side in (old, new))
+        groups: dict[tuple[str, str], list[Reach]] = {}
+        for each in self.relevant:
+            if each.method == name:
+                how = "must" if is_demanded(each, old, new) else "may"
+                groups.setdefault((how, find_actor(each)), []).append(each)
+        is_new_or_gone = before is None or after is None
+        is_shown = is_new_or_gone or any(how == "must" for how, _ in groups)
+        return {
+            "name": name,
+            "doc": after.doc if after is not None else "",
+            "now": self.names_now.get(name),
+            "was": [was for was, now in self.names_now.items() if now == name],
+            "status": "New" if before is None else "Gone" if after is None else "",
+            "see": [move.title for of, move in new.bundle.moves.items() if name in (of, *move.to)],
+            "groups": [
+                (f"{who[:1].upper()}{who[1:]} {how}", list(make_entries(groups[how, who], old, new)))
+                for how, who in sorted(groups, reverse=True)
+            ],
+            "messages": list(self._messages(before, after)) if is_shown else [],
+            "is_told": bool(groups) or is_new_or_gone,
+        }
+
+    def _messages(
+        self, before: ir.Method | None, after: ir.Method | None
+    ) -> Iterator[tuple[str, SchemaRevision, ir.JSON]]:
+        """Yield an example message and response of each version, unless both versions have the same one."""
+        parts: dict[Part, str] = {"params": "A message", "result": "A response"}
+        for part, what in parts.items():
+            examples = [
+                (_make_example(method, part, side, self.new), side)
+                for method, side in ((before, self.old), (after, self.new))
+                if method is not None
+            ]
+            messages = [(value, side) for value, side in examples if value is not None]
+            if len({block(value) for value, _ in messages}) == len(messages):
+                yield from ((what, side, value) for value, side in messages)
+
+
+def _find_area(at: str, side: SchemaRevision) -> str:
+    """The title of the schema file that contains a place; if it has none, a title derived from the file name."""
+    file = at.partition("#")[0]
+    words = PurePosixPath(file).name.partition(".")[0].replace("-", " ").replace("_", " ")
+    return side.bundle.title(file) or words[:1].upper() + words[1:]
+
+
+def _make_example(method: ir.Method, part: Part, side: SchemaRevision, like: SchemaRevision) -> ir.JSON:
+    """Make a message from the first of the schema's `examples`; without any, a minimal one, with texts as in the version `like`.
+
+    `None` if the method lacks this part or no example can be made.
+    """
+    name = method.params if part == "params" else method.result
+    if name is None:
+        return None
+    examples = side.bundle.definitions[name].get("examples")
+    candidate = (examples[0],) if examples else example(side, name, like)
+    if candidate is None:
+        return None
+    (value,) = candidate
+    version = side.protocol.version
+    if is_object(value) and type(value.get(_VERSION)) is type(version):
+        value = {**value, _VERSION: version}  # a reader copies this, and a peer of this version announces itself
+    return message(side.protocol.envelope, Route(part, method), value)
+
 
 def _anchor(title: str) -> Markdown:
     """The anchor of a heading as generated by the site generator and GitHub."""
     return Markdown(re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-"))
-
-
-def _make_slug(title: str) -> str:
-    return identifier("-".join(title.casefold().split()))

@@ -4,13 +4,13 @@ renames.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import assert_never
+from collections.abc import Iterable, Iterator, Sequence
 
 from acpgen import ir
 from acpgen.compat.diff.renames import renamed_definitions, renamed_methods
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.diagnostics.markup import Markdown, code, prose
+from acpgen.publish.release_contents import list_members
 from acpgen.targets.docs.type_text import references
 
 
@@ -49,8 +49,7 @@ def _find_markers(revised: SchemaRevision, side: str) -> Iterator[tuple[str, str
     for method in revised.methods:
         if method.name == "initialize" and method.kind == "request":
             start = method.result if method.side == side else method.params
-            record = revised.definitions.get(start or "")
-            for field in revised.stable(record.fields) if isinstance(record, ir.Record) else ():
+            for field in _list_fields(revised, start or ""):
                 if field.name.lower().endswith("capabilities"):
                     yield field.name, "`{}`"
                     yield from _find_markers_below(revised, field.type, field.name, frozenset())
@@ -60,16 +59,18 @@ def _find_markers_below(
     revised: SchemaRevision, type_: ir.Type, path: str, visited: frozenset[str]
 ) -> Iterator[tuple[str, str]]:
     for name in references(type_):
-        definition = revised.definitions[name]
-        if not isinstance(definition, ir.Record) or name in visited:
-            continue
-        for field in revised.stable(definition.fields):
-            if field.name == "_meta":
-                continue
-            below = f"{path}.{field.name}"
-            is_marker = any(isinstance(revised.definitions[each], ir.Record) for each in references(field.type))
-            yield below, "`{}`" if is_marker else "`true`" if field.type == ir.Boolean() else ""
-            yield from _find_markers_below(revised, field.type, below, visited | {name})
+        for field in _list_fields(revised, name) if name not in visited else ():
+            if field.name != "_meta":
+                below = f"{path}.{field.name}"
+                is_marker = any(isinstance(revised.definitions[each], ir.Record) for each in references(field.type))
+                yield below, "`{}`" if is_marker else "`true`" if field.type == ir.Boolean() else ""
+                yield from _find_markers_below(revised, field.type, below, visited | {name})
+
+
+def _list_fields(revised: SchemaRevision, name: str) -> Iterable[ir.Field]:
+    """The stable fields of a record; none of another definition."""
+    record = revised.definitions.get(name)
+    return revised.stable(record.fields) if isinstance(record, ir.Record) else ()
 
 
 def _match_capabilities(before: Sequence[str], after: Sequence[str]) -> dict[str, str]:
@@ -108,18 +109,16 @@ def compare_types(old: SchemaRevision, new: SchemaRevision) -> list[tuple[str, l
     renamed = {was: name for was, name in renames.items() if was in before and name in after}
     removed_names = [name for name in before if name not in after and name not in renamed]
     new_names = [name for name in after if name not in before and name not in renamed.values()]
+    notes = new.bundle.migration
     sections = (
         ("Renamed", [Markdown(f"{code(was)} is {code(name)}") for was, name in renamed.items()]),
-        ("Gone", [Markdown(f"{code(name)}{_describe_replacement(name, new)}") for name in removed_names]),
+        (
+            "Gone",
+            [Markdown(code(name) + (f"\n  {prose(notes[name])}" if name in notes else "")) for name in removed_names],
+        ),
         ("New", [Markdown(f"{code(name)}{_describe_members(new.definitions[name])}") for name in new_names]),
     )
     return [(heading, sorted(entries)) for heading, entries in sections if entries]
-
-
-def _describe_replacement(name: str, new: SchemaRevision) -> str:
-    """The replacement of a type as the second line of its entry; empty if the new version states none."""
-    note = new.bundle.migration.get(name)
-    return f"\n  {prose(note)}" if note else ""
 
 
 def _find_own_types(side: SchemaRevision) -> list[str]:
@@ -134,15 +133,6 @@ def _find_own_types(side: SchemaRevision) -> list[str]:
 
 def _describe_members(definition: ir.Definition) -> str:
     """The members of a type, as the end of a line."""
-    match definition:
-        case ir.Record():
-            names = [field.name for field in definition.fields if field.name != "_meta"]
-        case ir.TaggedUnion():
-            names = [f"{definition.tag}: {variant.tag}" for variant in definition.variants]
-        case ir.Enum():
-            names = [str(value.value) for value in definition.values]
-        case ir.Alias():
-            names = []
-        case _:
-            assert_never(definition)
+    head = f"{definition.tag}: " if isinstance(definition, ir.TaggedUnion) else ""
+    names = [f"{head}{name}" for _, name in list_members(definition) if name != "_meta"]
     return f": {', '.join(map(code, names))}" if names else ""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 from acpgen import ir
@@ -16,44 +16,33 @@ from acpgen.pointers import pointer_parts
 from acpgen.publish.requirement_table import PEERS, Requirement, Table
 from acpgen.publish.requirements import describe_checks, map_addresses
 from acpgen.publish.versions import Version
-from acpgen.targets import docs
-from acpgen.targets.docs.page_notes import RequirementNote, RequirementNotes
+from acpgen.targets.docs.page_notes import RequirementNote
+from acpgen.targets.docs.page_paths import MESSAGES
 
 _NAMED: Final = re.compile(r"`([^`]+)`")
 
 
-def requirements_by_page(table: Table, version: Version) -> RequirementNotes:
+def requirements_by_page(table: Table, version: Version) -> Mapping[str, Sequence[RequirementNote]]:
     """The requirements of a version by page, each list in the order of the table; each requirement is on at least one page."""
-    protocol = version.protocol
-    methods: dict[str, list[RequirementNote]] = {}
-    types: dict[str, list[RequirementNote]] = {}
+    protocol, paths = version.protocol, version.page_paths()
     titles = {name.casefold(): name for name in protocol.definitions}
-    remaining: list[Requirement] = []
-    notes = {
-        rule.id: _make_note(rule, address)
-        for rule, address in zip(table.rules, map_addresses(table).values(), strict=True)
-    }
-    area_of = docs.page_paths(protocol, version.bundle).area_of
+    addresses = map_addresses(table)
+    pages: dict[str, list[RequirementNote]] = {}
+    remaining: list[tuple[Requirement, RequirementNote]] = []
     area_counts: dict[str, Counter[str]] = {}
-    for rule in table.rules:
-        if protocol.name not in rule.protocols:
-            continue
-        note = notes[rule.id]
-        about, subject_methods = _find_subjects(rule, protocol, titles)
-        for name in about:
-            types.setdefault(name, []).append(note)
-        for method in subject_methods:
-            methods.setdefault(method.name, []).append(note)
-        if not about and not subject_methods:
-            remaining.append(rule)
-        holders = {*about, *(method.params or method.result or "" for method in subject_methods)}
-        area_counts.setdefault(rule.document, Counter()).update({area_of[name] for name in holders if name in area_of})
-    areas: dict[str, list[RequirementNote]] = {}
-    messages: list[RequirementNote] = []
-    for rule in remaining:
-        area = _find_area(rule.document, area_counts, {*area_of.values()})
-        (areas.setdefault(area, []) if area is not None else messages).append(notes[rule.id])
-    return RequirementNotes(_freeze(methods), _freeze(types), _freeze(areas), tuple(messages))
+    for rule in (rule for rule in table.rules if protocol.name in rule.protocols):
+        note = RequirementNote(rule.level, PEERS[rule.who], rule.says, describe_checks(rule), addresses[rule.id])
+        types, methods = _find_subjects(rule, protocol, titles)
+        for page in (*(paths.types[name] for name in types), *(paths.methods[each.name] for each in methods)):
+            pages.setdefault(page, []).append(note)
+        if not types and not methods:
+            remaining.append((rule, note))
+        holders = {*types, *(each.params or each.result or "" for each in methods)} & paths.area_of.keys()
+        area_counts.setdefault(rule.document, Counter()).update({paths.area_of[name] for name in holders})
+    for rule, note in remaining:
+        area = _find_area(rule.document, area_counts, paths.areas)
+        pages.setdefault(MESSAGES if area is None else paths.areas[area], []).append(note)
+    return pages
 
 
 def _find_subjects(
@@ -70,16 +59,12 @@ def _find_subjects(
     return types, list(matches.values())
 
 
-def _find_area(document: str, area_counts: Mapping[str, Counter[str]], areas: set[str]) -> str | None:
+def _find_area(document: str, area_counts: Mapping[str, Counter[str]], areas: Collection[str]) -> str | None:
     """The area named like a document, else the area of most types and methods that its other requirements are about; `None` if there is
     none.
     """
     name, counts = document.rpartition("/")[2], area_counts[document]
     return name if name in areas else min(counts, key=lambda area: (-counts[area], area), default=None)
-
-
-def _freeze(lists: Mapping[str, list[RequirementNote]]) -> Mapping[str, tuple[RequirementNote, ...]]:
-    return {name: tuple(notes) for name, notes in lists.items()}
 
 
 def _find_types(rule: Requirement, protocol: ir.Protocol) -> Iterator[str]:
@@ -91,7 +76,3 @@ def _find_types(rule: Requirement, protocol: ir.Protocol) -> Iterator[str]:
                 yield definition
             case _:
                 pass
-
-
-def _make_note(rule: Requirement, address: str) -> RequirementNote:
-    return RequirementNote(rule.level, PEERS[rule.who], rule.says, describe_checks(rule), address)

@@ -3,34 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from acpgen.errors import Faults, did_you_mean
 from acpgen.input.faults import UNKNOWN_NAME
+from acpgen.targets.docs.page_paths import INDEX, Page
 
-INDEX: Final = "index.md"
+__all__ = ["INDEX", "Entry", "Page", "arrange_navigation", "map_texts"]
 
 Entry: TypeAlias = "tuple[str, str | list[Entry]]"
 """A title in the navigation, and its page or the entries below it."""
 
 Sections: TypeAlias = Collection[tuple[str, Sequence[str]]]
 """Groups of pages in the navigation, each with its title and the paths of its pages."""
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """A file of the docs.
-
-    `place` are the titles that lead to it in the navigation, empty for a machine-readable file. `about` is its label on the home page if
-    it is about no single version; `source` is the file of the project to edit in order to change it.
-    """
-
-    path: str
-    text: str = field(repr=False)
-    place: tuple[str, ...] = ()
-    about: str = ""
-    source: str = ""
 
 
 def map_texts(pages: Iterable[Page]) -> Mapping[str, str]:

@@ -12,9 +12,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import zip_longest
 from pathlib import Path
-from typing import Final, TypeAlias
+from textwrap import dedent
+from typing import Final, NamedTuple
 
 from acpgen.config.faults import BAD_MATERIAL
 from acpgen.diagnostics.markup import Markdown, code, fenced, identifier, prose
@@ -27,8 +28,6 @@ from acpgen.targets.docs.templates import lay_out, relative
 
 FOLDER: Final = "api"
 INDEX: Final = f"{FOLDER}/index.md"
-
-Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 
 _DEPTH: Final = 20
 """The maximum number of steps when resolving an imported name or searching base classes for a docstring."""
@@ -53,75 +52,80 @@ class PythonSource:
     is_named: bool = False
 
 
-@dataclass(frozen=True)
+class ApiDeclaration(NamedTuple):
+    """A class, function or variable: its name, its statement, and its docstring or the string below it, empty if it has none."""
+
+    name: str
+    node: ast.stmt
+    doc: str
+
+    @property
+    def is_function(self) -> bool:
+        return isinstance(self.node, ast.FunctionDef | ast.AsyncFunctionDef)
+
+    @property
+    def methods(self) -> Sequence[ApiDeclaration]:
+        """The public methods of a class."""
+        return [each for each in self._members() if each.is_function]
+
+    @property
+    def fields(self) -> Sequence[ApiDeclaration]:
+        """The public annotated fields of a class."""
+        return [each for each in self._members() if isinstance(each.node, ast.AnnAssign)]
+
+    def _members(self) -> Iterator[ApiDeclaration]:
+        body = self.node.body if isinstance(self.node, ast.ClassDef) else ()
+        return (each for name, each in read_body(body).items() if not name.startswith("_"))
+
+
+def read_body(body: Sequence[ast.stmt]) -> Mapping[str, ApiDeclaration]:
+    """The declarations in a module or class by name; of overloads the last one, of a property its getter."""
+    declarations: dict[str, ApiDeclaration] = {}
+    for node, below in zip_longest(body, body[1:]):
+        match node, below:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef(), _:
+                decorators = (each.attr for each in node.decorator_list if isinstance(each, ast.Attribute))
+                if "setter" not in decorators:
+                    declarations[node.name] = ApiDeclaration(node.name, node, ast.get_docstring(node) or "")
+            case (
+                ast.AnnAssign(target=ast.Name(id=name)) | ast.Assign(targets=[ast.Name(id=name)]),
+                ast.Expr(value=ast.Constant(value=str(text))),
+            ):
+                declarations.setdefault(name, ApiDeclaration(name, node, text))
+            case ast.AnnAssign(target=ast.Name(id=name)) | ast.Assign(targets=[ast.Name(id=name)]), _:
+                declarations.setdefault(name, ApiDeclaration(name, node, ""))
+            case _:
+                pass
+    return declarations
+
+
 class Module:
-    """A parsed module."""
+    """A parsed module: its declarations by name, and the imported names, each with its module and its name there."""
 
-    source: PythonSource
-    tree: ast.Module = field(repr=False)
-
-    @property
-    def name(self) -> str:
-        return self.source.name
-
-    @property
-    def path(self) -> str:
-        """The path of its page."""
-        return f"{FOLDER}/{identifier(self.name)}.md"
-
-    @cached_property
-    def defined(self) -> Mapping[str, ast.stmt]:
-        """The top-level classes, functions and variables by name."""
-        definitions: dict[str, ast.stmt] = {}
-        for node in self.tree.body:
-            match node:
-                case ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
-                    definitions[node.name] = node  # the last one: overloads stand before it
-                case ast.AnnAssign(target=ast.Name(id=name)) | ast.Assign(targets=[ast.Name(id=name)]):
-                    definitions.setdefault(name, node)
-                case _:
-                    pass
-        return definitions
-
-    @cached_property
-    def imported(self) -> Mapping[str, tuple[str, str]]:
-        """The imported names, each with its module and its name there."""
-        package = self.name if self.source.is_package else self.name.rpartition(".")[0]
-        imports: dict[str, tuple[str, str]] = {}
-        for node in ast.walk(self.tree):
+    def __init__(self, source: PythonSource, tree: ast.Module) -> None:
+        self.source: Final = source
+        self.name: Final = source.name
+        self.path: Final = f"{FOLDER}/{identifier(source.name)}.md"
+        self.doc: Final = ast.get_docstring(tree) or ""
+        self.declarations: Final = read_body(tree.body)
+        self.imported: Final[dict[str, tuple[str, str]]] = {}
+        package = self.name.split(".")[: None if source.is_package else -1]
+        same_names: list[str] = []
+        for node in ast.walk(tree):
             if isinstance(node, ast.ImportFrom):
-                above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
-                origin = ".".join((*above, *([node.module] if node.module else [])))
-                imports |= {alias.asname or alias.name: (origin, alias.name) for alias in node.names}
-        return imports
-
-    @cached_property
-    def exported(self) -> tuple[str, ...]:
+                above = package[: len(package) - node.level + 1] if node.level else []
+                origin = ".".join((*above, *filter(None, (node.module,))))
+                self.imported.update({alias.asname or alias.name: (origin, alias.name) for alias in node.names})
+                same_names += (alias.name for alias in node.names if alias.asname == alias.name)
+        self.has_all: Final = "__all__" in self.declarations
+        exports = getattr(self.declarations["__all__"].node, "value", None) if self.has_all else None
+        if isinstance(exports, ast.List | ast.Tuple):
+            self.public: Sequence[str] = [str(each.value) for each in exports.elts if isinstance(each, ast.Constant)]
+        else:
+            described = [each.name for each in self.declarations.values() if each.doc or hasattr(each.node, "body")]
+            self.public = [name for name in described if not name.startswith("_")]
+        self.exported: Final = self.public if self.has_all else same_names
         """The names that it declares public: its `__all__`, or what it imports under the same name (`from .a import b as b`)."""
-        imports = [node for node in ast.walk(self.tree) if isinstance(node, ast.ImportFrom)]
-        same = (alias.name for node in imports for alias in node.names if alias.asname == alias.name)
-        return self.public if "__all__" in self.defined else tuple(same)
-
-    @cached_property
-    def public(self) -> tuple[str, ...]:
-        """The public names, in the order of `__all__` or of their definitions."""
-        all_statement = self.defined.get("__all__")
-        if isinstance(all_statement, ast.Assign | ast.AnnAssign) and isinstance(
-            all_statement.value, ast.List | ast.Tuple
-        ):
-            return tuple(str(each.value) for each in all_statement.value.elts if isinstance(each, ast.Constant))
-        return tuple(
-            name
-            for name, node in self.defined.items()
-            if not name.startswith("_")
-            if isinstance(node, ast.ClassDef | Function) or self.said_of(node)
-        )
-
-    def said_of(self, node: ast.stmt) -> str | None:
-        """The docstring of a class or function, or the string below a variable; `None` if there is none."""
-        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            return ast.get_docstring(node)
-        return _find_text_below(self.tree.body, node)
 
 
 @dataclass(frozen=True)
@@ -137,42 +141,63 @@ class Library:
         origins = (self.origin(each.name, name) for each in packages for name in each.exported)
         return frozenset(definition[0].name for definition in origins if definition is not None)
 
-    def is_public(self, module: Module) -> bool:
-        """Whether a module may have a page."""
+    def has_page(self, module: Module) -> bool:
+        """Whether a module is public and has a public name."""
         parts = module.name.split(".")
-        if any(part.startswith("_") for part in parts):
+        if not module.public or any(part.startswith("_") for part in parts):
             return False
         above = (self.modules.get(".".join(parts[:count])) for count in range(1, len(parts)))
         if not any(each is not None and each.exported for each in above):
             return True
-        return module.source.is_named or "__all__" in module.defined or module.name in self._offered
+        return module.source.is_named or module.has_all or module.name in self._offered
 
-    def origin(self, module: str, name: str) -> tuple[Module, ast.stmt] | None:
+    def origin(self, module: str, name: str) -> tuple[Module, ApiDeclaration] | None:
         """The definition of a name that a module provides, following imports; `None` if it is outside this library."""
         for _ in range(_DEPTH):
             here = self.modules.get(module)
             if here is None:
                 return None
-            if name in here.defined:
-                return here, here.defined[name]
+            if name in here.declarations:
+                return here, here.declarations[name]
             if name not in here.imported:
                 return None
             module, name = here.imported[name]
         return None
 
-    def page(self, module: str, name: str) -> str | None:
-        """The page and anchor that document a name; `None` if there is none."""
-        definition = self.origin(module, name)
-        if definition is None:
+    def link(self, path: str, module: str, name: str, label: str = "") -> Markdown | None:
+        """A link from a page to the page and anchor that document a name, or to the page of a module; `None` if there is none."""
+        there = self.modules.get(f"{module}.{name}".removesuffix("."))
+        anchor = ""
+        if there is None or not self.has_page(there):
+            definition = self.origin(module, name)
+            if definition is None:
+                return None
+            places = (definition[0], definition[1].name), (self.modules[module], name)
+            there, anchor = next(
+                ((each, own) for each, own in places if self.has_page(each) and own in each.public), (None, "")
+            )
+        if there is None:
             return None
-        there, node = definition
-        own = next((each for each, other in there.defined.items() if other is node), name)
-        if self.is_public(there) and own in there.public:
-            return f"{there.path}#{_make_anchor(own)}"
-        here = self.modules[module]
-        return f"{here.path}#{_make_anchor(name)}" if self.is_public(here) and name in here.public else None
+        address = f"{relative(path, there.path)}{'#' if anchor else ''}{identifier(anchor) if anchor else ''}"
+        return Markdown(f"[{code(label or name or module)}]({address})")
 
-    def _base(self, module: Module, name: ast.expr) -> tuple[Module, ast.stmt] | None:
+    def inherited(self, module: Module, declaration: ApiDeclaration, method: str) -> str:
+        """The docstring of a method in the nearest known base class that has one; empty if none has."""
+        waiting = [(module, declaration)]
+        for _ in range(_DEPTH):
+            if not waiting:
+                break
+            there, each = waiting.pop(0)
+            for base in each.node.bases if isinstance(each.node, ast.ClassDef) else ():
+                base_class = self._base(there, base.value if isinstance(base, ast.Subscript) else base)
+                if base_class is not None:
+                    waiting.append(base_class)
+                    doc = next((own.doc for own in base_class[1].methods if own.name == method), "")
+                    if doc:
+                        return doc
+        return ""
+
+    def _base(self, module: Module, name: ast.expr) -> tuple[Module, ApiDeclaration] | None:
         """The definition of a base class that is written as a name or as an attribute of a module; `None` if it is unknown."""
         match name:
             case ast.Name(id=own):
@@ -182,25 +207,6 @@ class Library:
             case _:
                 return None
 
-    def inherited(self, module: Module, node: ast.ClassDef, method: str) -> str | None:
-        """The docstring of a method in the nearest known base class that has one; `None` if none has."""
-        waiting: list[tuple[Module, ast.ClassDef]] = [(module, node)]
-        for _ in range(_DEPTH):
-            if not waiting:
-                break
-            there, each = waiting.pop(0)
-            for base in each.bases:
-                name = base.value if isinstance(base, ast.Subscript) else base
-                definition = self._base(there, name)
-                if definition is not None and isinstance(definition[1], ast.ClassDef):
-                    own = next(
-                        (m for m in find_methods(definition[1]) if m.name == method and ast.get_docstring(m)), None
-                    )
-                    if own is not None:
-                        return ast.get_docstring(own)
-                    waiting.append((definition[0], definition[1]))
-        return None
-
 
 NOTHING: Final = Library({})
 
@@ -208,24 +214,17 @@ NOTHING: Final = Library({})
 def read_sources(root: Path, paths: Sequence[str]) -> tuple[PythonSource, ...]:
     """Read the modules in these files and folders, each once, sorted by name. Raises `Faults`."""
     sources: dict[str, PythonSource] = {}
-    for each in paths:
-        files = [*_list_files(root / each)]
+    for path in (root / each for each in paths):
+        files = sorted(path.rglob("*.py")) if path.is_dir() else [path] if path.suffix == ".py" else []
+        files = [file for file in files if file.is_file()]
         if not files:
             reason, remedy = "no Python is there", "Correct [tool.acpgen.site] python, or generate it first"
-            raise Faults([SITE_NOT_BUILT(at=place(root / each), reason=reason, remedy=remedy)])
+            raise Faults([SITE_NOT_BUILT(at=place(path), reason=reason, remedy=remedy)])
         for file in files:
-            name, is_package = _name_module(file), file.name == "__init__.py"
-            at = file.relative_to(root).as_posix()
-            text, is_named = decode(read_bytes(file), place(file)), file == root / each
-            sources.setdefault(name, PythonSource(name, at, text, is_package, is_named))
+            name, text = _name_module(file), decode(read_bytes(file), place(file))
+            at, is_package = file.relative_to(root).as_posix(), file.name == "__init__.py"
+            sources.setdefault(name, PythonSource(name, at, text, is_package, is_named=file == path))
     return tuple(sources[name] for name in sorted(sources))
-
-
-def _list_files(path: Path) -> Iterator[Path]:
-    if path.is_dir():
-        yield from sorted(each for each in path.rglob("*.py") if each.is_file())
-    elif path.is_file() and path.suffix == ".py":
-        yield path
 
 
 def _name_module(file: Path) -> str:
@@ -256,14 +255,14 @@ def parse_modules(sources: Sequence[PythonSource]) -> Library:
 
 def write_pages(library: Library) -> list[Page]:
     """Write the index of all public modules and the page of each, grouped by package; no pages if there is no public module."""
-    modules = _find_public_modules(library)
+    modules = [each for _, each in sorted(library.modules.items()) if library.has_page(each)]
     if not modules:
         return []
-    rows = [(Markdown(f"[{code(each.name)}]({relative(INDEX, each.path)})"), _write_summary(each)) for each in modules]
-    text, about = lay_out("api-index", path=INDEX, rows=rows), "The Python API, module by module"
+    text, about = lay_out("api-index", path=INDEX, modules=modules), "The Python API, module by module"
     pages = [Page(INDEX, text, ("Python API", "All modules"), about=about)]
     for each in modules:
-        text = "\n".join(_write_module(library, each)).rstrip() + "\n"
+        entries = [*_list_entries(library, each)]
+        text = lay_out("api-module", module=each, entries=entries, docstring=_format_docstring)
         place = ("Python API", each.name.partition(".")[0], each.name)
         pages.append(Page(each.path, text, place, source=each.source.at))
     return pages
@@ -282,131 +281,70 @@ def link_imports(library: Library, text: str, path: str) -> Markdown | None:
     links: dict[str, Markdown] = {}
     for block in _PYTHON.findall(text):
         for module, names, whole in _IMPORT.findall(re.sub(r"^>>> ", "", block, flags=re.MULTILINE)):
-            for name in filter(None, re.split(r"[ ,]+", names)):
-                _add_link(links, library, path, module, name)
-            if whole:
-                _add_link(links, library, path, whole, "")
+            for name in filter(None, re.split(r"[ ,]+", names)) if names else ("",):
+                link = library.link(path, module or whole, name)
+                if link is not None:
+                    links.setdefault(name or whole, link)
     if not links:
         return None
     return Markdown(f"## Python API\n\nThe Python on this page uses {join_markdown([*links.values()])}.\n")
 
 
-def _add_link(links: dict[str, Markdown], library: Library, path: str, module: str, name: str) -> None:
-    """Add the link to a name, or to a module that is imported by its name."""
-    whole = library.modules.get(f"{module}.{name}" if name else module)
-    address = (
-        whole.path if whole is not None and library.is_public(whole) else library.page(module, name) if name else None
-    )
-    if address is not None:
-        page, _, anchor = address.partition("#")
-        label = name or module
-        links.setdefault(label, Markdown(f"[{code(label)}]({relative(path, page)}{'#' if anchor else ''}{anchor})"))
+class ApiEntry(NamedTuple):
+    """One heading of the page of a module, with what stands below it: where the name comes from, or its source, docstring and fields."""
+
+    marks: Markdown
+    name: str
+    doc: str = ""
+    source: str = ""
+    origin: Markdown = Markdown()
+    fields: Sequence[tuple[str, str]] = ()
 
 
-def _find_public_modules(library: Library) -> list[Module]:
-    """The modules that have a page: public modules with at least one public name."""
-    return [each for _, each in sorted(library.modules.items()) if library.is_public(each) and each.public]
-
-
-def _write_summary(module: Module) -> Markdown:
-    docstring = ast.get_docstring(module.tree) or ""
-    return prose(docstring.strip().partition("\n\n")[0])
-
-
-def _write_module(library: Library, module: Module) -> Iterator[str]:
-    yield f"# {code(module.name)}\n"
-    yield from _write_docstring(ast.get_docstring(module.tree))
+def _list_entries(library: Library, module: Module) -> Iterator[ApiEntry]:
     for name in module.public:
         definition = library.origin(module.name, name)
-        if definition is not None and definition[0] is module:
-            yield from _write_definition(library, module, name, definition[1])
-        else:
-            yield from _write_imported(library, module, name)
+        if definition is None:
+            link = library.link(
+                module.path, *module.imported.get(name, ("", "")), ".".join(module.imported.get(name, ()))
+            )
+            if link is not None:
+                origin = Markdown(f"The module {link}.")
+            elif name in module.imported:
+                origin = Markdown(f"From {code(module.imported[name][0])}.")
+            else:
+                origin = Markdown("Made when the module is loaded.")
+            yield ApiEntry(Markdown("##"), name, origin=origin)
+            continue
+        there, declaration = definition
+        if there is not module and library.has_page(there) and declaration.name in there.public:
+            link = library.link(module.path, module.name, name, there.name)
+            summary = declaration.doc.partition("\n\n")[0]
+            yield ApiEntry(Markdown("##"), name, summary, origin=Markdown(f"From {link}."))
+            continue
+        fields = [(ast.unparse(each.node), each.doc) for each in declaration.fields]
+        fields = [(text.partition(" = ")[0], doc) for text, doc in fields]
+        yield ApiEntry(Markdown("##"), name, declaration.doc, _write_source(name, declaration.node), fields=fields)
+        for method in declaration.methods:
+            doc = method.doc or library.inherited(there, declaration, method.name)
+            yield ApiEntry(Markdown("###"), f"{name}.{method.name}", doc, _write_source(method.name, method.node))
 
 
-def _write_imported(library: Library, module: Module, name: str) -> Iterator[str]:
-    """Write a name that is defined in another module: what it is, and a link to it."""
-    yield _write_heading("##", name)
-    definition = library.origin(module.name, name)
-    if definition is None:
-        origin = module.imported.get(name)
-        below = library.modules.get(".".join(origin)) if origin is not None else None
-        if below is not None and library.is_public(below) and below.public:
-            yield f"The module [{code(below.name)}]({relative(module.path, below.path)}).\n"
-            return
-        yield f"From {code(origin[0])}.\n" if origin is not None else "Made when the module is loaded.\n"
-        return
-    address = library.page(module.name, name) or ""
-    page, _, anchor = address.partition("#")
-    if page and page != module.path:
-        yield f"From [{code(definition[0].name)}]({relative(module.path, page)}#{anchor}).\n"
-        yield from _write_docstring((definition[0].said_of(definition[1]) or "").partition("\n\n")[0])
-    else:
-        yield from _write_body(library, definition[0], name, definition[1])
-
-
-def _write_definition(library: Library, module: Module, name: str, node: ast.stmt) -> Iterator[str]:
-    yield _write_heading("##", name)
-    yield from _write_body(library, module, name, node)
-
-
-def _write_body(library: Library, module: Module, name: str, node: ast.stmt) -> Iterator[str]:
+def _write_source(name: str, node: ast.stmt) -> str:
+    """The head of a class or function, or the annotation of a variable; empty if it has none."""
     match node:
         case ast.ClassDef():
-            bases = ", ".join(map(ast.unparse, [*node.bases]))
-            yield _fence(f"class {name}({bases})" if bases else f"class {name}")
-            yield from _write_docstring(ast.get_docstring(node))
-            yield from _write_fields(node)
-            for method in find_methods(node):
-                yield _write_heading("###", f"{name}.{method.name}")
-                yield _fence(_write_signature(method))
-                yield from _write_docstring(ast.get_docstring(method) or library.inherited(module, node, method.name))
+            bases = ", ".join(map(ast.unparse, node.bases))
+            return f"class {name}({bases})" if bases else f"class {name}"
         case ast.FunctionDef() | ast.AsyncFunctionDef():
-            yield _fence(_write_signature(node))
-            yield from _write_docstring(ast.get_docstring(node))
+            return _write_signature(node)
         case ast.AnnAssign():
-            yield _fence(f"{name}: {ast.unparse(node.annotation)}")
-            yield from _write_docstring(module.said_of(node))
+            return f"{name}: {ast.unparse(node.annotation)}"
         case _:
-            yield from _write_docstring(module.said_of(node))
+            return ""
 
 
-def _write_fields(node: ast.ClassDef) -> Iterator[str]:
-    """Write the annotated fields of a class, each with the string below it."""
-    rows: list[str] = []
-    for each in node.body:
-        if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name) and not each.target.id.startswith("_"):
-            text = _find_text_below(node.body, each)
-            description = f": {prose(text)}" if text else ""
-            rows.append(f"- {code(f'{each.target.id}: {ast.unparse(each.annotation)}')}{description}")
-    if rows:
-        yield "Fields:\n"
-        yield from rows
-        yield ""
-
-
-def find_methods(node: ast.ClassDef) -> list[Function]:
-    """The public methods of a class; of overloads the last declaration, of a property its getter."""
-    methods: dict[str, Function] = {}
-    for each in node.body:
-        if not isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef) or each.name.startswith("_"):
-            continue
-        if not any(isinstance(one, ast.Attribute) and one.attr == "setter" for one in each.decorator_list):
-            methods[each.name] = each
-    return [*methods.values()]
-
-
-def _find_text_below(body: Sequence[ast.stmt], node: ast.stmt) -> str | None:
-    """The string literal directly below a statement; `None` if there is none."""
-    after = next((other for before, other in pairwise(body) if before is node), None)
-    match after:
-        case ast.Expr(value=ast.Constant(value=str(text))):
-            return text
-        case _:
-            return None
-
-
-def _write_signature(node: Function) -> str:
+def _write_signature(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
     """Write the signature of a function, with each parameter on its own line if one line is too long."""
     kind = "async def" if isinstance(node, ast.AsyncFunctionDef) else "def"
     marks = [f"@{ast.unparse(each)}" for each in node.decorator_list if isinstance(each, ast.Name)]
@@ -440,33 +378,17 @@ def _write_parameter(each: ast.arg, default: ast.expr | None) -> str:
     return f"{ast.unparse(each)}{' = ' if each.annotation else '='}{ast.unparse(default)}"
 
 
-def _write_docstring(text: str | None) -> Iterator[str]:
+def _format_docstring(text: str) -> Markdown:
     """Convert a docstring to Markdown: paragraphs and lists as prose, doctests and indented parts as code."""
-    for part in re.split(r"\n[ \t]*\n", (text or "").strip("\n")):
+    blocks: list[str] = []
+    for part in filter(str.strip, re.split(r"\n[ \t]*\n", text.strip("\n"))):
         lines = part.split("\n")
         if lines[0].lstrip().startswith(">>>"):
-            yield _fence(_dedent(lines), "pycon")
-        elif part.strip() and all(line.startswith("    ") for line in lines):
-            yield _fence(_dedent(lines), "text")
+            blocks.append(fenced(dedent(part), "pycon"))
+        elif all(line.startswith("    ") for line in lines):
+            blocks.append(fenced(dedent(part), "text"))
         elif lines[0].startswith(("- ", "* ")):
-            yield "".join(f"- {prose(each)}\n" for each in re.split(r"^[-*] ", part, flags=re.MULTILINE)[1:])
-        elif part.strip():
-            yield f"{prose(part)}\n"
-
-
-def _dedent(lines: Sequence[str]) -> str:
-    space = min(len(line) - len(line.lstrip()) for line in lines if line.strip())
-    return "\n".join(line[space:] for line in lines)
-
-
-def _fence(text: str, kind: str = "python") -> str:
-    return f"{fenced(text, kind)}\n"
-
-
-def _write_heading(marks: str, name: str) -> str:
-    """Write a heading with an explicit anchor, so that names that differ only in case have different anchors."""
-    return f"{marks} {code(name)} {{ #{_make_anchor(name)} }}\n"
-
-
-def _make_anchor(name: str) -> str:
-    return identifier(name)
+            blocks.append("\n".join(f"- {prose(each)}" for each in re.split(r"^[-*] ", part, flags=re.MULTILINE)[1:]))
+        else:
+            blocks.append(prose(part))
+    return Markdown("\n\n".join(blocks))

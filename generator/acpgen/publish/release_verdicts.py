@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import takewhile
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeAlias
@@ -183,13 +184,20 @@ def evaluate(releases: Releases, recomputed: int | None = None) -> tuple[Release
     The verdict at index `recomputed` is computed even if it is stored. Raises `Faults`.
     """
     stored_verdicts = _read(releases)
-    sides = _Sides(releases.releases)
+
+    @cache
+    def side(number: int) -> Any:
+        from acpgen.compat.compare import side
+        from acpgen.compat.sources import open_input
+
+        return side(open_input(releases.releases[number].documents), unstable=False)
+
     verdicts: list[ReleaseVerdict] = []
     for number, release in enumerate(releases.releases):
         digest, before = hashlib.sha256(release.content).hexdigest(), verdicts[-1].sha256 if verdicts else None
         verdict = stored_verdicts.get((before, digest)) if number != recomputed else None
         if verdict is None:
-            changes, names = _compare(sides, number), summarize_release(sides[number].meaning)
+            changes, names = _compare(side, number), summarize_release(side(number).meaning)
             step = {name: getattr(changes, name) for name in ChangelogStep.__struct_fields__}
             verdict = ReleaseVerdict(version=release.version, sha256=digest, after=before, **step, **names)
         verdicts.append(msgspec.structs.replace(verdict, version=release.version))
@@ -230,29 +238,13 @@ def plan_updates(schema: Path, materials: Iterable[tuple[Files, Files]]) -> tupl
     return tuple(planned)
 
 
-class _Sides:
-    """Releases as sides of comparisons, each read on first use."""
-
-    def __init__(self, releases: Sequence[Release]) -> None:
-        self._releases = releases
-        self._read: dict[int, Any] = {}
-
-    def __getitem__(self, number: int) -> Any:
-        from acpgen.compat.compare import side
-        from acpgen.compat.sources import open_input
-
-        if number not in self._read:
-            self._read[number] = side(open_input(self._releases[number].documents), unstable=False)
-        return self._read[number]
-
-
-def _compare(sides: _Sides, number: int) -> ChangelogStep:
+def _compare(side: Callable[[int], Any], number: int) -> ChangelogStep:
     """What a release changes for peers of the preceding one."""
     from acpgen.compat.compare import check_sides
 
     if not number:
         return ChangelogStep()
-    old, new = sides[number - 1], sides[number]
+    old, new = side(number - 1), side(number)
     try:
         return summarize(check_sides(old, new).reaches)
     except Faults as caught:

@@ -15,7 +15,6 @@ from acpgen.errors import Fault, Faults, did_you_mean, shown
 from acpgen.input.faults import UNKNOWN_NAME
 from acpgen.input.walk import is_array, is_object
 from acpgen.pointers import pointer_parts, resolve
-from acpgen.publish.channels import VersionPaths
 from acpgen.publish.pages import Page
 from acpgen.publish.requirement_table import (
     CHECKERS,
@@ -28,7 +27,7 @@ from acpgen.publish.requirement_table import (
     make_slug,
     parse_table,
 )
-from acpgen.publish.versions import Version
+from acpgen.publish.versions import Version, VersionPaths
 from acpgen.targets.docs.page_paths import TYPES
 from acpgen.targets.docs.templates import lay_out
 
@@ -76,41 +75,29 @@ def write_pages(
     faults = list(_find_contradictions(table, versions, rules))
     if faults:
         raise Faults(faults)
-    writer = _Writer({version.protocol.name: version for version in versions}, version_paths, rules, for_site)
-    addresses = map_addresses(table)
-    by_area = {
-        title: (page, [each for each in table.documents if find_page(each) == page])
-        for title, page in map_areas(table).items()
-    }
+    writer = _Writer(version_paths, rules, for_site)
     of_document = {each.id: [rule for rule in table.rules if rule.document == each.id] for each in table.documents}
+    areas = [
+        (title, page, [rule for each in documents for rule in of_document[each.id]], documents)
+        for title, page in map_areas(table).items()
+        for documents in [[each for each in table.documents if find_page(each) == page]]
+    ]
+    checked = [rule.checkers for rule in table.rules]
     checkers = [
-        (
-            title,
-            sum(key in rule.checkers for rule in table.rules),
-            sum(rule.checkers == (key,) for rule in table.rules),
-            _MEANINGS[key],
-        )
+        (title, sum(key in keys for keys in checked), checked.count((key,)), _MEANINGS[key])
         for key, title in CHECKERS.items()
     ]
-    text = lay_out(
-        "requirements",
-        areas=[
-            (title, page, [rule for each in documents for rule in of_document[each.id]], documents)
-            for title, (page, documents) in by_area.items()
-        ],
-        documents=len(table.documents),
-        rules=table.rules,
-        checkers=checkers,
-    )
+    text = lay_out("requirements", areas=areas, documents=len(table.documents), rules=table.rules, checkers=checkers)
     group, about = ("Rules", "Requirements"), "The requirements of the documents, and what checks each"
     pages = [Page(PAGE, text, (*group, "All requirements"), about=about)]
-    for title, (page, documents) in by_area.items():
+    anchors = {rule: Markdown(address.partition("#")[2]) for rule, address in map_addresses(table).items()}
+    for title, page, _, documents in areas:
         text = lay_out(
             "requirements-of",
             title=title,
             documents=documents,
             rules=of_document,
-            anchors={rule: Markdown(address.partition("#")[2]) for rule, address in addresses.items()},
+            anchors=anchors,
             peers=PEERS,
             checks=describe_checks,
             slug=make_slug,
@@ -137,12 +124,10 @@ def map_areas(table: Table) -> Mapping[str, Markdown]:
 def map_addresses(table: Table) -> Mapping[int | str, Markdown]:
     """The page and anchor of each requirement by its id. An anchor consists of the first words of the requirement."""
     documents = {document.id: find_page(document) for document in table.documents}
-    words = {rule.id: _join_words(rule.says).split("-") for rule in table.rules}
-    counts = Counter(tuple(each[:_WORDS]) for each in words.values())
-    return {
-        rule.id: Markdown(f"{documents[rule.document]}#req-{'-'.join(_choose_anchor_words(words[rule.id], counts))}")
-        for rule in table.rules
-    }
+    words = {rule.id: tuple(_join_words(rule.says).split("-")) for rule in table.rules}
+    counts = Counter(each[:_WORDS] for each in words.values())
+    anchors = {id_: each[:_WORDS] if counts[each[:_WORDS]] == 1 else each for id_, each in words.items()}
+    return {rule.id: Markdown(f"{documents[rule.document]}#req-{'-'.join(anchors[rule.id])}") for rule in table.rules}
 
 
 def map_words(table: Table) -> Mapping[int | str, tuple[str, Markdown]]:
@@ -162,10 +147,6 @@ def _group_by_section(rules: Iterable[Requirement]) -> list[tuple[str, list[Requ
     for rule in rules:
         sections.setdefault(rule.section, []).append(rule)
     return [*sections.items()]
-
-
-def _choose_anchor_words(words: Sequence[str], counts: Mapping[tuple[str, ...], int]) -> Sequence[str]:
-    return words[:_WORDS] if counts[tuple(words[:_WORDS])] == 1 else words
 
 
 # --- what the table claims -------------------------------------------------------------------------------------------
@@ -237,7 +218,6 @@ _PHRASES: Final = {
 class _Writer:
     """Describes what checks or ensures a requirement, with links to the pages of `paths` and of the monitor's `rules`."""
 
-    versions: Mapping[str, Version]
     paths: VersionPaths
     rules: Mapping[str, str]
     with_tests: bool
@@ -304,7 +284,7 @@ class _Writer:
                 return self._link(protocol, TYPES)
 
     def _link(self, protocol: str, page: str, anchor: str = "") -> Markdown:
-        address = self.versions[protocol].path(self.paths[protocol].address(page, anchor))
+        address = self.paths[protocol].locate(page, anchor)
         return Markdown(f"[{prose(protocol)}](../{address})")
 
 

@@ -34,7 +34,7 @@ def write_pages(versions: Sequence[Version]) -> list[Page]:
             path.rpartition("/")[2].partition(".")[0]: _describe_download(version, path, text)
             for path, text in texts.items()
         }
-        rows.append({"name": version.protocol.name, "home": version.home(), **row})
+        rows.append({"name": version.protocol.name, "home": version.home, **row})
     text = lay_out("schemas", path=PAGE, rows=rows)
     return [Page(PAGE, text, ("JSON Schemas",), about="Download the JSON Schemas"), *files]
 

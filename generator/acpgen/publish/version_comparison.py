@@ -1,72 +1,82 @@
-"""The counterpart of a method or type in another version of its protocol, and the differences."""
+"""The counterpart of a method or type in another version of its protocol, what differs, and the page that lists all that differ."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import assert_never
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeAlias, assert_never
 
 from acpgen import ir
 from acpgen.compat.diff.renames import renamed_definitions, successor
 from acpgen.compat.protocol.revision import SchemaRevision
+from acpgen.diagnostics.markup import Markdown, code
 from acpgen.input.numbers import dumps
-from acpgen.publish.channels import VersionPaths
-from acpgen.publish.versions import Version
-from acpgen.targets import docs
+from acpgen.publish.versions import Version, VersionPaths
+from acpgen.targets.docs.page_paths import PagePaths
+from acpgen.targets.docs.templates import lay_out, relative
 from acpgen.targets.docs.type_text import describe_type_as_text
-from acpgen.targets.docs.version_docs import OtherVersion, OtherVersions, VersionDifference
+from acpgen.targets.docs.version_docs import OtherVersion, OtherVersions
+
+Differences: TypeAlias = Iterator[tuple[str, str, str]]
+"""What differs, how it is in the one version, and how in the other; empty for a version that lacks it."""
 
 
 def find_other_versions(version: Version, others: Sequence[Version], version_paths: VersionPaths) -> OtherVersions:
     """Find for each page of a version the page on the same subject in every other version."""
-    versions_by_page: dict[str, list[OtherVersion]] = {}
+    versions_by_page: dict[str, list[OtherVersion]] = {page: [] for page in version_paths[version.name].every}
     for other in others:
-        matches, where = dict(match_pages(version, other)), version_paths[other.protocol.name]
-        there = _list_pages(other)
-        for page in _list_pages(version):
-            target, differences = matches.get(page, (page if page in there else None, None))
-            versions_by_page.setdefault(page, []).append(
-                OtherVersion(
-                    version=other.protocol.name,
-                    page=other.path(where.address(target)) if target is not None else None,
-                    home=other.home(),
-                    differences=differences,
-                )
-            )
-    return {page: tuple(counterparts) for page, counterparts in versions_by_page.items()}
+        there, matches = version_paths[other.name], match_pages(version, other)
+        for page, counterparts in versions_by_page.items():
+            match, differences = matches.get(page, (page if page in there.every else None, None))
+            target = there.locate(match) if match is not None else None
+            counterparts.append(OtherVersion(other.name, target, other.home, differences))
+    return versions_by_page
 
 
-def _list_pages(version: Version) -> Iterable[str]:
-    protocol, bundle = version.protocol, version.bundle
-    return docs.places(protocol, bundle, docs.page_paths(protocol, bundle))
+def write_page(old: Version, new: Version, path: str, guide: str, version_paths: VersionPaths) -> str:
+    """Write the methods and types of two versions side by side; `guide` is the page that names replacements of what was removed."""
+    before, after = version_paths[old.name], version_paths[new.name]
+    matches = match_pages(old, new)
+    there = {match for match, _ in matches.values()}
+    link_old, link_new = (_make_linker(path, paths) for paths in (before, after))
+    old_types, new_types = ([page for _, page in sorted(paths.types.items())] for paths in (before, after))
+    return lay_out(
+        "changes",
+        guide=relative(path, guide),
+        old=old.name,
+        new=new.name,
+        methods=[
+            (link_old(page), link_new(matches[page][0]) if page in matches else None, matches.get(page, ("", ()))[1])
+            for page in before.methods.values()
+        ],
+        added=[link_new(page) for page in after.methods.values() if page not in there],
+        changed_types=[link_old(page) for page in old_types if page in matches and matches[page][1]],
+        removed_types=[link_old(page) for page in old_types if page not in matches],
+        added_types=[link_new(page) for page in new_types if page not in there],
+    )
 
 
-def match_pages(
-    here: Version, there: Version
-) -> Iterator[tuple[str, tuple[str | None, tuple[VersionDifference, ...] | None]]]:
-    """Yield the pages of methods and types, each with its counterpart and the differences; both `None` without a counterpart."""
-    pages_here, pages_there = docs.page_paths(here.protocol, here.bundle), docs.page_paths(there.protocol, there.bundle)
-    for method in here.protocol.methods:
-        other = find_same_method(method, there.protocol)
-        if other is None:
-            yield pages_here.methods[method.name], (None, None)
-        else:
-            differences = tuple(_find_method_differences(here.protocol, method, there.protocol, other))
-            yield pages_here.methods[method.name], (pages_there.methods[other.name], differences)
-    same = _match_types(here, there)
-    for name, definition in here.protocol.definitions.items():
-        counterpart = there.protocol.definitions.get(same.get(name, ""))
-        if counterpart is None:
-            yield pages_here.types[name], (None, None)
-        else:
-            renamed = [VersionDifference("name", name, counterpart.name)] if counterpart.name != name else []
-            differences = (*renamed, *_find_differences(_list_facts(definition), _list_facts(counterpart)))
-            yield pages_here.types[name], (pages_there.types[counterpart.name], differences)
+def _make_linker(path: str, paths: PagePaths) -> Callable[[str], Markdown]:
+    """A function that writes the link from a page to the page of a method or type of a version."""
+    names = {page: name for group in (paths.methods, paths.types) for name, page in group.items()}
+    return lambda page: Markdown(f"[{code(names[page])}]({relative(path, paths.locate(page))})")
 
 
-def find_same_method(method: ir.Method, protocol: ir.Protocol) -> ir.Method | None:
-    """The method of another version with the same name, or a name that one of the two had before; `None` if there is none."""
-    earlier = (other for other in protocol.methods if successor(other, [method]) is not None)
-    return successor(method, protocol.methods) or next(earlier, None)
+def match_pages(here: Version, there: Version) -> Mapping[str, tuple[str, Sequence[tuple[str, str, str]]]]:
+    """The pages of methods and types that have a counterpart in another version, each with the counterpart and the differences."""
+    ours, theirs, old, new = here.page_paths(), there.page_paths(), here.protocol, there.protocol
+    matches: dict[str, tuple[str, Sequence[tuple[str, str, str]]]] = {}
+    for method in old.methods:
+        earlier = (other for other in new.methods if successor(other, [method]) is not None)
+        other = successor(method, new.methods) or next(earlier, None)
+        if other is not None:
+            differences = [*_find_method_differences(old, method, new, other)]
+            matches[ours.methods[method.name]] = theirs.methods[other.name], differences
+    for name, match in _match_types(here, there).items():
+        definition, counterpart = old.definitions[name], new.definitions[match]
+        renamed = [("name", name, match)] if match != name else []
+        differences = [*renamed, *_find_differences(_list_facts(definition), _list_facts(counterpart))]
+        matches[ours.types[name]] = theirs.types[match], differences
+    return matches
 
 
 def _match_types(here: Version, there: Version) -> Mapping[str, str]:
@@ -80,24 +90,19 @@ def _match_types(here: Version, there: Version) -> Mapping[str, str]:
 # --- differences -----------------------------------------------------------------------------------------------------
 
 
-def _find_method_differences(
-    here: ir.Protocol, method: ir.Method, there: ir.Protocol, other: ir.Method
-) -> Iterator[VersionDifference]:
+def _find_method_differences(here: ir.Protocol, method: ir.Method, there: ir.Protocol, other: ir.Method) -> Differences:
     yield from _find_differences(_describe_method(method), _describe_method(other))
     for part, mine, theirs in (("params", method.params, other.params), ("result", method.result, other.result)):
-        yield from (
-            VersionDifference(f"{part}.{row.what}" if row.what else part, row.here, row.there)
-            for row in _find_differences(
-                _list_facts(here.definitions.get(mine or "")), _list_facts(there.definitions.get(theirs or ""))
-            )
-        )
+        facts = _list_facts(here.definitions.get(mine or "")), _list_facts(there.definitions.get(theirs or ""))
+        for what, here_text, there_text in _find_differences(*facts):
+            yield f"{part}.{what}" if what else part, here_text, there_text
 
 
-def _find_differences(here: Mapping[str, str], there: Mapping[str, str]) -> Iterator[VersionDifference]:
+def _find_differences(here: Mapping[str, str], there: Mapping[str, str]) -> Differences:
     """Yield the facts that differ, those of this version first."""
     for what in dict.fromkeys((*here, *there)):
         if here.get(what) != there.get(what):
-            yield VersionDifference(what, here.get(what, ""), there.get(what, ""))
+            yield what, here.get(what, ""), there.get(what, "")
 
 
 def _describe_method(method: ir.Method) -> Mapping[str, str]:

@@ -1,15 +1,28 @@
-"""Protocol versions whose docs are made together, and their order of succession."""
+"""Protocol versions whose docs are made together: their order of succession, and where their pages are.
+
+A version that extends another one, such as the channel of unstable definitions, has pages only for what differs.
+"""
 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
+from acpgen.diagnostics.markup import identifier
 from acpgen.publish.pages import INDEX
+from acpgen.targets import docs
+from acpgen.targets.docs.page_paths import ERRORS, MESSAGES, PagePaths
+from acpgen.targets.docs.scenarios import Scenario, scenarios
+from acpgen.targets.docs.usages import reachable_types
+from acpgen.targets.docs.version_docs import about_errors, about_messages
 from acpgen.targets.interface import Settings
+
+VersionPaths: TypeAlias = Mapping[str, PagePaths]
+"""The page paths of each version by its name."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,30 +40,31 @@ class Version:
     extends: str = ""
 
     @property
-    def last(self) -> str:
-        """The part of the name that distinguishes it from other versions: `v1` of `acp/v1`."""
-        return self.protocol.name.rpartition("/")[2]
+    def name(self) -> str:
+        return self.protocol.name
 
     @property
     def family(self) -> str:
         """The part of the name that all versions share: `acp` of `acp/v1`."""
-        return self.protocol.name.rpartition("/")[0] or self.protocol.name
+        return self.name.rpartition("/")[0] or self.name
 
+    @property
     def home(self) -> str:
+        """The path of its first page."""
         return self.path(INDEX)
-
-    def beside(self, page: str) -> str:
-        """The path of a page about all versions of the protocol, relative to the docs root."""
-        return f"{self.family}/{page}"
 
     def path(self, page: str) -> str:
         """The path of a page, or the address of a part of it, relative to the docs root."""
         return posixpath.normpath(posixpath.join(self.settings.prefix, page))
 
+    def page_paths(self) -> PagePaths:
+        """The paths of all its pages. Raises `Faults`."""
+        return docs.find_page_paths(self.protocol, self.bundle, self.settings.prefix)
+
 
 def find_extended(version: Version, versions: Sequence[Version]) -> Version | None:
     """The version that this one extends; `None` if it is not among `versions`."""
-    return next((other for other in versions if version.extends and other.protocol.name == version.extends), None)
+    return next((other for other in versions if version.extends and other.name == version.extends), None)
 
 
 def find_successions(versions: Sequence[Version]) -> Iterator[tuple[Version, Version]]:
@@ -59,3 +73,69 @@ def find_successions(versions: Sequence[Version]) -> Iterator[tuple[Version, Ver
         new = next((other for other in versions[index + 1 :] if other.family == old.family), None)
         if new is not None:
             yield old, new
+
+
+def find_page_paths(versions: Sequence[Version], *, for_site: bool) -> VersionPaths:
+    """The page paths of each version: all pages on a site; in a repository, anchors on the pages of areas instead of pages of types."""
+    version_paths: dict[str, PagePaths] = {}
+    for version in versions:
+        paths, stable = version.page_paths(), find_extended(version, versions)
+        if stable is not None:
+            paths = replace(paths, replacements=_find_equal_pages(version, stable, paths), extended=stable.name)
+        elif not for_site:
+            areas = {name: paths.areas[paths.area_of[name]] for name in paths.types}
+            anchors = {page: f"{areas[name]}#{identifier(name)}" for name, page in paths.types.items()}
+            paths = replace(paths, replacements=anchors)
+        version_paths[version.name] = paths
+    return version_paths
+
+
+def _find_equal_pages(version: Version, stable: Version, paths: PagePaths) -> Mapping[str, str]:
+    """The pages of a version whose content equals that of the version it extends, each with the relative path of the other page."""
+    here, there, others = version.protocol, stable.protocol, stable.page_paths()
+    types = {name for name in here.definitions if _is_equal_type(name, version, stable)}
+    methods = {name for name in paths.methods if _is_equal_method(name, version, stable, types)}
+    own = {paths.area_of[name] for name in here.definitions if name not in types}
+    own |= {
+        paths.area_of.get(each.params or each.result or "", "") for each in here.methods if each.name not in methods
+    }
+    outlines = {plan.name: _outline_scenario(plan) for plan in scenarios(there)}
+    plans = [plan.name for plan in scenarios(here) if outlines.get(plan.name) == _outline_scenario(plan)]
+    pages = _pair_pages(types, paths.types, others.types) | _pair_pages(methods, paths.methods, others.methods)
+    pages |= _pair_pages(paths.areas.keys() - own, paths.areas, others.areas)
+    pages |= _pair_pages(plans, paths.conversations, others.conversations)
+    for page, about in ((ERRORS, about_errors), (MESSAGES, _describe_messages)):
+        content = about(here)
+        type_names = {part.name for part in content.values() if isinstance(part, ir.Definition)}
+        if content == about(there) and types.issuperset(type_names):
+            pages[page] = page
+    start = f"/{version.settings.prefix}"
+    return {page: posixpath.relpath(f"/{stable.path(other)}", start) for page, other in pages.items()}
+
+
+def _pair_pages(names: Iterable[str], here: Mapping[str, str], there: Mapping[str, str]) -> dict[str, str]:
+    return {here[name]: there[name] for name in names}
+
+
+def _is_equal_type(name: str, version: Version, stable: Version) -> bool:
+    """Whether a type is equal in two versions, including descriptions and examples."""
+    here, there = version.protocol.definitions[name], stable.protocol.definitions.get(name)
+    return here == there and version.bundle.definitions.get(name) == stable.bundle.definitions.get(name)
+
+
+def _is_equal_method(name: str, version: Version, stable: Version, types: set[str]) -> bool:
+    """Whether two versions have equal methods of this name whose messages refer only to the given types."""
+    here, there = (
+        [(method, method.doc) for method in each.protocol.methods if method.name == name] for each in (version, stable)
+    )
+    message_types = [part for method, _ in here for part in (method.params, method.result) if part is not None]
+    return here == there and types.issuperset(reachable_types(version.protocol, message_types))
+
+
+def _describe_messages(protocol: ir.Protocol) -> Mapping[str, object]:
+    framing = {"envelope": protocol.envelope, "stream": protocol.stream, "batch": protocol.batch}
+    return {**framing, **about_messages(protocol)}
+
+
+def _outline_scenario(plan: Scenario) -> list[tuple[str, bool, tuple[str, ...]]]:
+    return [(step.method.name, step.is_answer, step.carries) for step in plan.steps]

@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from acp_bindings import ConnectionClosed, PeerError, RequestError, to_builtins, v1, v2
 from acp_bindings.v1 import peers as peers1
@@ -52,8 +52,8 @@ class Session:
 
     @property
     def is_used(self) -> bool:
-        """Whether the session was opened, or has an unfinished prompt or an update that is being sent."""
-        return self.is_open or bool(self.prompts) or self.sending.locked()
+        """Whether the session was opened or is being loaded, or has an unfinished prompt or an update that is being sent."""
+        return self.is_open or self.is_replayed or bool(self.prompts) or self.sending.locked()
 
 
 class AgentAsV1(AgentRelay[Session], peers1.Agent):
@@ -72,7 +72,23 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
         self._is_local = agent is not None
         if agent is not None:
             self.agent = agent
-        self.v2_client = ClientForV2(self)
+        self.handlers = {
+            "initialize": self._initialize,
+            **dict.fromkeys(("authenticate", "logout", "session/list"), self._pass),
+            **dict.fromkeys(("session/new", "session/fork", "session/resume"), self._open),
+            "session/load": self._load,
+            **dict.fromkeys(("session/close", "session/delete"), self._end),
+            "session/set_mode": self._set_mode,
+            "session/set_config_option": self._set_config_option,
+            "session/prompt": self._prompt,
+            "session/cancel": self._cancel,
+        }
+        handlers: Mapping[str, Handler] = {
+            "session/update": self._update,
+            "session/request_permission": self._request_permission,
+            "elicitation/create": self._elicit,
+        }
+        self.v2_client = ClientForV2(self, handlers)
         self.client_services = ClientServices(lambda: self.client, lambda: self.client_capabilities)
         self.client_capabilities = v1.ClientCapabilities()
 
@@ -115,19 +131,15 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
 
     async def _load(self, body: Json, place: Place) -> Json:
         """Load a session. Replayed updates are sent again, whatever was sent before."""
-        session = self.sessions.get(body["sessionId"])
-        before = None if session is None else session.to_v1
-        if session is not None:
-            session.to_v1, session.is_replayed = self._to_v1(session.id), True
+        session = self.session(body["sessionId"])
+        before, session.to_v1, session.is_replayed = session.to_v1, self._to_v1(session.id), True
         try:
             answer = await self.pass_on("session/resume", body, place, replayFrom={"type": "start"})
         except BaseException:
-            if session is not None and before is not None:
-                session.to_v1 = before
+            session.to_v1 = before
             raise
         finally:
-            if session is not None:
-                session.is_replayed = False
+            session.is_replayed = False
         return await self._convert_answer(answer, body, place)
 
     async def _convert_answer(self, answer: Json, body: Json, place: Place) -> Json:
@@ -138,7 +150,7 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
         commands = answer.get("availableCommands")
         if commands is not None:
             update = {"sessionUpdate": "available_commands_update", "availableCommands": commands}
-            sending = self.v2_client.update(session, update, {})
+            sending = self._convert_update(session, update, {})
             if "sessionId" in answer:  # which the client does not know before
                 self.background.start(sending)
             else:
@@ -215,27 +227,8 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
         await asyncio.sleep(0)  # a prompt that came just before reaches the agent first
         await self.notify("session/cancel", body, place)
 
-    handlers: ClassVar[Mapping[str, Handler]] = {
-        "initialize": _initialize,
-        **dict.fromkeys(("authenticate", "logout", "session/list"), _pass),
-        **dict.fromkeys(("session/new", "session/fork", "session/resume"), _open),
-        "session/load": _load,
-        **dict.fromkeys(("session/close", "session/delete"), _end),
-        "session/set_mode": _set_mode,
-        "session/set_config_option": _set_config_option,
-        "session/prompt": _prompt,
-        "session/cancel": _cancel,
-    }
-
-
-class ClientForV2(ClientRelay, peers2.Client):
-    """The client that a v2 agent sees; the real client speaks v1."""
-
-    far_side = peers1.Client
-    codec: AgentAsV1
-
     async def _update(self, body: Json, place: Place) -> None:
-        session, update, more = self.codec.session(body["sessionId"]), body["update"], omit(body, "update")
+        session, update, more = self.session(body["sessionId"]), body["update"], omit(body, "update")
         kind = update.get("sessionUpdate")
         if kind == "state_update":
             await self._handle_state(session, update, more, place.at("update"))
@@ -244,7 +237,7 @@ class ClientForV2(ClientRelay, peers2.Client):
             session.open_prompts.record_user_message(str(update.get("messageId")))
             if update.get("content") in session.prompts and not session.is_replayed:
                 return  # v1 does not repeat what the client has said itself
-        await self.update(session, update, more)
+        await self._convert_update(session, update, more)
 
     async def _handle_state(self, session: Session, update: Json, more: Json, place: Place) -> None:
         state = update.get("state")
@@ -266,7 +259,7 @@ class ClientForV2(ClientRelay, peers2.Client):
             place.at("state").lose("v1 has no such state", update, "carried")
             await self._carry(session, update, more)
 
-    async def update(self, session: Session, update: Json, more: Json) -> None:
+    async def _convert_update(self, session: Session, update: Json, more: Json) -> None:
         """Send the v1 client all that an update converts to, before the next update."""
         async with session.sending:
             place = self.losses.place("session/update", "update", session_id=session.id)
@@ -278,32 +271,32 @@ class ClientForV2(ClientRelay, peers2.Client):
 
     async def _carry(self, session: Session, update: Json, more: Json) -> None:
         with suppress(ConnectionClosed):
-            await self.far.notify(CARRIER_METHOD, {**more, "sessionId": session.id, "update": update})
+            await self.calls_to_client.notify(CARRIER_METHOD, {**more, "sessionId": session.id, "update": update})
 
     async def _send(self, session: Session, updates: list[Json], more: Json) -> None:
         place = self.losses.place("session/update", session_id=session.id)
         for one in updates:
             with suppress(ConnectionClosed, RequestError):  # what is refused is reported as a loss
-                await self.notify("session/update", {**more, "sessionId": session.id, "update": one}, place)
+                await self.v2_client.notify("session/update", {**more, "sessionId": session.id, "update": one}, place)
 
     async def _request_permission(self, body: Json, place: Place) -> Json:
-        session = self.codec.session(body["sessionId"])
+        session = self.session(body["sessionId"])
         request = session.to_v1.convert("RequestPermissionRequest", body, place)
-        answer = await self.request("session/request_permission", request, place)
+        answer = await self.v2_client.request("session/request_permission", request, place)
         subject, tool_call = as_object(body.get("subject")), request["toolCall"]
         own = as_object(subject.get("toolCall")).get("title") if subject.get("type") == "tool_call" else None
         if isinstance(own, str) and own != tool_call.get("title"):
             # clients show the words of the prompt as the call's title
             update = {"sessionUpdate": "tool_call_update", "toolCallId": tool_call["toolCallId"], "title": own}
-            await self.update(session, update, {})
+            await self._convert_update(session, update, {})
         return answer
 
     async def _elicit(self, body: Json, place: Place) -> Json:
-        return await self.request("elicitation/create", with_id_of_client(body, place, self._connection), place)
+        request = with_id_of_client(body, place, self.v2_client._connection)
+        return await self.v2_client.request("elicitation/create", request, place)
 
-    handlers: ClassVar[Mapping[str, Handler]] = {
-        "session/update": _update,
-        "session/request_permission": _request_permission,
-        "elicitation/create": _elicit,
-        "elicitation/complete": ClientRelay.complete,
-    }
+
+class ClientForV2(ClientRelay, peers2.Client):
+    """The client that a v2 agent sees."""
+
+    far_side = peers1.Client

@@ -15,8 +15,7 @@ import math
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from acp_bindings import UNSET, ConnectionClosed, RequestError, to_builtins, v1, v2
 from acp_bindings.v1 import peers as peers1
@@ -118,6 +117,27 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
         approve = None if local_config.approve is None else self._approval(local_config.approve)
         self.services = services or LocalServices(replace(local_config, approve=approve), self.send, self.workspace)
         self._client = None if client is None else LocalCalls(client)
+        self.handlers = {
+            "initialize": self._initialize,
+            **dict.fromkeys(("auth/login", "auth/logout"), self._pass),
+            **dict.fromkeys(("session/new", "session/fork"), self._open),
+            **dict.fromkeys(("session/load", "session/resume"), self._reopen),
+            "session/list": self._list,
+            "session/close": self._close,
+            "session/delete": self._delete,
+            "session/set_config_option": self._set_config_option,
+            "session/prompt": self._prompt,
+            "session/cancel": self._cancel_session,
+            "terminal/cancel": self._cancel_terminal,
+            "tool_call/cancel": self._cancel_tool_call,
+        }
+        handlers: Mapping[str, Handler] = {
+            "session/update": self._update,
+            "session/request_permission": self._request_permission,
+            "elicitation/create": self._elicit,
+            CARRIER_METHOD: self._carried,
+        }
+        self.v1_client = ClientForV1(self, handlers)
         self._accept_timeout = accept_timeout
 
     def _approval(self, approve: Approve) -> Approve:
@@ -126,16 +146,6 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
             return await scope.run(lambda: maybe_await(approve(request))) is True
 
         return ask
-
-    @cached_property
-    def v1_client(self) -> ClientForV1:
-        """The client that the v1 agent sees."""
-        return ClientForV1(self)
-
-    @property
-    def is_local(self) -> bool:
-        """Whether the client is an object of this process."""
-        return self._client is not None
 
     @property
     def calls_to_client(self) -> Calls:
@@ -370,79 +380,57 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
                 "session/update", {**(more or {}), "sessionId": session_id, "update": update}, place
             )
 
-    handlers: ClassVar[Mapping[str, Handler]] = {
-        "initialize": _initialize,
-        **dict.fromkeys(("auth/login", "auth/logout"), _pass),
-        **dict.fromkeys(("session/new", "session/fork"), _open),
-        **dict.fromkeys(("session/load", "session/resume"), _reopen),
-        "session/list": _list,
-        "session/close": _close,
-        "session/delete": _delete,
-        "session/set_config_option": _set_config_option,
-        "session/prompt": _prompt,
-        "session/cancel": _cancel_session,
-        "terminal/cancel": _cancel_terminal,
-        "tool_call/cancel": _cancel_tool_call,
-    }
-
-
-class ClientForV1(ClientRelay, peers1.Client):
-    """The client that the v1 agent sees; its files and terminals are those of the services."""
-
-    far_side = peers2.Client
-    codec: AgentAsV2
-
-    async def answer(self, method: str, params: Any) -> Any:
-        """The result of a request: the services answer those for files and terminals, the client all others."""
-        if method not in SERVICE_METHODS:
-            return await super().answer(method, params)
-        session = self.codec.sessions.get(params.session_id)
+    async def serve_locally(self, method: str, params: Any) -> Any:
+        """The result of a request of the agent for files and terminals."""
+        session = self.sessions.get(params.session_id)
         if session is not None:
-            await self.codec.report_start(session)
+            await self.report_start(session)
             if method == "terminal/create" and session.scope.is_cancelled:
                 raise refusal(params.command, "the turn was cancelled")
-        await self.codec.workspace.wait_known(params.session_id)
-        return await self.codec.services.answer(method, params)
+        await self.workspace.wait_known(params.session_id)
+        return await self.services.answer(method, params)
 
     async def _update(self, body: Json, place: Place) -> None:
-        session = self.codec.session(body["sessionId"])
+        session = self.session(body["sessionId"])
         updates = session.to_v2.update(body["update"], place.at("update"))
         if session.is_muted:
             return
-        await self.codec.report_start(session)
+        await self.report_start(session)
         for one in updates:
             with suppress(RequestError):  # reported as a loss
-                await self.codec.send(session.id, one, omit(body, "sessionId", "update"))
+                await self.send(session.id, one, omit(body, "sessionId", "update"))
 
     async def _request_permission(self, body: Json, place: Place) -> Json:
         """Ask the client for permission.
 
         If the turn is cancelled meanwhile, the outcome is `cancelled`, and the client's response is ignored.
         """
-        session = self.codec.session(body["sessionId"])
+        session = self.session(body["sessionId"])
         request = session.to_v2.convert("RequestPermissionRequest", body, place)
-        await self.codec.report_start(session)
+        await self.report_start(session)
         if session.turn is not None and not session.scope.is_cancelled:
-            await self.codec.report_state(session, "requires_action")
+            await self.report_state(session, "requires_action")
         try:
-            answer = await session.scope.run(lambda: self.request("session/request_permission", request, place))
+            answer = await session.scope.run(
+                lambda: self.v1_client.request("session/request_permission", request, place)
+            )
         finally:
             if session.turn is not None and not session.scope.is_waiting and not session.scope.is_cancelled:
-                await self.codec.report_state(session, "running")
+                await self.report_state(session, "running")
         cancelled = {"outcome": {"outcome": "cancelled"}}
-        response: Json = self.codec.walker.convert("RequestPermissionResponse", answer or cancelled, place)
+        response: Json = self.walker.convert("RequestPermissionResponse", answer or cancelled, place)
         return response
 
     async def _elicit(self, body: Json, place: Place) -> Json:
         """Ask the client for input. If the turn is cancelled meanwhile, the action is `cancel`, and the client's response is ignored."""
-        pending_request = self.connection.sent(body.get("requestId"))
+        pending_request = self.v1_client.connection.sent(body.get("requestId"))
         session_id = (
             body.get("sessionId") if pending_request is None else getattr(pending_request.params, "session_id", None)
         )
-        session = self.codec.sessions.get(str(session_id))
+        session = self.sessions.get(str(session_id))
         if session is not None:
-            await self.codec.report_start(session)
-        request = with_id_of_client(body, place, None if self.codec.is_local else self.connection)
+            await self.report_start(session)
+        request = with_id_of_client(body, place, None if self._client is not None else self.v1_client.connection)
         if request.get("mode") == "form":
             request["requestedSchema"] = {
                 "type": "object",
@@ -450,26 +438,33 @@ class ClientForV1(ClientRelay, peers1.Client):
                 **as_object(request.get("requestedSchema")),
             }
         scope = CancelScope() if session is None else session.scope
-        return await scope.run(lambda: self.request("elicitation/create", request, place)) or {"action": "cancel"}
+        return await scope.run(lambda: self.v1_client.request("elicitation/create", request, place)) or {
+            "action": "cancel"
+        }
 
     async def _carried(self, body: Any, place: Place) -> None:
         """Restore the v2 update that another codec has carried through v1."""
         notification = to_builtins(decode(peers2.Client, v2.UpdateSessionNotification, as_object(body), place))
-        session, update = self.codec.session(notification["sessionId"]), notification["update"]
+        session, update = self.session(notification["sessionId"]), notification["update"]
         if session.is_muted:
             return
         if not is_carried(update):
             place.at("update").lose("only what v1 has no form for is carried", update)
             return
-        await self.codec.report_start(session)
+        await self.report_start(session)
         if update.get("state") in TURN_STATES:  # the turn of v1 says the state; the background is carried
             update = {**omit(update, "stopReason", "error"), **session.state}
-        await self.codec.send(session.id, update, omit(notification, "sessionId", "update"))
+        await self.send(session.id, update, omit(notification, "sessionId", "update"))
 
-    handlers: ClassVar[Mapping[str, Handler]] = {
-        "session/update": _update,
-        "session/request_permission": _request_permission,
-        "elicitation/create": _elicit,
-        "elicitation/complete": ClientRelay.complete,
-        CARRIER_METHOD: _carried,
-    }
+
+class ClientForV1(ClientRelay, peers1.Client):
+    """The client that a v1 agent sees; its files and terminals are those of the services."""
+
+    far_side = peers2.Client
+    _codec: AgentAsV2
+
+    async def answer(self, method: str, params: Any) -> Any:
+        """The result of a request: the services answer those for files and terminals, the client all others."""
+        if method in SERVICE_METHODS:
+            return await self._codec.serve_locally(method, params)
+        return await super().answer(method, params)

@@ -24,7 +24,7 @@ S = TypeVar("S")
 MAX_UNUSED: Final = 100
 """The maximum number of unused sessions that are kept."""
 
-Handler: TypeAlias = "Callable[[Any, Json, Place], Awaitable[Any]]"
+Handler: TypeAlias = "Callable[[Json, Place], Awaitable[Any]]"
 """Handles the messages of one method; params and result are JSON."""
 
 
@@ -55,11 +55,6 @@ class LocalCalls:
         await self._side.handle_notification(method, params)
 
 
-def calls_to(peer: Remote | Side) -> Calls:
-    """The calls to a peer at the far end of a connection, or in this process."""
-    return peer.connection if isinstance(peer, Remote) else LocalCalls(peer)
-
-
 def decode(side: type[Side], type_: Any, body: Any, place: Place) -> Any:
     """Decode JSON to a type of the version that a side speaks.
 
@@ -83,13 +78,13 @@ async def relay_errors(work: Awaitable[T]) -> T:
 
 
 class Relay(Side):
-    """A side of one version that relays its messages to a peer of the other.
+    """A side of one version that relays its messages to a peer of the other, which serves `far_side`.
 
-    `handlers` maps methods to their handlers; `far_side` is the side that the peer serves. Extension messages are passed on unchanged.
+    `handlers` has the handler of each method. Extension messages are passed on unchanged.
     """
 
-    handlers: ClassVar[Mapping[str, Handler]]
     far_side: ClassVar[type[Side]]
+    handlers: Mapping[str, Handler]
     losses: Losses
 
     @property
@@ -106,12 +101,12 @@ class Relay(Side):
         if handler is None or row is None:
             return await self.far.request(method, params)
         place = self._place(method, params)
-        return decode(type(self), row.result, await handler(self, to_builtins(params), place), place)
+        return decode(type(self), row.result, await handler(to_builtins(params), place), place)
 
     async def handle_notification(self, method: str, params: Any) -> None:
         handler = self.handlers.get(method)
         if handler is not None:
-            await handler(self, to_builtins(params), self._place(method, params))
+            await handler(to_builtins(params), self._place(method, params))
         elif method not in self.notifications:
             await self.far.notify(method, params)
 
@@ -150,7 +145,7 @@ class AgentRelay(Relay, Generic[S]):
 
     @property
     def far(self) -> Calls:
-        return calls_to(self.agent)
+        return self.agent.connection if isinstance(self.agent, Remote) else LocalCalls(self.agent)
 
     @property
     def calls_to_client(self) -> Calls:
@@ -207,19 +202,18 @@ class AgentRelay(Relay, Generic[S]):
 
 
 class ClientRelay(Relay):
-    """The client that an agent of one version sees; the real client speaks the other. `codec` is the agent that the real client sees."""
+    """The client that an agent of one version sees; the real client is that of `codec`, and speaks the other."""
 
-    def __init__(self, codec: Any) -> None:
-        self.codec = codec
+    def __init__(self, codec: AgentRelay[Any], handlers: Mapping[str, Handler]) -> None:
+        self._codec = codec
         self.losses = codec.losses
+        self.handlers = {**handlers, "elicitation/complete": self._complete}
 
     @property
     def far(self) -> Calls:
-        calls: Calls = self.codec.calls_to_client
-        return calls
+        return self._codec.calls_to_client
 
-    async def complete(self, body: Json, place: Place) -> None:
-        """Pass on that the user has finished on a web page."""
+    async def _complete(self, body: Json, place: Place) -> None:
         await self.notify("elicitation/complete", body, place)
 
 

@@ -83,9 +83,7 @@ TABLE: Final[Mapping[str, Row]] = {
     "Diff": Object(code=frozenset({"path", "oldText", "newText", "changes", "patch"})),
     "ToolKind": Values(known=values_of(v1.ToolKind), other="other"),
     "ToolCallStatus": Values(
-        known=values_of(v1.ToolCallStatus),
-        near={"paused": "in_progress", "cancelled": "failed"},
-        other="in_progress",
+        known=values_of(v1.ToolCallStatus), near={"paused": "in_progress", "cancelled": "failed"}, other="in_progress"
     ),
     # plans
     "PlanEntry": Object(fields={"priority": "PlanEntryPriority", "status": "PlanEntryStatus"}),
@@ -93,8 +91,7 @@ TABLE: Final[Mapping[str, Row]] = {
     "PlanEntryStatus": Values(known=values_of(v1.PlanEntryStatus), near={"cancelled": "completed"}, other="pending"),
     # options and commands
     "SessionConfigOption": Union(
-        rows={"select": "SessionConfigSelect", "boolean": "SessionConfigBoolean"},
-        lost="v1 has no option of this type",
+        rows={"select": "SessionConfigSelect", "boolean": "SessionConfigBoolean"}, lost="v1 has no option of this type"
     ),
     "SessionConfigSelect": _CONFIG_OPTION,
     "SessionConfigBoolean": Object(rename=_CONFIG_OPTION.rename),
@@ -113,9 +110,7 @@ TABLE: Final[Mapping[str, Row]] = {
     ),
     **dict.fromkeys(OPENING_ANSWERS, _ANSWER),
     "McpServer": Union(
-        rows={"stdio": "McpServerStdio", "http": "McpServerHttp"},
-        default="stdio",
-        only_v1=frozenset({"sse"}),
+        rows={"stdio": "McpServerStdio", "http": "McpServerHttp"}, default="stdio", only_v1=frozenset({"sse"})
     ),
     "McpServerStdio": Object(v1_needs={"args": [], "env": []}),
     "McpServerHttp": Object(v1_needs={"headers": []}),
@@ -137,11 +132,7 @@ TABLE: Final[Mapping[str, Row]] = {
     ),
     "InitializeResponse": Object(
         rename={"agentInfo": "info", "agentCapabilities": "capabilities"},
-        fields={
-            "agentInfo": "Implementation",
-            "agentCapabilities": "AgentCapabilities",
-            "authMethods": "AuthMethod",
-        },
+        fields={"agentInfo": "Implementation", "agentCapabilities": "AgentCapabilities", "authMethods": "AuthMethod"},
     ),
     "ClientCapabilities": Object(
         fields={"auth": "AuthCapabilities"},
@@ -198,12 +189,3 @@ TABLE: Final[Mapping[str, Row]] = {
 
 METHODS: Final[Mapping[str, str]] = {"authenticate": "auth/login", "logout": "auth/logout"}
 """Methods of v1 that have another name in v2."""
-ONLY_V1: Final = frozenset(
-    {
-        *("session/set_mode", "fs/read_text_file", "fs/write_text_file", "terminal/create", "terminal/output"),
-        *("terminal/wait_for_exit", "terminal/kill", "terminal/release"),
-    }
-)
-"""Methods that only v1 has: in v2 modes are options, and files and terminals are the agent's own."""
-ONLY_V2: Final = frozenset({"terminal/cancel", "tool_call/cancel"})
-"""Methods that only v2 has: a v1 client cannot cancel a part of a turn."""

@@ -17,7 +17,6 @@ from acpgen.compat.diff.pairs import (
     Pair,
     PairNode,
     PlacedChange,
-    RevisionShapes,
     Step,
 )
 from acpgen.compat.diff.shapes import KINDS, Alternative, Shape, kind_of
@@ -30,7 +29,11 @@ class Walk:
 
     def __init__(self, old: SchemaRevision, new: SchemaRevision, apart: Collection[str] = ()) -> None:
         """Prepare a walk; `apart` are definitions that are not read, whose demands are reported elsewhere."""
-        self._both = RevisionShapes(old, new, apart)
+        from schema_inclusion import Comparer
+
+        self._revisions = old, new
+        self._apart = apart
+        self._comparer = Comparer({}, {})
         self.nodes: dict[Pair, PairNode] = {}
         self._changed: set[Pair] | None = None
         self._parents: dict[Pair, list[Pair]] = {}
@@ -44,10 +47,9 @@ class Walk:
             pair = pending.pop()
             if pair in self.nodes:
                 continue
-            node = self.nodes[pair] = PairNode(
-                pair.free or all(self._is_anything(type_, side) for type_, side in pair.sides)
-            )
-            compare(Comparison(self._both, node, pair))
+            is_free = all(_is_anything(self._revisions[side], type_) for type_, side in pair.sides)
+            node = self.nodes[pair] = PairNode(pair.free or is_free)
+            compare(Comparison(*self._revisions, self._comparer, node, pair), self._apart)
             pending.extend(child for _, child in node.children)
         self._changed = None
 
@@ -130,17 +132,13 @@ class Walk:
 
     def shape(self, type_: ir.Type, side: Literal[0, 1]) -> Shape:
         """The shape of a type of one side."""
-        return self._both.shape(type_, side)
+        return self._revisions[side].shape(type_)
 
     def names(self, side: Literal[0, 1]) -> set[str]:
         """The definitions of one side that were compared part by part."""
         types = {pair.sides[side][0] for pair in self.nodes}
         definitions = {type_.name for type_ in types if isinstance(type_, ir.Ref)}
         return definitions.union(*(self.shape(type_, side).names for type_ in types))
-
-    def _is_anything(self, type_: ir.Type, side: Literal[0, 1]) -> bool:
-        shape = self.shape(type_, side)
-        return shape.anything and not (self._both.old, self._both.new)[side].residue(shape.names)
 
     def _changed_pairs(self) -> set[Pair]:
         """The pairs with changes of messages at them or below them."""
@@ -157,10 +155,18 @@ class Walk:
         return self._changed
 
 
-def compare(work: Comparison) -> None:
-    """Record all differences of one pair, and the pairs inside it."""
+def _is_anything(revision: SchemaRevision, type_: ir.Type) -> bool:
+    shape = revision.shape(type_)
+    return shape.anything and not revision.residue(shape.names)
+
+
+def compare(work: Comparison, apart: Collection[str]) -> None:
+    """Record all differences of one pair, and the pairs inside it; the demands of the definitions `apart` are not read."""
     _names(work)
-    _residue(work)
+    names = [[name for name in shape.names if name not in apart] for shape in (work.old, work.new)]
+    before, after = work.before.residue(names[0]), work.after.residue(names[1])
+    if before != after:
+        work.doubt(before, after, work.at())
     if work.old.anything != work.new.anything:
         everything: tuple[tuple[ir.Anything, ...], ...] = ((ir.Anything(),), ())
         work.note(_types(work, *(everything if work.old.anything else everything[::-1])))
@@ -182,19 +188,12 @@ def _names(work: Comparison) -> None:
     old = work.pair.old.name if isinstance(work.pair.old, ir.Ref) else None
     new = work.pair.new.name if isinstance(work.pair.new, ir.Ref) else None
     if old is not None and new is not None:
-        before, after = work.both.old.definitions[old], work.both.new.definitions[new]
-        if old != new and new not in work.both.old.definitions:
-            declared = old if old in work.both.new.former_names(new) else None
+        before, after = work.before.definitions[old], work.after.definitions[new]
+        if old != new and new not in work.before.definitions:
+            declared = old if old in work.after.former_names(new) else None
             work.note(Change("definition", old, new, declared=declared, old_at=before.at, new_at=after.at))
         if before.doc:
             work.description(new, before.doc, after.doc, before.at, after.at)
-
-
-def _residue(work: Comparison) -> None:
-    names = [[name for name in shape.names if name not in work.both.apart] for shape in (work.old, work.new)]
-    before, after = work.both.old.residue(names[0]), work.both.new.residue(names[1])
-    if before != after:
-        work.doubt(before, after, work.at())
 
 
 def _types(

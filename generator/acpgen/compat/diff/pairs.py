@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar
 
 from acpgen import ir
 from acpgen.compat.changes import Change, ChangePlaces
-from acpgen.compat.diff.renames import Member, content_of, name_of
-from acpgen.compat.diff.shapes import Alternative, Shape, shape_of
+from acpgen.compat.diff.renames import Member, content_of, declared_renames, likely_renames, name_of
+from acpgen.compat.diff.shapes import Alternative
 from acpgen.compat.findings import Revision
 from acpgen.compat.protocol.revision import Demand, SchemaRevision
 
 if TYPE_CHECKING:
     from schema_inclusion import Comparer
+
+_K = TypeVar("_K")
+_M = TypeVar("_M", bound=Member)
 
 EXTENSION: Final = "_example"
 """A name that a peer may always send: extensions begin with an underscore."""
@@ -129,45 +131,24 @@ class PlacedChange:
 DOUBT: Final = "the keywords that constrain it cannot be compared one by one"
 
 
-class RevisionShapes:
-    """Both revisions, with the shapes of their types.
+class Comparison:
+    """The comparison of one pair of two revisions: the shapes of both sides, and the node that collects the results.
 
-    `apart` are definitions that are not read, whose demands are reported elsewhere.
+    `comparer` is the prover for scalars, which refer to no definition.
     """
 
-    def __init__(self, old: SchemaRevision, new: SchemaRevision, apart: Collection[str] = ()) -> None:
-        self.old = old
-        self.new = new
-        self.apart = apart
-        self._shapes: tuple[dict[ir.Type, Shape], dict[ir.Type, Shape]] = ({}, {})
-
-    @cached_property
-    def comparer(self) -> Comparer:
-        """The prover for scalars, which refer to no definition."""
-        from schema_inclusion import Comparer
-
-        return Comparer({}, {})
-
-    def shape(self, type_: ir.Type, side: Literal[0, 1]) -> Shape:
-        """The shape of a type of one side."""
-        cache = self._shapes[side]
-        if type_ not in cache:
-            revised = (self.old, self.new)[side]
-            cache[type_] = shape_of(type_, revised.definitions, empty=revised.empty)
-        return cache[type_]
-
-
-class Comparison:
-    """The comparison of one pair: the shapes of both sides, and the node that collects the results."""
-
-    def __init__(self, both: RevisionShapes, node: PairNode, pair: Pair) -> None:
-        self.both = both
+    def __init__(
+        self, before: SchemaRevision, after: SchemaRevision, comparer: Comparer, node: PairNode, pair: Pair
+    ) -> None:
+        self.before = before
+        self.after = after
+        self.comparer = comparer
         self.node = node
         self.pair = pair
-        self.old = both.shape(pair.old, 0)
-        self.new = both.shape(pair.new, 1)
-        self.old_at = both.old.place(self.old.names)
-        self.new_at = both.new.place(self.new.names)
+        self.old = before.shape(pair.old)
+        self.new = after.shape(pair.new)
+        self.old_at = before.place(self.old.names)
+        self.new_at = after.place(self.new.names)
 
     def at(self) -> ChangePlaces:
         """The places of the pair."""
@@ -191,16 +172,27 @@ class Comparison:
         """Record a pair inside this one."""
         self.node.children.append((step, Pair(old, new, tag, self.node.free)))
 
-    def contents(self, old: Iterable[Member], new: Iterable[Member], tags: Collection[str] = ()) -> dict[str, object]:
-        """The content of members without their names, by side and name; `tags` are the tag members of variants."""
-        sides = ("old", old, self.both.old.texts), ("new", new, self.both.new.texts)
-        return {
-            f"{side} {name_of(one)}": content_of(one, texts, tags) for side, members, texts in sides for one in members
-        }
+    def members(
+        self, old: Mapping[_K, _M], new: Mapping[_K, _M], tags: Collection[str] = ()
+    ) -> Iterator[tuple[_M | None, _M | None, str | None]]:
+        """Yield the members of both sides in pairs, by key or declared rename, then those that only the new side has.
+
+        A member that only the old side has comes with its likely new name. `tags` are the tag members of variants.
+        """
+        renames = declared_renames(old, new)
+        removed_members = [one for key, one in old.items() if key not in new and key not in renames]
+        added_members = [one for key, one in new.items() if key not in old and key not in renames.values()]
+        likely = likely_renames(
+            {name_of(each): content_of(each, self.before.texts, tags) for each in removed_members},
+            {name_of(each): content_of(each, self.after.texts, tags) for each in added_members},
+        )
+        for key, one in old.items():
+            yield one, new.get(renames.get(key, key)), likely.get(name_of(one))
+        yield from ((None, one, None) for one in added_members)
 
     def gate(self, what: str, within: str, old: str | None, new: str | None, old_at: str, new_at: str) -> None:
         """Record that an element requires a different capability."""
-        if old != new and not (old is None and self.both.old.may_gate(new)):
+        if old != new and not (old is None and self.before.may_gate(new)):
             at: ChangePlaces = {"old_at": old_at or self.old_at, "new_at": new_at or self.new_at}
             self.note(Change("gate", old, new, name=within, detail=what, **at))
 

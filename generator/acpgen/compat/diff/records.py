@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Final, Literal
+from typing import Final
 
 from acpgen import ir
 from acpgen.compat.changes import Change, ChangePlaces, FieldChange
 from acpgen.compat.diff.pairs import Comparison, Step
-from acpgen.compat.diff.renames import declared_renames, likely_renames
 from acpgen.compat.diff.shapes import Objects
-from acpgen.compat.protocol.sender_schemas import conditional_members, declares_nothing, likely_type, permitted_patterns
+from acpgen.compat.protocol.revision import SchemaRevision
+from acpgen.compat.protocol.sender_schemas import conditional_members, declares_nothing, permitted_patterns
 from acpgen.input.equality import same
 from acpgen.meaning.samples import read_instead
 
@@ -22,34 +22,21 @@ def record(work: Comparison, old: Objects, new: Objects) -> None:
     """Compare two records: their fields, their undeclared members, and the demands of other keywords."""
     old_at, new_at = old.at or work.old_at, new.at or work.new_at
     tag = work.pair.tag
-    before = {f.name: f for f in work.both.old.stable(old.fields) if f.name != tag}
-    after = {f.name: f for f in work.both.new.stable(new.fields) if f.name != tag}
-    renames = declared_renames(before, after)
-    removed_fields = [one for name, one in before.items() if name not in after and name not in renames]
-    added_fields = [one for name, one in after.items() if name not in before and name not in renames.values()]
-    likely = likely_renames(removed_fields, added_fields, work.contents(removed_fields, added_fields))
-    for name, one in before.items():
-        other = after.get(renames.get(name, name))
-        if other is not None:
-            if name in renames:
-                work.note(
-                    FieldChange("field", one, other, (old, new), old_at=one.at or old_at, new_at=other.at or new_at)
-                )
-                if not isinstance(new.extra, ir.Anything | ir.Nothing):
-                    work.child(Step("field", name, old_at=one.at, new_at=new_at), one.type, new.extra)
-                if not isinstance(old.extra, ir.Anything | ir.Nothing):
-                    work.child(Step("field", other.name, old_at=old_at, new_at=other.at), old.extra, other.type)
+    before = {f.name: f for f in work.before.stable(old.fields) if f.name != tag}
+    after = {f.name: f for f in work.after.stable(new.fields) if f.name != tag}
+    for one, other, likely in work.members(before, after):
+        if one is None or other is None or one.name != other.name:
+            places: ChangePlaces = {
+                "old_at": (one.at if one else "") or old_at,
+                "new_at": (other.at if other else "") or new_at,
+            }
+            work.note(FieldChange("field", one, other, (old, new), likely=likely, **places))
+            if one is not None and not isinstance(new.extra, ir.Anything | ir.Nothing):
+                work.child(Step("field", one.name, old_at=one.at, new_at=new_at), one.type, new.extra)
+            if other is not None and not isinstance(old.extra, ir.Anything | ir.Nothing):
+                work.child(Step("field", other.name, old_at=old_at, new_at=other.at), old.extra, other.type)
+        if one is not None and other is not None:
             _field(work, one, other)
-            continue
-        work.note(
-            FieldChange("field", one, None, (old, new), likely=likely.get(name), old_at=one.at or old_at, new_at=new_at)
-        )
-        if not isinstance(new.extra, ir.Anything | ir.Nothing):
-            work.child(Step("field", name, old_at=one.at, new_at=new_at), one.type, new.extra)
-    for other in added_fields:
-        work.note(FieldChange("field", None, other, (old, new), old_at=old_at, new_at=other.at or new_at))
-        if not isinstance(old.extra, ir.Anything | ir.Nothing):
-            work.child(Step("field", other.name, old_at=old_at, new_at=other.at), old.extra, other.type)
     at: ChangePlaces = {"old_at": old_at, "new_at": new_at}
     _others(work, old, new, at)
     _unenforced(work, old, new, at)
@@ -59,7 +46,7 @@ def _others(work: Comparison, old: Objects | ir.Record, new: Objects | ir.Record
     """Compare the undeclared members of a record; `at` is the place of the record."""
     shut = isinstance(old.extra, ir.Nothing), isinstance(new.extra, ir.Nothing)
     if shut[0] != shut[1]:
-        open_, side = (old, work.both.old) if shut[1] else (new, work.both.new)
+        open_, side = (old, work.before) if shut[1] else (new, work.after)
         patterns = permitted_patterns(open_.name, side.stable_schemas)
         one, other = (patterns, None) if shut[1] else (None, patterns)
         work.note(Change("openness", one, other, (old, new), **at))
@@ -69,8 +56,8 @@ def _others(work: Comparison, old: Objects | ir.Record, new: Objects | ir.Record
 
 def _unenforced(work: Comparison, old: Objects, new: Objects, at: ChangePlaces) -> None:
     """Compare keywords that the IR does not represent, and excluded constants: they are equal on both sides, or the change is undecided."""
-    before = sorted(work.both.old.demand(place) for place in old.unenforced)
-    after = sorted(work.both.new.demand(place) for place in new.unenforced)
+    before = sorted(work.before.demand(place) for place in old.unenforced)
+    after = sorted(work.after.demand(place) for place in new.unenforced)
     tag = work.pair.tag
     excluded_constants = [[each for each in side.excluded if each[0] != tag] for side in (old, new)]
     if before != after or excluded_constants[0] != excluded_constants[1]:
@@ -87,29 +74,29 @@ def _bases(work: Comparison, old: Objects, new: Objects) -> dict[str | None, set
     """The definitions whose keywords differ, with the pointers of these keywords; the key is `None` if the definition is not in both."""
     demands = [
         {place: side.demand(place) for place in objects.unenforced}
-        for objects, side in ((old, work.both.old), (new, work.both.new))
+        for objects, side in ((old, work.before), (new, work.after))
     ]
     bases: dict[str | None, set[str]] = {}
-    for number, side in enumerate((work.both.old, work.both.new)):
+    for number, side in enumerate((work.before, work.after)):
         for place, text in demands[number].items():
             if text not in demands[1 - number].values():
                 name, rest = side.owner(place)
                 is_base = name not in (old.name, new.name) and all(
-                    name in each.definitions for each in (work.both.old, work.both.new)
+                    name in each.definitions for each in (work.before, work.after)
                 )
                 bases.setdefault(name if is_base else None, set()).add(rest)
     return bases
 
 
 def _places(work: Comparison, base: str) -> ChangePlaces:
-    return {"old_at": work.both.old.definitions[base].at, "new_at": work.both.new.definitions[base].at}
+    return {"old_at": work.before.definitions[base].at, "new_at": work.after.definitions[base].at}
 
 
 def _closed(work: Comparison, base: str | None, rests: Collection[str], old: Objects, new: Objects) -> None:
     """Compare what a base says about undeclared members, which applies to the records that extend it too."""
     if base is None or _CLOSING.isdisjoint(rests) or ir.Nothing() in (old.extra, new.extra):
         return
-    before, after = work.both.old.definitions[base], work.both.new.definitions[base]
+    before, after = work.before.definitions[base], work.after.definitions[base]
     if isinstance(before, ir.Record) and isinstance(after, ir.Record):
         _others(work, before, after, _places(work, base))
 
@@ -119,7 +106,7 @@ def _beside(work: Comparison, old: Objects, new: Objects, at: ChangePlaces) -> N
 
     Where the other side declares nothing at all, its members are free, and the difference is decided by what it accepts.
     """
-    sides = (old, work.both.old), (new, work.both.new)
+    sides = (old, work.before), (new, work.after)
     members = [conditional_members(objects, side.stable_schemas, side.bundle.origins) for objects, side in sides]
     names = [
         (
@@ -133,21 +120,21 @@ def _beside(work: Comparison, old: Objects, new: Objects, at: ChangePlaces) -> N
         )
         for (objects, _), side_members in zip(sides, members, strict=True)
     ]
-    for number, (objects, side) in enumerate(sides):
+    for number, (objects, _) in enumerate(sides):
         other, beyond = sides[1 - number]
         if other.extra != ir.Anything() or declares_nothing(other, beyond.stable_schemas):
             continue
         for key, each in members[number].items():
             if key in members[1 - number] or (not each.pattern and each.name in names[1 - number][0]):
                 continue
-            type_ = likely_type(each.schema, side.definitions)
-            field_ = ir.Field(name=each.name, type=type_, required=False, owner=objects.name or "", at=each.at)
+            field_ = ir.Field(name=each.name, type=ir.Anything(), required=False, owner=objects.name or "", at=each.at)
             alone = FieldChange(
                 "field",
                 None if number else field_,
                 field_ if number else None,
                 (old, new),
                 by=each.by,
+                schema=each.schema,
                 pattern=each.pattern,
                 others=names[1 - number],
                 old_at=at["old_at"] if number else each.at,
@@ -168,12 +155,15 @@ def _field(work: Comparison, old: ir.Field, new: ir.Field) -> None:
         work.note(Change("null-meaning", old.null, new.null, name=new.name, **at))
     for keyword in ("default_on_error", "skip_invalid_items", "default_on_null"):
         before, after = getattr(old.leniency, keyword), getattr(new.leniency, keyword)
-        if before != after and (keyword != "default_on_null" or _reads_null(work, old, 0) != _reads_null(work, new, 1)):
-            instead = read_instead(*((new, work.both.new.definitions) if after else (old, work.both.old.definitions)))
-            was, now = (None, instead) if after else (instead, None)
-            work.note(Change("leniency", was, now, name=new.name, detail=keyword, **at))
+        if before == after:
+            continue
+        if keyword == "default_on_null" and _reads_null(old, work.before) == _reads_null(new, work.after):
+            continue
+        instead = read_instead(*((new, work.after.definitions) if after else (old, work.before.definitions)))
+        was, now = (None, instead) if after else (instead, None)
+        work.note(Change("leniency", was, now, name=new.name, detail=keyword, **at))
     work.gate(f"field {new.name!r}", new.name, old.capability, new.capability, old.at, new.at)
-    if old.required_with != new.required_with and not work.both.old.may_gate(new.required_with):
+    if old.required_with != new.required_with and not work.before.may_gate(new.required_with):
         work.note(Change("demand", old.required_with, new.required_with, name=new.name, **at))
     work.description(new.name, old.doc, new.doc, old.at, new.at)
     one, other = _lenient_null(work, old, new, at)
@@ -181,15 +171,15 @@ def _field(work: Comparison, old: ir.Field, new: ir.Field) -> None:
     work.child(Step("field", new.name, was=former, **at), one, other)
 
 
-def _reads_null(work: Comparison, field: ir.Field, side: Literal[0, 1]) -> bool:
+def _reads_null(field: ir.Field, side: SchemaRevision) -> bool:
     """Whether null falls back to the default: by its own declaration, or like any invalid value."""
     leniency = field.leniency
-    return leniency.default_on_null or (leniency.default_on_error and not work.both.shape(field.type, side).nullable)
+    return leniency.default_on_null or (leniency.default_on_error and not side.shape(field.type).nullable)
 
 
 def _lenient_null(work: Comparison, old: ir.Field, new: ir.Field, at: ChangePlaces) -> tuple[ir.Type, ir.Type]:
     """The types of a field; null is reported here if the side that refuses it decodes it leniently."""
-    shapes = work.both.shape(old.type, 0), work.both.shape(new.type, 1)
+    shapes = work.before.shape(old.type), work.after.shape(new.type)
     if shapes[0].nullable != shapes[1].nullable and not any(shape.anything for shape in shapes):
         strict = new if shapes[0].nullable else old
         if not strict.required and (strict.leniency.default_on_error or strict.leniency.default_on_null):

@@ -54,19 +54,17 @@ ALIKE: Final = 0.7
 """The minimum similarity of the names of two members that are taken as one; 1 is equal except for case and separators."""
 
 
-def likely_renames(
-    removed_members: Iterable[Member], added_members: Iterable[Member], contents: Mapping[str, object]
-) -> dict[str, str]:
+def likely_renames(removed_members: Mapping[str, object], added_members: Mapping[str, object]) -> dict[str, str]:
     """The new name of each old member that was probably renamed, by similarity of names.
 
-    `contents` are the contents of members: only members with equal contents match. The most similar come first, each once; of equally
+    The members have their contents by name: only members with equal contents match. The most similar come first, each once; of equally
     similar candidates none is taken.
     """
     scored = [
-        (likeness(name_of(one), name_of(other)), name_of(one), name_of(other))
-        for one in removed_members
-        for other in added_members
-        if contents[f"old {name_of(one)}"] == contents[f"new {name_of(other)}"]
+        (likeness(old, new), old, new)
+        for old, content in removed_members.items()
+        for new, other_content in added_members.items()
+        if content == other_content
     ]
     renames: dict[str, str] = {}
     for score, old, new in sorted(scored, key=lambda each: (-each[0], each[1:])):

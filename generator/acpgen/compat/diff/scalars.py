@@ -8,7 +8,6 @@ from typing import Final, TypeAlias
 from acpgen import ir
 from acpgen.compat.changes import Change, ChangePlaces, FormatChange, LimitChange, join_limits
 from acpgen.compat.diff.pairs import Comparison
-from acpgen.compat.diff.renames import declared_renames, likely_renames
 from acpgen.compat.diff.shapes import Alternative, Constants, key_of_value
 from acpgen.compat.findings import Revision
 from acpgen.compat.protocol.sender_schemas import Written, schema_of
@@ -108,7 +107,7 @@ def _one_way(
     if other_free or values is None:
         questions += [(_keyword(each, other_free), schema_of(each)) for each in uncovered]
     for keyword, sent_schema in questions:
-        relation = work.both.comparer.include(sent_schema, accepted_schema)
+        relation = work.comparer.include(sent_schema, accepted_schema)
         if relation.verdict.value == "no":
             yield LimitChange("limit", old, new, keyword=keyword, admitted_by=admitted_by, **at)
         elif relation.verdict.value == "undecided":
@@ -213,28 +212,19 @@ def values(work: Comparison, old: Constants, new: Constants) -> None:
     at: ChangePlaces = {"old_at": old.at or work.old_at, "new_at": new.at or work.new_at}
     before = {key_of_value(v.value): v for v in old.values}
     after = {key_of_value(v.value): v for v in new.values}
-    renames = declared_renames(before, after)
-    removed_values = [one for key, one in before.items() if key not in after and key not in renames]
-    added_values = [one for key, one in after.items() if key not in before and key not in renames.values()]
-    likely = likely_renames(removed_values, added_values, work.contents(removed_values, added_values))
-    for key, value in before.items():
-        if key not in after:
-            new_name = str(after[renames[key]].value) if key in renames else None
-            places: ChangePlaces = {"old_at": value.at or at["old_at"], "new_at": at["new_at"]}
-            likely_name = likely.get(str(value.value))
-            work.note(Change("value", value, None, (old, new), declared=new_name, likely=likely_name, **places))
-        else:
-            other = after[key]
-            work.gate(f"value {value.value!r}", "", value.capability, other.capability, value.at, other.at)
-            work.description(f"{value.value!r}", value.doc, other.doc, value.at, other.at)
-    for key, value in after.items():
-        if key not in before:
-            was = next((str(before[old_key].value) for old_key, new_name in renames.items() if new_name == key), None)
-            work.note(
-                Change(
-                    "value", None, value, (old, new), declared=was, old_at=at["old_at"], new_at=value.at or at["new_at"]
-                )
-            )
+    for one, other, likely in work.members(before, after):
+        if one is not None and other is not None and key_of_value(one.value) == key_of_value(other.value):
+            work.gate(f"value {one.value!r}", "", one.capability, other.capability, one.at, other.at)
+            work.description(f"{one.value!r}", one.doc, other.doc, one.at, other.at)
+            continue
+        if one is not None:
+            name = str(other.value) if other is not None else None
+            places: ChangePlaces = {"old_at": one.at or at["old_at"], "new_at": at["new_at"]}
+            work.note(Change("value", one, None, (old, new), declared=name, likely=likely, **places))
+        if other is not None:
+            name = str(one.value) if one is not None else None
+            places = {"old_at": at["old_at"], "new_at": other.at or at["new_at"]}
+            work.note(Change("value", None, other, (old, new), declared=name, **places))
     if old.openness != new.openness:
         work.note(Change("unknown", old.openness, new.openness, (old, new), **at))
 

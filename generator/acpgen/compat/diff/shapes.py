@@ -68,12 +68,10 @@ class Shape:
         return tuple(alternative for alternative in self.alternatives if kind_of(alternative) == kind)
 
 
-def shape_of(
-    type_: ir.Type, definitions: Mapping[str, ir.Definition], at: str = "", empty: Collection[str] = ()
-) -> Shape:
-    """The shape of a type; `at` is the place of inline types, `empty` are the definitions without values: see `without_values`."""
+def shape_of(type_: ir.Type, definitions: Mapping[str, ir.Definition], empty: Collection[str] = ()) -> Shape:
+    """The shape of a type; `empty` are the definitions without values: see `without_values`."""
     work = _Resolving(definitions, empty)
-    work.add(type_, at)
+    work.add(type_, "")
     return Shape(
         alternatives=tuple(dict.fromkeys(work.found)),
         nullable=work.nullable,

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from acpgen import ir
 from acpgen.compat.changes import Change, ChangePlaces
 from acpgen.compat.diff import records, scalars
-from acpgen.compat.diff.pairs import DOUBT, EXTENSION, Comparison, RevisionShapes, Step
-from acpgen.compat.diff.renames import declared_renames, likely_renames
+from acpgen.compat.diff.pairs import DOUBT, EXTENSION, Comparison, Step
 from acpgen.compat.diff.scalars import MOST_PAIRS
 from acpgen.compat.diff.shapes import (
     Alternative,
@@ -23,6 +22,7 @@ from acpgen.compat.diff.shapes import (
     type_of_array,
     type_of_object,
 )
+from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.meaning.discriminators import type_with_tag
 
 
@@ -30,7 +30,7 @@ def pairwise(
     work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternative, ...], *, several: bool = False
 ) -> None:
     """Compare alternatives pair by pair; with `several`, the place has more alternatives than these."""
-    matching = pairs_of(work.both, old, new)
+    matching = pairs_of(work, old, new)
     if matching is None:
         work.note(Change("undecided", detail="there are too many alternatives to compare each with each", **work.at()))
         return
@@ -62,15 +62,20 @@ def _alternative(work: Comparison, old: Alternative, new: Alternative, step: Ste
         work.child(Step("item", old=old, new=new), *items)
         work.note(*scalars.together(scalars.array_limits(old, new, work.at())))
         return
-    if step is not None and isinstance(old, Objects | ir.TaggedUnion) and isinstance(new, Objects | ir.TaggedUnion):
-        work.child(step, type_of_object(old), type_of_object(new))
-    else:
-        _object(work, old, new)
+    match old, new:
+        case (Objects() | ir.TaggedUnion(), Objects() | ir.TaggedUnion()) if step is not None:
+            work.child(step, type_of_object(old), type_of_object(new))
+        case Objects(), Objects():
+            records.record(work, old, new)
+        case ir.TaggedUnion(), ir.TaggedUnion():
+            union(work, old, new)
+        case _:
+            work.note(Change("undecided", detail="two different kinds of types are compared", **work.at()))
 
 
 def _is_by_position(work: Comparison) -> bool:
     """Whether the entries of a list are typed by position, so that its item type only says what any of them may be."""
-    sides = (work.both.old, work.old), (work.both.new, work.new)
+    sides = (work.before, work.old), (work.after, work.new)
     return any(
         place.endswith("/prefixItems")
         for side, shape in sides
@@ -117,16 +122,16 @@ def objects(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternati
         if tag is None:
             pairwise(work, old, new)
         else:
-            _apart(work, split(work, old, tag, 0), split(work, new, tag, 1))
+            _apart(work, split(work.before, old, tag), split(work.after, new, tag))
         return
-    one = as_union(work, old, tagged[0].tag, 0)
-    other = as_union(work, new, tagged[0].tag, 1)
+    one = as_union(work.before, old, tagged[0].tag)
+    other = as_union(work.after, new, tagged[0].tag)
     if one is not None and other is not None:
         union(work, one, other)
     elif len(old) == len(new) == 1 and isinstance(old[0], ir.TaggedUnion) and isinstance(new[0], ir.TaggedUnion):
         work.note(Change("tag", old[0], new[0], old_at=old[0].at, new_at=new[0].at))
     else:
-        _apart(work, split(work, old, tagged[0].tag, 0), split(work, new, tagged[0].tag, 1))
+        _apart(work, split(work.before, old, tagged[0].tag), split(work.after, new, tagged[0].tag))
 
 
 def _apart(
@@ -137,37 +142,26 @@ def _apart(
     pairwise(work, old[1], new[1], several=True)
 
 
-def _object(work: Comparison, old: Alternative, new: Alternative) -> None:
-    match old, new:
-        case Objects(), Objects():
-            records.record(work, old, new)
-        case ir.TaggedUnion(), ir.TaggedUnion():
-            union(work, old, new)
-        case _:
-            work.note(Change("undecided", detail="two different kinds of types are compared", **work.at()))
-
-
 # --- tagged unions ---
 
 
 def tag_of(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> str | None:
     """The member whose constants distinguish most of these records, at least two on one side; `None` if there is no such member."""
     counts: dict[str, int] = {}
-    sides: tuple[tuple[tuple[Alternative, ...], Literal[0, 1]], ...] = ((old, 0), (new, 1))
-    for alternatives, side in sides:
+    for alternatives, side in ((old, work.before), (new, work.after)):
         field_lists = (
             [each.fields for each in alternatives if isinstance(each, Objects)] if len(alternatives) > 1 else []
         )
         required = [each for fields in field_lists for each in fields if each.required]
-        marks = Counter(each.name for each in required if _is_marked(work, each, side))
+        marks = Counter(each.name for each in required if _is_marked(each, side))
         for name in (name for name in dict.fromkeys(each.name for each in required) if marks[name] > 1):
-            union, _ = split(work, alternatives, name, side)
+            union, _ = split(side, alternatives, name)
             counts[name] = max(counts.get(name, 0), len({variant.type for variant in union.variants}))
     return max((name for name in counts if counts[name] > 1), key=lambda name: counts[name], default=None)
 
 
-def _is_marked(work: Comparison, field: ir.Field, side: Literal[0, 1]) -> bool:
-    return any(isinstance(each, Constants) for each in work.both.shape(field.type, side).alternatives)
+def _is_marked(field: ir.Field, side: SchemaRevision) -> bool:
+    return any(isinstance(each, Constants) for each in side.shape(field.type).alternatives)
 
 
 def union(work: Comparison, old: ir.TaggedUnion, new: ir.TaggedUnion) -> None:
@@ -190,38 +184,28 @@ def union(work: Comparison, old: ir.TaggedUnion, new: ir.TaggedUnion) -> None:
 def variants(work: Comparison, old: ir.TaggedUnion, new: ir.TaggedUnion) -> None:
     """Compare the variants of two unions with the same tag member."""
     at: ChangePlaces = {"old_at": old.at or work.old_at, "new_at": new.at or work.new_at}
-    before = {key_of_value(v.tag): v for v in old.variants if work.both.old.keeps(v.unstable)}
-    after = {key_of_value(v.tag): v for v in new.variants if work.both.new.keeps(v.unstable)}
-    renames = declared_renames(before, after)
-    removed_variants = [one for key, one in before.items() if key not in after and key not in renames]
-    added_variants = [one for key, one in after.items() if key not in before and key not in renames.values()]
-    likely = likely_renames(
-        removed_variants, added_variants, work.contents(removed_variants, added_variants, (old.tag, new.tag))
-    )
-    for key, variant in before.items():
-        other = after.get(renames.get(key, key))
-        if other is None:
-            place = _place(variant, old, work.both.old.definitions)
-            places: ChangePlaces = {"old_at": place or at["old_at"], "new_at": at["new_at"]}
-            likely_name = likely.get(str(variant.tag))
-            work.note(Change("variant", variant, None, (old, new), likely=likely_name, **places))
+    before = {key_of_value(v.tag): v for v in old.variants if work.before.keeps(v.unstable)}
+    after = {key_of_value(v.tag): v for v in new.variants if work.after.keeps(v.unstable)}
+    foreseen = replace(old, openness="open") if old.openness == "closed" and _foresees(work, old) else old
+    for one, other, likely in work.members(before, after, (old.tag, new.tag)):
+        if one is None or other is None:
+            places: ChangePlaces = {
+                "old_at": (_place(one, old, work.before.definitions) if one else "") or at["old_at"],
+                "new_at": (_place(other, new, work.after.definitions) if other else "") or at["new_at"],
+            }
+            within = (foreseen if one is None else old), new
+            work.note(Change("variant", one, other, within, likely=likely, **places))
             continue
-        if key in renames:
-            work.note(Change("variant", variant, other, (old, new), old_at=variant.at, new_at=other.at))
-        was = variant.tag if key in renames else None
-        step = Step("variant", other.tag, was=was, tag=new.tag, old_at=variant.at, new_at=other.at)
-        old_type = type_with_tag(variant.type, old.tag, variant.tag, work.both.old.definitions)
-        new_type = type_with_tag(other.type, new.tag, other.tag, work.both.new.definitions)
+        is_renamed = key_of_value(one.tag) != key_of_value(other.tag)
+        if is_renamed:
+            work.note(Change("variant", one, other, (old, new), old_at=one.at, new_at=other.at))
+        was = one.tag if is_renamed else None
+        step = Step("variant", other.tag, was=was, tag=new.tag, old_at=one.at, new_at=other.at)
+        old_type = type_with_tag(one.type, old.tag, one.tag, work.before.definitions)
+        new_type = type_with_tag(other.type, new.tag, other.tag, work.after.definitions)
         work.child(step, ir.Ref(old_type), ir.Ref(new_type), new.tag)
-        work.gate(
-            f"variant {other.tag!r}", f"({other.tag})", variant.capability, other.capability, variant.at, other.at
-        )
-        work.description(f"{other.tag!r}", variant.doc, other.doc, variant.at, other.at)
-    if added_variants and old.openness == "closed" and _foresees(work, old):
-        old = replace(old, openness="open")
-    for variant in added_variants:
-        places = {"old_at": at["old_at"], "new_at": _place(variant, new, work.both.new.definitions) or at["new_at"]}
-        work.note(Change("variant", None, variant, (old, new), **places))
+        work.gate(f"variant {other.tag!r}", f"({other.tag})", one.capability, other.capability, one.at, other.at)
+        work.description(f"{other.tag!r}", one.doc, other.doc, one.at, other.at)
 
 
 def _place(variant: ir.Variant, union: ir.TaggedUnion, definitions: Mapping[str, ir.Definition]) -> str:
@@ -234,16 +218,16 @@ def _place(variant: ir.Variant, union: ir.TaggedUnion, definitions: Mapping[str,
 
 def _foresees(work: Comparison, union: ir.TaggedUnion) -> bool:
     """Whether the branch of the old side that may lack the tag has known values for it and accepts unknown ones."""
-    default = work.both.shape(ir.Ref(union.default), 0).of("object") if union.default else ()
+    default = work.before.shape(ir.Ref(union.default)).of("object") if union.default else ()
     fields = [
         field for each in default if isinstance(each, Objects) for field in each.fields if field.name == union.tag
     ]
-    shapes = [work.both.shape(field.type, 0) for field in fields]
+    shapes = [work.before.shape(field.type) for field in fields]
     return any(isinstance(each, Constants) and each.openness != "closed" for one in shapes for each in one.alternatives)
 
 
 def split(
-    work: Comparison, alternatives: tuple[Alternative, ...], tag: str, side: Literal[0, 1]
+    side: SchemaRevision, alternatives: tuple[Alternative, ...], tag: str
 ) -> tuple[ir.TaggedUnion, tuple[Objects, ...]]:
     """The alternatives that a constant of the tag member selects, as a union, and all others."""
     groups: list[tuple[ir.Variant, ...]] = []
@@ -259,7 +243,7 @@ def split(
                 names.extend(variant.type for variant in each.variants)
             names += [each.fallback, *each.fallback_shapes, each.default]
         elif isinstance(each, Objects):
-            variant_union = as_union(work, (each,), tag, side)
+            variant_union = as_union(side, (each,), tag)
             if (
                 variant_union is not None
                 and variant_union.variants
@@ -276,7 +260,7 @@ def split(
             variants.extend(group)
         else:  # the constant does not tell it from another one
             names.extend(variant.type for variant in group)
-    shapes = [work.both.shape(ir.Ref(name), side) for name in dict.fromkeys(names) if name is not None]
+    shapes = [side.shape(ir.Ref(name)) for name in dict.fromkeys(names) if name is not None]
     rest.extend(one for shape in shapes for one in shape.of("object") if isinstance(one, Objects))
     union = ir.TaggedUnion(
         name="",
@@ -290,17 +274,14 @@ def split(
     return union, tuple(dict.fromkeys(rest))
 
 
-def as_union(
-    work: Comparison, alternatives: tuple[Alternative, ...], tag: str, side: Literal[0, 1]
-) -> ir.TaggedUnion | None:
+def as_union(side: SchemaRevision, alternatives: tuple[Alternative, ...], tag: str) -> ir.TaggedUnion | None:
     """One tagged union with this tag; `None` if the alternatives cannot be read as one.
 
     A record with a constant tag is a variant, one with an enumeration represents several, one with any string is the fallback for
     unknown tags, and one that may lack the tag is the branch without it.
     """
     if len(alternatives) == 1 and isinstance(union := alternatives[0], ir.TaggedUnion):
-        empty = (work.both.old, work.both.new)[side].empty
-        return None if union.tag != tag else replace(union, default=None) if union.default in empty else union
+        return None if union.tag != tag else replace(union, default=None) if union.default in side.empty else union
     variants: list[ir.Variant] = []
     default: str | None = None
     fallback: str | None = None
@@ -308,7 +289,7 @@ def as_union(
         if not isinstance(each, Objects) or each.name is None:
             return None
         field = next((f for f in each.fields if f.name == tag), None)
-        shape = None if field is None else work.both.shape(field.type, side)
+        shape = None if field is None else side.shape(field.type)
         groups = [] if shape is None else [g for g in shape.alternatives if isinstance(g, Constants)]
         for group in groups:
             variants.extend(
@@ -352,7 +333,7 @@ Matched: TypeAlias = "tuple[list[tuple[Alternative, Alternative]], list[Alternat
 """The pairs, and the alternatives that only the old or only the new revision has."""
 
 
-def pairs_of(both: RevisionShapes, old: Sequence[Alternative], new: Sequence[Alternative]) -> Matched | None:
+def pairs_of(work: Comparison, old: Sequence[Alternative], new: Sequence[Alternative]) -> Matched | None:
     """The corresponding alternatives of both sides, and those without a counterpart; `None` if there are too many candidate pairs."""
     if len(old) == len(new) == 1:
         return [(old[0], new[0])], [], []
@@ -372,7 +353,7 @@ def pairs_of(both: RevisionShapes, old: Sequence[Alternative], new: Sequence[Alt
     )
     if len(old_rest) * len(new_rest) > MOST_PAIRS:
         return None
-    scored = ((_likeness(both, old[i], new[j]), i, j) for i in old_rest for j in new_rest)
+    scored = ((_likeness(work, old[i], new[j]), i, j) for i in old_rest for j in new_rest)
     for _, i, j in sorted((each for each in scored if each[0] > 0), key=lambda each: (-each[0], each[1], each[2])):
         if i not in matches and j not in matched_indexes:
             matches[i] = j
@@ -384,21 +365,21 @@ def pairs_of(both: RevisionShapes, old: Sequence[Alternative], new: Sequence[Alt
     return [(old[i], new[j]) for i, j in matches.items()], removed_alternatives, added_alternatives
 
 
-def _likeness(both: RevisionShapes, old: Alternative, new: Alternative) -> float:
+def _likeness(work: Comparison, old: Alternative, new: Alternative) -> float:
     """The similarity of two alternatives, from 0 to 3."""
     if isinstance(old, ir.Array) and isinstance(new, ir.Array):
         if old.items == new.items:
             return 3
-        shapes = both.shape(old.items, 0), both.shape(new.items, 1)
+        shapes = work.before.shape(old.items), work.after.shape(new.items)
         firsts = [shape.alternatives[0] if len(shape.alternatives) == 1 else None for shape in shapes]
         if firsts[0] is not None and firsts[1] is not None and kind_of(firsts[0]) == kind_of(firsts[1]):
-            return _likeness(both, firsts[0], firsts[1]) or (0.1 if kind_of(firsts[0]) != "object" else 0)
+            return _likeness(work, firsts[0], firsts[1]) or (0.1 if kind_of(firsts[0]) != "object" else 0)
         return 0.05 if shapes[0].anything == shapes[1].anything and not any(firsts) else 0
     if isinstance(old, Objects) and isinstance(new, Objects):
         if old.name is not None and new.name is not None:
             if old.name == new.name:
                 return 3
-            if old.name in both.new.former_names(new.name):
+            if old.name in work.after.former_names(new.name):
                 return 2.5
         names = {f.name for f in old.fields}, {f.name for f in new.fields}
         must = {f.name for f in old.fields if f.required}, {f.name for f in new.fields if f.required}

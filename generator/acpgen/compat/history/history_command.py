@@ -1,48 +1,26 @@
-"""The implementation of `acpgen history`: its options, and the history."""
+"""The implementation of `acpgen history`."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import get_args
 
 from acpgen.compat import waivers
-from acpgen.compat.command import of_project, policy_position, unknown_words
+from acpgen.compat.command import unknown_words
 from acpgen.compat.compare import compare_sides
 from acpgen.compat.findings import BUDGET, FailOn, Report
-from acpgen.compat.history.revision_sources import MOST, RevisionReader, Revisions, from_git, from_paths, from_releases
+from acpgen.compat.history.revision_sources import HistoryOptions, Revisions, from_git, from_paths, from_releases
 from acpgen.compat.history.timeline import Timeline, timeline
-from acpgen.compat.policy_settings import require_roles
-from acpgen.compat.project_policy import apply
+from acpgen.compat.policy import apply, of_project, policy_position, require_roles
 from acpgen.compat.project_releases import versions_of
 from acpgen.config import around, find_profile
-from acpgen.diagnostics.outputs import Destination, require_apart
+from acpgen.diagnostics.outputs import require_apart
 from acpgen.errors import Faults
 from acpgen.input.faults import BAD_SETTING, NOT_FOUND
 from acpgen.input.git_revisions import is_revision
-from acpgen.input.load import NO_REFERENCES, References
-
-
-@dataclass(frozen=True, slots=True)
-class HistoryOptions:
-    """What to compare and how: `given` are the arguments before `--` on the command line, `path` the one after it, `None` without `--`.
-
-    `destinations` are the formats and files of the report.
-    """
-
-    given: tuple[str, ...]
-    path: str | None = None
-    destinations: tuple[Destination, ...] = (Destination("text", None),)
-    fail_on: str = "risky"
-    since: str | None = None
-    limit: int = MOST
-    waivers: Path | None = None
-    unstable: bool = False
-    methods: str | None = None
-    budget: int | None = None
-    references: References = field(default_factory=lambda: NO_REFERENCES)
 
 
 def history(options: HistoryOptions) -> Timeline:
@@ -90,16 +68,16 @@ def _require_words(options: HistoryOptions) -> None:
 
 
 def _revisions(options: HistoryOptions) -> Revisions:
-    profile = None if options.methods is None else replace(find_profile(options.methods), how="evident")
-    reader = RevisionReader(options.unstable, options.references, profile, options.limit)
+    if options.methods is not None:
+        find_profile(options.methods)  # a wrong name is the first thing that is said
     if options.path is not None:
-        return from_git(next(iter(options.given), "HEAD"), options.path, reader, since=options.since)
+        return from_git(next(iter(options.given), "HEAD"), options.path, options)
     if len(options.given) > 1:
-        return from_paths(options.given, reader)
+        return from_paths(options.given, options)
     name = next(iter(options.given))
-    releases = from_releases(name, reader) if options.since is None else None
+    releases = from_releases(name, options) if options.since is None else None
     try:
-        return releases or from_git("HEAD", name, reader, since=options.since)
+        return releases or from_git("HEAD", name, options)
     except Faults as caught:
         if any(fault.kind != NOT_FOUND for fault in caught.faults) or not is_revision(name):
             raise

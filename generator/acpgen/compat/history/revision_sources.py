@@ -1,4 +1,4 @@
-"""The revisions of a history: git commits, the releases kept by a project, or files and other inputs that `acpgen diff` accepts."""
+"""The options of a history, and its revisions: git commits, kept releases, or files and other inputs that `acpgen diff` accepts."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from acpgen.compat import sources
 from acpgen.compat.compare import side
 from acpgen.compat.history.timeline import Milestone
 from acpgen.compat.sources import Input
-from acpgen.config import docs_inputs, protocols
-from acpgen.diagnostics.outline import counted
-from acpgen.errors import Faults
+from acpgen.config import docs_inputs, find_profile, protocols
+from acpgen.diagnostics.outputs import Destination
+from acpgen.errors import Faults, counted
 from acpgen.input import git_revisions
 from acpgen.input.load import NO_REFERENCES, References, Source
 from acpgen.methods.profile import Profile
@@ -24,13 +24,23 @@ MOST: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
-class RevisionReader:
-    """The settings for reading revisions: unstable parts, the resolution of URIs, a common profile, and the maximum number `most`."""
+class HistoryOptions:
+    """What to compare and how: `given` are the arguments before `--` on the command line, `path` the one after it, `None` without `--`.
 
+    `destinations` are the formats and files of the report.
+    """
+
+    given: tuple[str, ...]
+    path: str | None = None
+    destinations: tuple[Destination, ...] = (Destination("text", None),)
+    fail_on: str = "risky"
+    since: str | None = None
+    limit: int = MOST
+    waivers: Path | None = None
     unstable: bool = False
+    methods: str | None = None
+    budget: int | None = None
     references: References = field(default_factory=lambda: NO_REFERENCES)
-    methods: Profile | None = None
-    most: int = MOST
 
     def read(self, milestone: Milestone, open_: Callable[[], Input]) -> Milestone:
         """A milestone with its schema, or with the reasons why it cannot be read."""
@@ -39,13 +49,15 @@ class RevisionReader:
         except Faults as faults:
             return replace(milestone, unread=tuple(dict.fromkeys(map(str, faults.faults))))
 
-    def understand(self, source: Source, label: str, profile: Profile | None) -> Input:
+    def input_of(self, source: Source, label: str, profile: Profile | None) -> Input:
         """The input of a source. Raises `Faults`."""
         return sources.make_input(source, label, profile, unstable=self.unstable, references=self.references)
 
     def profile(self, protocol: str) -> Profile | None:
-        """The common profile of all revisions, else the one that the project configures for the protocol. Raises `Faults`."""
-        return self.methods or sources.configured_profile(protocol)
+        """The profile of all revisions, else the one that the project configures for the protocol. Raises `Faults`."""
+        if self.methods is None:
+            return sources.configured_profile(protocol)
+        return replace(find_profile(self.methods), how="evident")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,25 +74,25 @@ class Revisions:
     files: tuple[str, ...] = ()
 
 
-def from_paths(arguments: Sequence[str], reader: RevisionReader) -> Revisions:
+def from_paths(arguments: Sequence[str], options: HistoryOptions) -> Revisions:
     """The revisions for files, folders or protocols, each optionally at a git revision, in the order of the arguments.
 
     Raises `Faults` for those that do not exist.
     """
-    located_sources = [(each, sources.find_source(each)) for each in arguments[-reader.most :]]
+    located_sources = [(each, sources.find_source(each)) for each in arguments[-options.limit :]]
     names = [name for name, _ in located_sources]
     labels = [name if names.count(name) == 1 else f"{name} ({number})" for number, name in enumerate(names, 1)]
     milestones = tuple(
-        reader.read(Milestone(label), partial(reader.understand, source, name, reader.profile(name)))
+        options.read(Milestone(label), partial(options.input_of, source, name, options.profile(name)))
         for label, (name, source) in zip(labels, located_sources, strict=True)
     )
     files = tuple(path for each in arguments for path in sources.files_here(each))
     return Revisions(
-        f"{arguments[0]} … {arguments[-1]}", milestones, _omission_note(len(arguments) - reader.most, "older"), files
+        f"{arguments[0]} … {arguments[-1]}", milestones, _omission_note(len(arguments) - options.limit, "older"), files
     )
 
 
-def from_releases(protocol: str, reader: RevisionReader) -> Revisions | None:
+def from_releases(protocol: str, options: HistoryOptions) -> Revisions | None:
     """The releases of a protocol that the project or acpgen keeps; `None` if there are none. Raises `Faults`."""
     folder = protocols.with_releases(protocol)
     if folder is None:
@@ -88,22 +100,22 @@ def from_releases(protocol: str, reader: RevisionReader) -> Revisions | None:
     release_index = docs_inputs.parsed(docs_inputs.read(folder, [protocol])).releases.get(protocol)
     if release_index is None or not release_index.releases:
         return None
-    profile = reader.profile(protocol)
+    profile = options.profile(protocol)
     milestones = tuple(
-        reader.read(
+        options.read(
             Milestone(each.version, tags=(each.title,) if each.title else ()),
             partial(sources.open_input, each.documents, methods=profile),
         )
-        for each in release_index.releases[-reader.most :]
+        for each in release_index.releases[-options.limit :]
     )
     files = (*sources.files_here(protocol), *map(str, (folder / docs_inputs.RELEASES / protocol).iterdir()))
-    return Revisions(protocol, milestones, _omission_note(len(release_index.releases) - reader.most, "older"), files)
+    return Revisions(protocol, milestones, _omission_note(len(release_index.releases) - options.limit, "older"), files)
 
 
-def from_git(revision: str, path: str, reader: RevisionReader, *, since: str | None = None) -> Revisions:
+def from_git(revision: str, path: str, options: HistoryOptions) -> Revisions:
     """The commits of a revision, or of a range `A..B`, that changed a schema, along first parents and across renames of its files.
 
-    For a range, and with `since`, the state before it comes first. Raises `Faults`.
+    For a range, and with `--since`, the state before it comes first. Raises `Faults`.
     """
     base, dots, tip = revision.rpartition("..")
     tip = (tip or "HEAD") if dots else revision
@@ -116,10 +128,10 @@ def from_git(revision: str, path: str, reader: RevisionReader, *, since: str | N
     if dots:  # from the newest commit that is no newer than the base
         reached = git_revisions.ancestors(git_revisions.identity(base or "HEAD"))
         start = next((number for number, each in enumerate(log.commits) if each.identity in reached), start)
-    if since is not None:
-        oldest = git_revisions.age(since)
+    if options.since is not None:
+        oldest = git_revisions.age(options.since)
         start = min(start, next((number for number, each in enumerate(log.commits) if each.time < oldest), start))
-    commits = log.commits[: start + 1][: reader.most][::-1]
+    commits = log.commits[: start + 1][: options.limit][::-1]
     moves = [each for each in log.moves if each.commit in commits]
     merges = sum(len(each.parents) > 1 for each in commits)
     notes = [f"{move.commit.name} moved the schema from {move.old} to {move.new}." for move in moves]
@@ -128,15 +140,15 @@ def from_git(revision: str, path: str, reader: RevisionReader, *, since: str | N
     notes += _omission_note(len(log.commits) - len(commits), "earlier")
     if beside:
         notes.append(f"Changes of the files that the schema refers to count: {', '.join(beside)}.")
-    profile = reader.profile(path)
+    profile = options.profile(path)
 
     def read(commit: git_revisions.Commit) -> Input:
         location = git_revisions.Location(commit.identity, commit.path)
         source = contents.source(location, name=path, label=commit.name)
-        return reader.understand(source, f"{commit.name}:{path}", profile)
+        return options.input_of(source, f"{commit.name}:{path}", profile)
 
     milestones = tuple(
-        reader.read(Milestone(each.name, each.subject, each.day, each.tags), partial(read, each)) for each in commits
+        options.read(Milestone(each.name, each.subject, each.day, each.tags), partial(read, each)) for each in commits
     )
     return Revisions(f"{revision} -- {path}", milestones, tuple(notes), sources.files_here(path))
 

@@ -4,16 +4,17 @@ place.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from acpgen import ir
 from acpgen.compat.diff.pairs import Pair
 from acpgen.compat.findings import Answer, Revision, opposite
-from acpgen.compat.protocol.formats import count_unknown_formats, doubt_formats
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.compat.protocol.sender_schemas import DECLARED, SENT, schema_of
-from acpgen.input.walk import is_object, reachable, references
+from acpgen.input.walk import inside, is_object, reachable, references
 
 if TYPE_CHECKING:
     from acpgen.input.walk import Schema
@@ -108,61 +109,36 @@ class Acceptance:
     def include(
         self, sent_schema: Schema, accepted_schema: Schema | bool, sender: Revision, culprit: Culprit | None = None
     ) -> Relation:
-        """Whether the receiver's schema includes the sender's; references resolve in the bundle of the respective side."""
-        old, new = (sent_schema, accepted_schema) if sender == "old" else (accepted_schema, sent_schema)
-        return self.between(old, new, sender, culprit)
-
-    def between(
-        self, old: Schema | bool, new: Schema | bool, sender: Revision, culprit: Culprit | None = None
-    ) -> Relation:
-        """The relation of two schemas whose references resolve in the bundles of their sides.
+        """Whether the receiver's schema includes the sender's; references resolve in the bundle of the respective side.
 
         The old revision caches the answers, for later comparisons with another new revision that has the same definitions.
         """
-        question = self._named(old, new, sender, culprit)
+        own, other = self._sides if sender == "old" else self._sides[::-1]
+        schemas: list[tuple[Any, SchemaRevision]] = [(sent_schema, own), (accepted_schema, other)]
+        if culprit is not None:
+            schemas += [(each, own) for each in (*culprit.at, culprit.accepted) if is_object(each)]
+            schemas.append((culprit.refused, other))
+        digests = [side.digest(name) for schema, side in schemas for name in _references(schema)]
+        question = repr((sent_schema, accepted_schema, sender, self._formats, self._steps, culprit, digests))
         cached_answers: dict[str, tuple[Relation, int]] = self._sides[0].answers
         if question in cached_answers:
             relation, steps = cached_answers[question]
             self._allowance.spend(steps)
             return relation
         remaining_steps = self._allowance.left
-        relation = self._related(old, new, sender, culprit)
+        comparer = self._opened(sent_schema, accepted_schema)
+        ask = comparer.include if sender == "old" else comparer.include_back
+        relation = ask(sent_schema, accepted_schema, culprit=culprit)
+        if self._formats:
+            relation = doubt_formats(relation, *(count_unknown_formats(_reached(*each)) for each in schemas[:2]))
         if relation.verdict.value != "undecided":
             cached_answers[question] = relation, remaining_steps - self._allowance.left
         return relation
 
-    def _named(self, old: Schema | bool, new: Schema | bool, sender: Revision, culprit: Culprit | None) -> str:
-        """The cache key of a question; equal keys have the same answer."""
-        schemas: list[tuple[object, int]] = [(old, 0), (new, 1)]
-        if culprit is not None:
-            own = 0 if sender == "old" else 1
-            schemas += [(each, own) for each in (*culprit.at, culprit.accepted) if is_object(each)]
-            schemas.append((culprit.refused, 1 - own))
-        digests = [
-            self._sides[number].digest(name.removesuffix(SENT).removesuffix(DECLARED))
-            for schema, number in schemas
-            for name in references(schema)
-        ]
-        return repr((old, new, sender, self._formats, self._steps, culprit, digests))
-
-    def _related(self, old: Schema | bool, new: Schema | bool, sender: Revision, culprit: Culprit | None) -> Relation:
-        comparer = self._opened(old, new)
-        relation = (
-            comparer.include(old, new, culprit=culprit)
-            if sender == "old"
-            else comparer.include_back(new, old, culprit=culprit)
-        )
-        if not self._formats:
-            return relation
-        reached = (self._reached(schema, side) for schema, side in zip((old, new), self._sides, strict=True))
-        return doubt_formats(relation, *map(count_unknown_formats, reached))
-
-    def _reached(self, schema: Schema | bool, side: SchemaRevision) -> list[Schema | bool]:
-        """A schema and the definitions of one side that are reachable from it."""
-        schemas = side.stable_schemas
-        start = (name.removesuffix(SENT).removesuffix(DECLARED) for name in references(schema))
-        names = reachable(start, lambda name: references(schemas.get(name, {})))
-        return [schema, *(schemas[name] for name in names if name in schemas)]
+    def is_alike(self, old: Schema, new: Schema) -> bool:
+        """Whether two schemas accept the same instances."""
+        relations = (self.include(old, new, "old"), self.include(new, old, "new")) if old != new else ()
+        return all(each.verdict.value == "yes" for each in relations)
 
     def _opened(self, *schemas: Schema | bool) -> Comparer:
         """The comparer for these schemas. Definitions of what is `DECLARED` double the documents and are loaded only for schemas that
@@ -184,3 +160,40 @@ class Acceptance:
                 *documents, steps=self._steps, allowance=self._allowance, formats=asserted
             )
         return self._comparers[needs_declared]
+
+
+def _references(schema: Any) -> Iterator[str]:
+    """Yield the names of the definitions that a schema refers to, or to what is sent or declared of them."""
+    return (name.removesuffix(SENT).removesuffix(DECLARED) for name in references(schema))
+
+
+def _reached(schema: Schema | bool, side: SchemaRevision) -> list[Schema | bool]:
+    """A schema and the definitions of one side that are reachable from it."""
+    schemas = side.stable_schemas
+    names = reachable(_references(schema), lambda name: references(schemas.get(name, {})))
+    return [schema, *(schemas[name] for name in names if name in schemas)]
+
+
+# --- formats that cannot be asserted here: what they refuse is unknown ---
+
+
+def count_unknown_formats(schemas: Iterable[object]) -> Counter[str]:
+    """How often the schemas and their subschemas name each format that cannot be asserted."""
+    from schema_inclusion import FORMATS
+
+    counts: Counter[str] = Counter()
+    for schema in schemas:
+        for _, one in inside(schema):
+            name = one.get("format")
+            if isinstance(name, str) and name not in FORMATS:
+                counts[name] += 1
+    return counts
+
+
+def doubt_formats(relation: Relation, old: Counter[str], new: Counter[str]) -> Relation:
+    """The relation of two schemas with these formats; if the formats differ, an inclusion becomes undecided, while a refusal stays."""
+    names = sorted(name for name in {*old, *new} if old[name] != new[name])
+    if relation.witness is not None or not names:
+        return relation
+    reason = f"what the format {names[0]!r} refuses is not known."
+    return replace(relation, verdict=type(relation.verdict).UNDECIDED, reason=reason)

@@ -8,7 +8,7 @@ from typing import TypeAlias, assert_never
 from acpgen import ir
 from acpgen.compat.diff.renames import renamed_definitions
 from acpgen.compat.findings import Bindings
-from acpgen.compat.protocol.definition_coverage import of_files
+from acpgen.compat.protocol.check.counterparts import of_files
 from acpgen.compat.protocol.revision import SchemaRevision
 
 Fact: TypeAlias = "tuple[str, object]"

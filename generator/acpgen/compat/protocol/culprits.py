@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from acpgen import ir
 from acpgen.compat.changes import Change, FieldChange, FormatChange, LimitChange
+from acpgen.compat.diff.definitions import Walk
 from acpgen.compat.diff.pairs import EXTENSION, Pair, Step
 from acpgen.compat.diff.shapes import (
     Alternative,
     Constants,
     Objects,
-    Shape,
     key_of_value,
     kind_of,
     type_of_object,
@@ -41,7 +41,8 @@ def refused_culprit(change: Change, pair: Pair, sender: Revision) -> Culprit | N
                 return _member(one.name) if isinstance(_others(change, sender).extra, ir.Nothing) else None
             if one.required:
                 return _value(_lacking(one.name))
-            return _member(one.name, refused=schema_of(one.type)) if change.is_extension else None
+            schema = schema_of(one.type) if change.schema is None else change.schema
+            return _member(one.name, refused=schema) if change.is_extension else None
         case "field":
             return _value(object_with((change.old if sender == "old" else change.new).name), receiver)
         case "required":
@@ -198,77 +199,39 @@ def type_of(alternative: Alternative | None, whole: ir.Type) -> ir.Type:
 
 # --- the way to a place ----------------------------------------------------------------------------------------------
 
-Look: TypeAlias = "Callable[[ir.Type, Literal[0, 1]], Shape]"
 
-
-def way(steps: Sequence[Step], sender: Revision, root: ir.Type, shape: Look) -> Way:
-    """The path that corresponds to the steps in a sender's values of a type."""
+def way(steps: Sequence[Step], sender: Revision, root: Pair, walk: Walk) -> Way:
+    """The path that corresponds to the steps from a pair in the sender's values."""
     from schema_inclusion import Part
 
     number: Literal[0, 1] = 0 if sender == "old" else 1
     path: Way = []
-    type_ = root
-    for step in steps:
+    for depth, step in enumerate(steps):
+        around, child = (walk.below(root, steps[:end]) for end in (depth, depth + 1))
+        alternatives = () if around is None else walk.shape(around.on(sender), number).alternatives
+        type_ = ir.Anything() if child is None else child.on(sender)
         picked = step.old if sender == "old" else step.new
-        alternatives = shape(type_, number).alternatives
         match step.kind:
             case "field":
-                name = str(step.on(sender))
-                path.append(name)
-                type_ = _field(alternatives, name)
+                path.append(str(step.on(sender)))
             case "item" if isinstance(step.name, int):
-                entries = next((each for each in alternatives if isinstance(each, ir.Tuple)), None)
                 path.append(step.name)
-                type_ = ir.Anything() if entries is None else entry_of(entries, step.name)
             case "item":
-                arrays = [each for each in alternatives if isinstance(each, ir.Array)]
-                array = picked if isinstance(picked, ir.Array) else arrays[0] if arrays else None
-                if array is not None and len(alternatives) > 1:
-                    path.append(_schema(array))
+                if len(alternatives) > 1 and isinstance(picked, ir.Array):
+                    path.append(_schema(picked))
                 path.append(Part.ITEM)
-                type_ = ir.Anything() if array is None else array.items
             case "value":
-                objects = [each for each in alternatives if isinstance(each, Objects)]
                 path.append(Part.MEMBER)
-                type_ = objects[0].extra if objects else ir.Anything()
             case "variant":
-                tag, type_ = _tagged(alternatives, step, sender, lambda each: shape(each, number))
+                key = key_of_value(step.on(sender))
+                unions = (each for each in alternatives if isinstance(each, ir.TaggedUnion))
+                tags = (
+                    each.tag for each in unions if each.fallback or key in {key_of_value(v.tag) for v in each.variants}
+                )
+                tag = next(tags, step.tag)
                 path.append(object_with(tag, {"const": step.on(sender)}) if tag else _schema(type_))
             case "untagged":
-                unions = [each for each in alternatives if isinstance(each, ir.TaggedUnion) and each.default]
-                type_ = ir.Ref(str(unions[0].default)) if unions else type_
                 path.append(_schema(type_))
             case "alternative":
-                type_ = type_of(picked, type_)
-                path.append(_schema(type_))
+                path.append(_schema(type_of(picked, type_)))
     return path
-
-
-def _field(alternatives: Sequence[Alternative], name: str) -> ir.Type:
-    records = [each for each in alternatives if isinstance(each, Objects)]
-    declared = (field.type for each in records for field in each.fields if field.name == name)
-    return next(declared, records[0].extra if records else ir.Anything())
-
-
-def _tagged(
-    alternatives: Sequence[Alternative], step: Step, sender: Revision, shape: Callable[[ir.Type], Shape]
-) -> tuple[str, ir.Type]:
-    """The tag member that selects a variant, and the type of the variant."""
-    key = key_of_value(step.on(sender))
-    for union in (each for each in alternatives if isinstance(each, ir.TaggedUnion)):
-        types = [each.type for each in union.variants if key_of_value(each.tag) == key]
-        if types or union.fallback is not None:
-            return union.tag, ir.Ref(types[0] if types else str(union.fallback))
-    for record in (each for each in alternatives if isinstance(each, Objects) and each.name is not None):
-        tags = (shape(field.type) for field in record.fields if field.name == step.tag)
-        values = [
-            value for each in tags for one in each.alternatives if isinstance(one, Constants) for value in one.values
-        ]
-        if any(key_of_value(value.value) == key for value in values):
-            return step.tag, ir.Ref(str(record.name))
-    return step.tag, ir.Anything()
-
-
-def entry_of(entries: ir.Tuple, index: int) -> ir.Type:
-    """The type of one entry of a tuple."""
-    return entries.first[index] if index < len(entries.first) else entries.rest

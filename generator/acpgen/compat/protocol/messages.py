@@ -9,9 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
-
-from referencing.exceptions import Unresolvable
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 
 from acpgen import ir
 from acpgen.compat.findings import BUDGET, Revision, Witness, opposite
@@ -36,11 +34,19 @@ Held = TypeVar("Held")
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One kind of message: a method's params or result, or something that belongs to no method and that `definition` may name."""
+    """One kind of message: a method's params or result, or something that belongs to no method.
+
+    `content` is the definition of the content, `None` for anything; `label` is the display name of a document.
+    """
 
     part: Part
     method: ir.Method | None
-    definition: str = ""
+    content: str | None = None
+    label: str = ""
+
+
+NO_ROUTE: Final = Route("document", None)
+"""What no message contains."""
 
 
 def message(envelope: ir.Envelope, route: Route, value: ir.JSON) -> ir.JSON:
@@ -57,12 +63,9 @@ def message(envelope: ir.Envelope, route: Route, value: ir.JSON) -> ir.JSON:
     return {**envelopes.call(envelope, route.method, value)}
 
 
-def message_schema(revised: SchemaRevision, route: Route, type_name: str | None) -> Schema:
-    """The schema of such messages, with references to the definitions of a revision.
-
-    `type_name` is the definition of the content; `None` is anything.
-    """
-    inner: Schema | bool = True if type_name is None else {"$ref": reference_to(type_name)}
+def message_schema(revised: SchemaRevision, route: Route) -> Schema:
+    """The schema of such messages, with references to the definitions of a revision."""
+    inner: Schema | bool = True if route.content is None else {"$ref": reference_to(route.content)}
     if route.part == "document":
         return inner if isinstance(inner, dict) else {}
     member = "result" if route.part == "id" else route.part
@@ -75,8 +78,8 @@ def message_schema(revised: SchemaRevision, route: Route, type_name: str | None)
     return {"anyOf": [one, *batch]}
 
 
-Routes: TypeAlias = "dict[Revision, tuple[Route, str | None]]"
-"""One kind of message in both revisions, each with the definition of its content."""
+Routes: TypeAlias = "dict[Revision, Route]"
+"""One kind of message in both revisions."""
 
 
 Shows: TypeAlias = "Callable[[ir.JSON], bool]"
@@ -94,46 +97,28 @@ class WitnessValidator:
         self._asserts = formats
         self.sides: dict[Revision, SchemaRevision] = {"old": old, "new": new}
         self._shown: dict[Revision, Mapping[str, str]] = {}
-        self._schemas: dict[tuple[Revision, Route, str | None], Schema] = {}
+        self._schemas: dict[tuple[Revision, Route], Schema] = {}
         self._validators: dict[tuple[Revision, bool], tuple[Any, Compiled]] = {}
 
-    def refusal(
-        self, routes: Routes, accepted_by: Revision, value: ir.JSON, shows: Shows | None = None
-    ) -> Witness | None:
-        """The witness that the other revision refuses params, a result or a document of one revision.
+    def refusal(self, routes: Routes, sender: Revision, value: ir.JSON, shows: Shows | None = None) -> Witness | None:
+        """The witness that the other revision refuses params, a result or a document; `None` if the validator does not confirm it.
 
-        It is readable if a readable message is refused too and still `shows` why; `None` if the validator does not confirm it.
+        It is readable, and also valid with formats asserted, if such a message is refused too and still `shows` why.
         """
-        return self.proof(routes, self._message(routes, accepted_by, value), accepted_by, shows)
+        return self.proof(routes, self._message(routes, sender, value), sender, shows)
 
-    def proof(
-        self, routes: Routes, whole: ir.JSON, accepted_by: Revision, shows: Shows | None = None
-    ) -> Witness | None:
-        """The witness of a refusal: readable, and also valid with formats asserted, if possible."""
-        refused_by = opposite(accepted_by)
-        return self._plain(
-            routes, Witness(whole, verified=True, accepted_by=accepted_by, refused_by=refused_by), accepted_by, shows
-        )
+    def proof(self, routes: Routes, whole: ir.JSON, sender: Revision, shows: Shows | None = None) -> Witness | None:
+        """The witness that the other revision refuses a whole message, as in `refusal`."""
+        claim = Witness(whole, verified=True, accepted_by=sender, refused_by=opposite(sender))
+        return self._readable(routes, claim, sender, shows)
 
-    def loss(self, routes: Routes, carried_by: Revision, value: ir.JSON, shows: Shows | None = None) -> Witness | None:
+    def loss(self, routes: Routes, sender: Revision, value: ir.JSON, shows: Shows | None = None) -> Witness | None:
         """The witness that params, a result or a document have a meaning for only one revision."""
-        whole = self._message(routes, carried_by, value)
-        return self._plain(routes, Witness(whole, verified=True, carried_by=carried_by), carried_by, shows)
-
-    def carried(self, routes: Routes, whole: ir.JSON, carried_by: Revision) -> Witness | None:
-        """The witness that a message, unchanged, has a meaning for only one revision."""
-        return self._confirmed(routes, Witness(whole, verified=True, carried_by=carried_by), carried_by, None)
+        claim = Witness(self._message(routes, sender, value), verified=True, carried_by=sender)
+        return self._readable(routes, claim, sender, shows)
 
     def _message(self, routes: Routes, side: Revision, value: ir.JSON) -> ir.JSON:
-        return message(self.sides[side].protocol.envelope, routes[side][0], value)
-
-    def _shows(self, routes: Routes, side: Revision, whole: ir.JSON, shows: Shows | None) -> bool:
-        if shows is None:
-            return True
-        content: Any = whole
-        for key in _envelope_path(self.sides[side].protocol.envelope, routes[side][0]):
-            content = content[key]
-        return shows(content)
+        return message(self.sides[side].protocol.envelope, routes[side], value)
 
     def standing(self, sender: Revision, culprit: Culprit) -> Shows:
         """The test whether params, a result or a document have a culprit wherever its path leads in them."""
@@ -155,13 +140,17 @@ class WitnessValidator:
 
         return is_standing
 
-    def _confirmed(self, routes: Routes, claim: Witness, side: Revision, shows: Shows | None) -> Witness | None:
+    def confirm(self, routes: Routes, claim: Witness, side: Revision, shows: Shows | None = None) -> Witness | None:
         """The witness if the revisions accept and refuse its message as claimed, with whether this also holds with formats asserted."""
         formats = self.accepts(routes, side, claim.value, formats=True)
-        is_accepted = formats or self.accepts(routes, side, claim.value)
-        is_refused = claim.refused_by is None or self._says(routes, claim.refused_by, claim.value) is False
-        is_so = is_accepted and is_refused and self._shows(routes, side, claim.value, shows)
-        return replace(claim, formats=formats) if is_so else None
+        if not formats and not self.accepts(routes, side, claim.value):
+            return None
+        if claim.refused_by is not None and self._says(routes, claim.refused_by, claim.value) is not False:
+            return None
+        content: Any = claim.value
+        for key in _envelope_path(self.sides[side].protocol.envelope, routes[side]) if shows is not None else ():
+            content = content[key]
+        return replace(claim, formats=formats) if shows is None or shows(content) else None
 
     def accepts(self, routes: Routes, side: Revision, value: ir.JSON, *, formats: bool = False) -> bool:
         """Whether one revision accepts a message; `formats` asserts formats whatever the comparison does.
@@ -173,30 +162,28 @@ class WitnessValidator:
 
     def _says(self, routes: Routes, side: Revision, value: ir.JSON, *, formats: bool = False) -> bool | None:
         """Whether one revision accepts a message; `None` if undecided."""
-        return self._holds(side, self._schema(side, *routes[side]), value, formats=formats)
+        return self._holds(side, self._schema(side, routes[side]), value, formats=formats)
 
     def _holds(self, side: Revision, schema: Any, value: ir.JSON, *, formats: bool = False) -> bool | None:
         """Whether a schema of one revision, which is never modified, accepts a value; `None` if undecided."""
-        from schema_inclusion.once import TooManySteps, remembering
+        from schema_inclusion.once import remembering
 
         validator, compiled = self._validator(side, formats=formats)
         try:
             with remembering(most_errors=1, is_dynamic=False, allowance=self.allowance, compiled=compiled):
                 return bool(validator.evolve(schema=schema).is_valid(value))
-        except (Unresolvable, TooManySteps, RecursionError, ValueError, re.error):
+        except _undecidable():
             return None
 
-    def _plain(self, routes: Routes, claim: Witness, side: Revision, shows: Shows | None) -> Witness | None:
+    def _readable(self, routes: Routes, claim: Witness, side: Revision, shows: Shows | None) -> Witness | None:
         """The witness with readable texts, and with texts of the formats that the revision names, as far as it still holds with them."""
 
         def held(value: ir.JSON) -> Witness | None:
-            return self._confirmed(routes, replace(claim, value=value), side, shows)
+            return self.confirm(routes, replace(claim, value=value), side, shows)
 
         if side not in self._shown:
             self._shown[side] = sample_texts.shown(self.sides[side].bundle.definitions)
-        witness = with_readable_texts(claim.value, self._shown[side], held) or self._confirmed(
-            routes, claim, side, None
-        )
+        witness = with_readable_texts(claim.value, self._shown[side], held) or self.confirm(routes, claim, side)
         if witness is None or witness.formats:
             return witness
         formed = (self._formed(routes, side, witness.value, is_as_long) for is_as_long in (False, True))
@@ -221,13 +208,13 @@ class WitnessValidator:
         """Yield the validation errors of a message with their paths, formats asserted, errors inside unions included; nothing if
         undecided.
         """
-        from schema_inclusion.once import TooManySteps, remembering
+        from schema_inclusion.once import remembering
 
         try:
             with remembering(most_errors=MOST_ERRORS, is_dynamic=False, allowance=self.allowance):
                 validator = self._validator(side, formats=True)[0]
-                errors = [*validator.evolve(schema=self._schema(side, *routes[side])).iter_errors(value)]
-        except (Unresolvable, TooManySteps, ValueError, re.error):
+                errors = [*validator.evolve(schema=self._schema(side, routes[side])).iter_errors(value)]
+        except _undecidable():
             return
         visited: set[tuple[int, Path]] = set()
         pending: list[tuple[Path, Any]] = [((), error) for error in errors]
@@ -245,11 +232,10 @@ class WitnessValidator:
         paths = [path for path, error in errors if self._asserts or error.validator != "format"]
         return plain_pointer(*max(paths, key=len, default=()))
 
-    def _schema(self, side: Revision, route: Route, name: str | None) -> Schema:
-        key = (side, route, name)
-        if key not in self._schemas:
-            self._schemas[key] = message_schema(self.sides[side], route, name)
-        return self._schemas[key]
+    def _schema(self, side: Revision, route: Route) -> Schema:
+        if (side, route) not in self._schemas:
+            self._schemas[side, route] = message_schema(self.sides[side], route)
+        return self._schemas[side, route]
 
     def _validator(self, side: Revision, *, formats: bool) -> tuple[Any, Compiled]:
         """A validator with the definitions of one revision, and the schemas compiled for it."""
@@ -269,7 +255,7 @@ def example(side: SchemaRevision, name: str, like: SchemaRevision) -> tuple[ir.J
     except Unmakeable:
         return None
     judge = WitnessValidator(side, side, Allowance(BUDGET))
-    routes: Routes = dict.fromkeys(("old", "new"), (Route("document", None, name), name))
+    routes: Routes = dict.fromkeys(("old", "new"), Route("document", None, name))
 
     def held(each: ir.JSON) -> tuple[ir.JSON] | None:
         return (each,) if judge.accepts(routes, "old", each) else None
@@ -325,6 +311,16 @@ def _judge(*, formats: bool) -> Any:
     from schema_inclusion.once import following_once
 
     return following_once(reading_as_ecma(Draft202012Validator, frozenset(FORMATS) if formats else None))
+
+
+@cache
+def _undecidable() -> tuple[type[Exception], ...]:
+    """The errors by which a validator leaves a message open."""
+    from referencing.exceptions import Unresolvable
+
+    from schema_inclusion.once import TooManySteps
+
+    return Unresolvable, TooManySteps, RecursionError, ValueError, re.error
 
 
 def _envelope_path(envelope: ir.Envelope, route: Route) -> Path:

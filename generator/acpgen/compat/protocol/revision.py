@@ -6,14 +6,14 @@ import hashlib
 import re
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, fields, is_dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
 from itertools import pairwise
-from typing import Any, Final, NamedTuple, TypeAlias, cast
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
-from acpgen.compat.diff.shapes import Objects, shape_of, without_values
+from acpgen.compat.diff.shapes import Objects, Shape, shape_of, without_values
 from acpgen.compat.protocol.sender_schemas import DECLARED, SENT, sender_definitions
 from acpgen.input.equality import key_of
 from acpgen.input.keywords import PROSE
@@ -34,7 +34,7 @@ from acpgen.input.walk import (
 )
 from acpgen.pointers import follow, plain_pointer, pointer_parts, reference_to, target
 
-_SAID: Final = ASSERTIONS | {"then", "else"}
+SAID: Final = ASSERTIONS | {"then", "else"}
 """The keywords of a root that constrain values."""
 
 _EVALUATING: Final = frozenset({"anyOf", "oneOf", "if", "dependentSchemas", "patternProperties", "$ref"})
@@ -62,14 +62,18 @@ class Demand(NamedTuple):
 class Roots:
     """The content of files besides definitions: the assertions of each root that has any, by path, and what is not read.
 
-    `paths` are all files, `named` the definitions that represent such roots, with their labels, `stood` the places of these roots.
+    `paths` are all files, `standing` the names and labels of the definitions that represent roots, by path.
     """
 
-    paths: tuple[str, ...]
+    paths: tuple[str, ...] = ()
     said: Mapping[str, Schema] = field(default_factory=dict[str, Schema], repr=False)
     unread: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
-    named: Mapping[str, str] = field(default_factory=dict[str, str])
-    stood: frozenset[str] = frozenset()
+    standing: Mapping[str, tuple[str, str]] = field(default_factory=dict[str, "tuple[str, str]"])
+
+    @property
+    def named(self) -> Mapping[str, str]:
+        """The labels of the definitions that represent roots, by name."""
+        return dict(self.standing.values())
 
 
 @dataclass(frozen=True)
@@ -97,17 +101,20 @@ class SchemaRevision:
         remaining = tuple(each for each in definition.unenforced if each != place)
         return replace(definition, extra=ir.Nothing(), unenforced=remaining)
 
-    def without_prose(self) -> SchemaRevision:
-        """The same revision without descriptions and everything else that only readers need."""
-        nothing: dict[str, Any] = {"migration": {}, "moves": {}, "sources": {}, "size": 0}
-        files = dict.fromkeys(self.bundle.files, ("", ""))
-        bundle = replace(self.bundle, schema=without_prose(self.bundle.schema), files=files, **nothing)
-        return replace(self, protocol=_without_docs(self.protocol), bundle=bundle)
-
     @cached_property
     def empty(self) -> frozenset[str]:
         """The definitions that no value satisfies."""
         return without_values(self.definitions)
+
+    @cached_property
+    def _shapes(self) -> dict[ir.Type, Shape]:
+        return {}
+
+    def shape(self, type_: ir.Type) -> Shape:
+        """The shape of a type."""
+        if type_ not in self._shapes:
+            self._shapes[type_] = shape_of(type_, self.definitions, empty=self.empty)
+        return self._shapes[type_]
 
     @cached_property
     def methods(self) -> tuple[ir.Method, ...]:
@@ -148,16 +155,16 @@ class SchemaRevision:
 
     def in_file(self, at: str) -> str:
         """The place in the file: in its root if a definition represents the root."""
-        for name in () if self.roots is None else self.roots.named:
+        for path, (name, _) in self.roots.standing.items() if self.roots is not None else ():
             inside = self.bundle.origins.get(name, "")
             if inside and (at == inside or at.startswith(f"{inside}/")):
-                return f"{inside.partition('#')[0]}#{at.removeprefix(inside)}"
+                return f"{path}#{at.removeprefix(inside)}"
         return at
 
-    @property
+    @cached_property
     def _stood(self) -> frozenset[str]:
         """The places of the roots that definitions represent."""
-        return frozenset() if self.roots is None else self.roots.stood
+        return frozenset(f"{path}#" for path in (self.roots.standing if self.roots is not None else ()))
 
     @cached_property
     def _declared_places(self) -> Mapping[str, str]:
@@ -293,7 +300,7 @@ class SchemaRevision:
         file, _, pointer = at.partition("#")
         parts = pointer.split("/")
         root = f"{file}#"
-        is_of_root = root in self._stood if len(parts) < 2 else root in self._places and parts[1] in _SAID
+        is_of_root = root in self._stood if len(parts) < 2 else root in self._places and parts[1] in SAID
         if is_of_root:
             return root
         heads = (f"{file}#{'/'.join(parts[:count])}" for count in range(3, len(parts) + 1))
@@ -308,6 +315,11 @@ class SchemaRevision:
                 parts.setdefault(self.outermost(at) or f"{at.partition('#')[0]}#", []).append(name)
         return parts
 
+    def inner_texts(self, name: str) -> list[tuple[str, str]]:
+        """The relative places and texts of a declared definition and of all definitions inside it."""
+        at = self.bundle.origins[name]
+        return sorted((self.bundle.origins[each].removeprefix(at), self.texts[each]) for each in self._parts[at])
+
     def whole_text(self, name: str, names: Mapping[str, str], alone: AbstractSet[str]) -> str:
         """The text of a declared definition and of all definitions inside it, with other names in its references.
 
@@ -319,30 +331,26 @@ class SchemaRevision:
             place = self.bundle.origins.get(was, "")
             return place.removeprefix(at) if place.startswith(f"{at}/") or place == at else names.get(was, was)
 
-        parts: dict[str, Any] = {each: loads(self.texts[each]) for each in self._parts[at]}
         of_methods = _OF_METHODS if name in self._messages else ("x-null", "x-was")
+        parts = {each: self.without(each, alone) for each in self._parts[at]}
         parts[name] = {key: value for key, value in parts[name].items() if key not in of_methods}
-        remaining = ((each, dumps(_without(schema, alone), sort_keys=True)) for each, schema in parts.items())
-        inside = ((self.bundle.origins[each].removeprefix(at), text) for each, text in remaining)
-        return "\n".join(f"{place} {with_names(text, name_in)}" for place, text in sorted(inside))
+        texts = ((self.bundle.origins[each].removeprefix(at), schema) for each, schema in parts.items())
+        return "\n".join(
+            f"{place} {with_names(dumps(schema, sort_keys=True), name_in)}"
+            for place, schema in sorted(texts, key=lambda each: each[0])
+        )
 
-    def frame_text(self, name: str, names: Mapping[str, str], alone: AbstractSet[str]) -> str:
-        """The text of a definition that frames messages; `names` and `alone` as in `whole_text`."""
-        tree = _without(loads(self.texts[name]), alone)
-        return with_names(dumps(tree, sort_keys=True), lambda was: names.get(was, was))
+    def without(self, name: str, alone: AbstractSet[str]) -> Schema:
+        """The demands of a definition without branches that refer to `alone` definitions, as in `whole_text`."""
+        schema: Schema = _without(self.demands[name], alone)
+        return schema
 
     def contents(self, name: str) -> list[str]:
         """What a definition and all definitions inside it say about the content of strings, which no validator asserts: as sorted texts."""
-        keywords: list[str] = []
-        pending: list[Any] = [loads(self.texts[each]) for each in self._parts[self.bundle.origins[name]]]
-        while pending:
-            node = pending.pop()
-            if is_object(node):
-                keywords += [dumps([key, node[key]], sort_keys=True) for key in _OF_CONTENT if key in node]
-                pending.extend(inner for key, inner in node.items() if key not in _OF_CONTENT)
-            elif is_array(node):
-                pending.extend(node)
-        return sorted(keywords)
+        schemas = (self.demands[each] for each in self._parts[self.bundle.origins[name]])
+        nodes = (node for schema in schemas for _, node in inside(schema))
+        keywords = ("contentMediaType", "contentSchema")
+        return sorted(dumps([key, node[key]], sort_keys=True) for node in nodes for key in keywords if key in node)
 
     def statements(self, name: str, compared_names: AbstractSet[str]) -> Mapping[tuple[str, str], Statements]:
         """What a declared definition and each definition inside it say by keywords such as `default`, where no comparison reads them.
@@ -376,26 +384,19 @@ class SchemaRevision:
     @cached_property
     def _read_places(self) -> Mapping[str, AbstractSet[str]]:
         """The places at which the IR of a definition represents each keyword."""
-        origins, methods = self.bundle.origins, self.protocol.methods
-        unions = [each for each in self.definitions.values() if isinstance(each, ir.TaggedUnion)]
-        enums = [each for each in self.definitions.values() if isinstance(each, ir.Enum)]
-        records = [(name, each.fields) for name, each in self.definitions.items() if isinstance(each, ir.Record)]
+        origins, definitions = self.bundle.origins, self.definitions.items()
+        records = [(name, each.fields) for name, each in definitions if isinstance(each, ir.Record)]
+        unions = [each for _, each in definitions if isinstance(each, ir.TaggedUnion)]
+        enums = [each for _, each in definitions if isinstance(each, ir.Enum)]
+        # A body's field may be read in the variant that it is a part of.
+        properties = ((name, plain_pointer("properties", each.name)) for name, own in records for each in own)
         fields = {each.at for _, own in records for each in own}
-        fields |= {  # a body's field may be read in the variant that it is a part of
-            origins[name] + plain_pointer("properties", each.name)
-            for name, own in records
-            if name in origins
-            for each in own
-        }
-        choices = {each.at for union in unions for each in union.variants} | {
-            v.at for each in enums for v in each.values
-        }
-        bodies = {name for union in unions for each in union.variants for name in (each.type, each.body)}
-        gated = {
-            origins[name]
-            for name in bodies | {each.params or each.result for each in methods}
-            if name and name in origins
-        }
+        fields |= {origins[name] + property_ for name, property_ in properties if name in origins}
+        choices = {each.at for union in unions for each in union.variants}
+        choices |= {each.at for enum in enums for each in enum.values}
+        named = {name for union in unions for each in union.variants for name in (each.type, each.body)}
+        named |= {each.params or each.result for each in self.protocol.methods}
+        gated = {origins[name] for name in named if name and name in origins}
         lists = {each.at for each in unions} | {each.at for each in enums if len(each.values) > 1}
         wholes = set(origins.values())
         places = {**dict.fromkeys(_STATEMENTS, fields), "x-batch": wholes, "x-null": fields | wholes}
@@ -404,11 +405,10 @@ class SchemaRevision:
     @cached_property
     def _messages(self) -> frozenset[str]:
         """The definitions of params, results and whole messages of methods."""
-        places = {method.at for method in self.protocol.methods}
-        names = (
-            name for method in self.protocol.methods for name in (method.params, method.result) if name is not None
-        )
-        return frozenset((*names, *(name for name, at in self.bundle.origins.items() if at in places)))
+        methods = self.protocol.methods
+        places = {method.at for method in methods}
+        wholes = (name for name, at in self.bundle.origins.items() if at in places)
+        return frozenset((*wholes, *(name for each in methods for name in (each.params, each.result) if name)))
 
     @cached_property
     def references(self) -> Mapping[str, frozenset[str]]:
@@ -426,21 +426,16 @@ class SchemaRevision:
         return {}
 
     @cached_property
-    def _digests(self) -> dict[str, bytes]:
-        return {}
+    def digest(self) -> Callable[[str], str]:
+        """The hash of a definition with everything that it refers to, by its name."""
+        own = {name: hashlib.sha256(f"{name} {text}".encode()).hexdigest() for name, text in self.texts.items()}
 
-    def digest(self, name: str) -> bytes:
-        """The hash of a definition with everything that it refers to."""
-        if name not in self._digests:
+        @cache
+        def digest(name: str) -> str:
             names = sorted({name, *self._referred({"$ref": reference_to(name)})})
-            self._digests[name] = hashlib.sha256(
-                "".join(self._own_digests.get(each, each) for each in names).encode()
-            ).digest()
-        return self._digests[name]
+            return hashlib.sha256("".join(own.get(each, each) for each in names).encode()).hexdigest()
 
-    @cached_property
-    def _own_digests(self) -> Mapping[str, str]:
-        return {name: hashlib.sha256(f"{name} {text}".encode()).hexdigest() for name, text in self.texts.items()}
+        return digest
 
     def _referred(self, node: Any) -> set[str]:
         """The definitions that are reachable from a part of the bundle."""
@@ -512,8 +507,6 @@ _GATING: Final = frozenset({"x-capability", "x-required-with", "x-gates"})
 """Keywords of schemas that say what their capabilities gate."""
 
 _MAY_JUDGE_NOTHING: Final = re.compile('"(?:contentSchema|if)"')
-
-_OF_CONTENT: Final = ("contentMediaType", "contentSchema")
 
 
 def _behind_what_judges_nothing(schema: Schema) -> set[str]:
@@ -617,18 +610,3 @@ def without_prose(node: Any) -> Any:
             if key not in PROSE or not isinstance(value, str | list)
         }
     return [without_prose(item) for item in node] if is_array(node) else node
-
-
-def _without_docs(value: Any) -> Any:
-    """A value of the IR without the documentation of its records."""
-    if is_dataclass(value) and not isinstance(value, type):
-        inner = {each.name: getattr(value, each.name) for each in fields(value)}
-        return replace(value, **{name: "" if name == "doc" else _without_docs(part) for name, part in inner.items()})
-    if isinstance(value, tuple):
-        return tuple(map(_without_docs, cast("tuple[object, ...]", value)))
-    if isinstance(value, Mapping):
-        return {name: _without_docs(part) for name, part in cast("Mapping[str, object]", value).items()}
-    return value
-
-
-__all__ = ["Schema", "SchemaRevision"]

@@ -171,32 +171,33 @@ def _elsewhere(record: ir.Record, definitions: Mapping[str, Schema]) -> Callable
     """A test whether schemas that the IR does not represent apply to a member of a record, by conditions, by patterns or to all other
     members.
     """
-    schemas: list[tuple[Schema, Schema]] = []
+    names: set[str] = set()
+    patterns: list[str] = []
+    rest: list[frozenset[str]] = []
     for at in record.unenforced:
         *around, keyword = pointer_parts(at.removeprefix(record.at)) if at.startswith(f"{record.at}/") else ("", "")
         try:
             holder: Any = follow(definitions.get(record.name), around)
         except KeyError:
             continue
-        if is_object(holder) and keyword in holder:
-            keywords = ("if", "then", "else") if keyword == "if" else (keyword,)
-            schemas.append((holder, {each: holder[each] for each in keywords if each in holder}))
-    names: set[str] = set()
-    patterns: list[str] = []
-    rest: list[frozenset[str]] = []
-    for holder, start in schemas:
+        if not is_object(holder) or keyword not in holder:
+            continue
+        start = {key: holder[key] for key in _TOGETHER.get(keyword, (keyword,)) if key in holder}
         for schema, _, _ in _in_place(start, definitions):
-            is_start = schema is start
-            names.update(() if is_start else schema.get("properties", {}))
+            own, is_start = schema.get("properties", {}), schema is start
+            names.update(() if is_start else own)
             patterns += schema.get("patternProperties", {})
             if any(is_object(schema.get(key)) for key in ("additionalProperties", "unevaluatedProperties")):
-                rest.append(frozenset((holder if is_start else schema).get("properties", {})))
+                rest.append(frozenset(holder.get("properties", {}) if is_start else own))
 
     def is_judged(name: str) -> bool:
         by_name = name in names or any(name not in properties for properties in rest)
         return by_name or any(matches(each, name) is not False for each in patterns)
 
     return is_judged
+
+
+_TOGETHER: Final = {"if": ("if", "then", "else")}
 
 
 def declares_nothing(objects: Objects, schemas: Mapping[str, Schema]) -> bool:
@@ -241,31 +242,6 @@ def conditional_members(
                 member = ConditionalMember(pattern, pattern, "patternProperties", inner, place)
                 members.setdefault((pattern, pattern), member)
     return members
-
-
-_TYPES: Final[Mapping[str, ir.Type]] = {
-    "null": ir.Null(),
-    "boolean": ir.Boolean(),
-    "integer": ir.Number(integer=True),
-    "number": ir.Number(integer=False),
-    "string": ir.String(),
-    "array": ir.Array(ir.Anything()),
-    "object": ir.Map(ir.Anything()),
-}
-
-
-def likely_type(schema: Written, definitions: Mapping[str, ir.Definition]) -> ir.Type:
-    """A type whose values a schema probably accepts, for making an example."""
-    if not is_object(schema):
-        return ir.Anything()
-    definition = next((name for name in references(schema) if name in definitions), None)
-    if "$ref" in schema and definition is not None:
-        return ir.Ref(definition)
-    constants = [schema["const"]] if "const" in schema else schema.get("enum")
-    if constants:
-        return ir.Constant(tuple(constants))
-    kind = schema.get("type")
-    return _TYPES.get(kind if isinstance(kind, str) else next(iter(kind or ()), ""), ir.Anything())
 
 
 _CONDITIONS: Final = ("then", "else", "dependentSchemas")

@@ -10,9 +10,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 from acpgen import ir
-from acpgen.compat.repair.reversals import FilePlace, Reversal, addition, constants, removal
+from acpgen.compat.repair.reversals import Place, Reversal, constants, holder_of, holds
 from acpgen.input.drafts import draft_of
-from acpgen.input.text_edits import Edit
 from acpgen.input.walk import DEFINITIONS, is_array, is_object
 from acpgen.pointers import place_parts, plain_pointer
 
@@ -49,8 +48,8 @@ class Proposal:
         return self.effort == "keep"
 
     @property
-    def identity(self) -> frozenset[tuple[str, str]]:
-        return frozenset(part.identity for part in self.parts)
+    def identity(self) -> frozenset[str]:
+        return frozenset(part.key for part in self.parts)
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ class Proposals:
 
     def __iter__(self) -> Iterator[Proposal]:
         """Yield the proposals without duplicates, best first."""
-        visited: set[frozenset[tuple[str, str]]] = set()
+        visited: set[frozenset[str]] = set()
         for proposal in chain(self._optional(), self._beside(), self._reverted()):
             whole = (
                 proposal
@@ -75,20 +74,17 @@ class Proposals:
                 yield whole
 
     @cached_property
-    def _old(self) -> FilePlace | None:
-        return self.sides.place(self.finding.old, self.sides.old)
+    def _old(self) -> Place | None:
+        return self.sides.old.place(self.finding.old)
 
     @cached_property
-    def _new(self) -> FilePlace | None:
-        return self.sides.place(self.finding.new, self.sides.new)
+    def _new(self) -> Place | None:
+        return self.sides.new.place(self.finding.new)
 
     @cached_property
     def _is_new(self) -> bool:
         """Whether only the new side has the part."""
-        return any(each.edit.op == "remove" and each.at.holds(self._new) for each in self.sides.reversals)
-
-    def _value(self, at: FilePlace | None) -> Any:
-        return None if at is None else self.sides.value(at, self.sides.new)
+        return any(each.op == "remove" and holds(each.at, self._new) for each in self.sides.reversals)
 
     def _optional(self) -> Iterator[Proposal]:
         """Propose to make the new field optional, with its old default, or to gate new parts with a capability."""
@@ -96,10 +92,10 @@ class Proposals:
         if at is None or demand is None:
             yield from () if gate is None else (gate,)
             return
-        sentence = f"Make {at.keys[-1]!r} optional"
+        sentence = f"Make {at[-1]!r} optional"
         effort: Effort = "keep" if self._is_new else "revert"
         yield Proposal(f"{sentence}.", effort, (demand,))
-        default = [each for each in self.sides.reversals if each.edit.op == "add" and each.at == at.below("default")]
+        default = [each for each in self.sides.reversals if each.op == "add" and each.at == (*at, "default")]
         yield Proposal(f"{sentence}, with its old default.", effort, (demand, *default))
         if gate is not None:
             yield Proposal(f"{sentence}. {gate.description}", "keep", (demand, *gate.parts))
@@ -107,46 +103,47 @@ class Proposals:
     def _demand(self) -> Reversal | None:
         """The edit that removes the new field from `required`."""
         at = self._new
-        names = (
-            self._value(FilePlace(at.path, (*at.keys[:-2], "required"))) if at and at.holder == "properties" else None
-        )
-        if at is None or not is_array(names) or at.keys[-1] not in names:
+        if at is None or holder_of(at) != "properties":
             return None
-        return removal(FilePlace(at.path, (*at.keys[:-2], "required", names.index(at.keys[-1]))), at.keys[-1])
+        required = (*at[:-2], "required")
+        names = self.sides.new.value(required)
+        is_required = is_array(names) and at[-1] in names
+        return Reversal("remove", (*required, names.index(at[-1]))) if is_required else None
 
     def _gate(self) -> Proposal | None:
         """Propose to gate a field or branch that only the new side has with a new capability in the `initialize` exchange."""
-        at, value, receiver = self._new, self._value(self._new), self.finding.flow.partition("-to-")[2]
+        new, at, receiver = self.sides.new, self._new, self.finding.flow.partition("-to-")[2]
+        value, holder = new.value(at), holder_of(at)
         if at is None or not is_object(value) or not receiver or not self._is_new:
             return None
-        tags = constants(value).values() if at.holder in _BRANCHES else ()
-        name = next(map(str, tags), "") if at.holder in _BRANCHES else str(at.keys[-1])
-        capabilities = self._capabilities(receiver) if name and at.holder in ("properties", *_BRANCHES) else None
-        if capabilities is None:
+        tags = constants(value).values() if holder in _BRANCHES else ()
+        name = next(map(str, tags), "") if holder in _BRANCHES else str(at[-1])
+        capabilities = self._capabilities(receiver) if name and holder in ("properties", *_BRANCHES) else None
+        if capabilities is None or not is_object(new.value(capabilities[0])):
             return None
-        (holder, path), place = capabilities, capabilities[0].below("properties")
-        declared_members = self._value(place)
-        if not is_object(self._value(holder)):
-            return None
+        place, path = (*capabilities[0], "properties"), capabilities[1]
+        declared_members = new.value(place)
         words = [each[0].upper() + each[1:] for each in re.split("[^A-Za-z0-9]+", name) if each] or ["addition"]
         key = re.sub("^[0-9]", "v", words[0][0].lower()) + "".join(words)[1:]
         while is_object(declared_members) and key in declared_members:
             key += "2"
-        gate, mark = f"{receiver}:{path}.{key}", at.below("x-capability")
-        declared = {"description": f"Whether the peer supports {name!r}.", "type": "boolean"}
+        gate = f"{receiver}:{path}.{key}"
+        declared: Any = {"description": f"Whether the peer supports {name!r}.", "type": "boolean"}
         capability = (
-            addition(place.below(key), declared) if is_object(declared_members) else addition(place, {key: declared})
+            Reversal("add", (*place, key), declared)
+            if is_object(declared_members)
+            else Reversal("add", place, {key: declared})
         )
-        marking = Reversal(mark.path, Edit("replace" if "x-capability" in value else "add", mark.keys, gate))
+        marking = Reversal("replace" if "x-capability" in value else "add", (*at, "x-capability"), gate)
         sentence = f"Send {name!r} only to peers that advertise the new capability {gate}."
         return Proposal(sentence, "keep", (capability, marking))
 
-    def _capabilities(self, receiver: str) -> tuple[FilePlace, str] | None:
+    def _capabilities(self, receiver: str) -> tuple[Place, str] | None:
         """The place of the receiver's capabilities object, and the field that contains it."""
         meaning = self.meaning()
         if meaning is None:
             return None
-        texts = "\n".join(each.text for each in self.sides.new.documents.documents)
+        texts = "\n".join(each.text for each in self.sides.new.input.documents.documents)
         capability_names = re.findall(rf'"x-capability"\s*:\s*"{re.escape(receiver)}:([^".]+)', texts)
         for method in (each for each in meaning.protocol.methods if each.name == "initialize"):
             record = meaning.definitions.get((method.result if method.side == receiver else method.params) or "")
@@ -155,7 +152,7 @@ class Proposals:
                 names = [option.name for option in options if isinstance(option, ir.Ref)]
                 if len(names) == 1 and (each.name in capability_names or each.name.lower().endswith("capabilities")):
                     origin = meaning.bundle.origins[names[0]]
-                    return self.sides.typed(origin.partition("#")[0], place_parts(origin), self.sides.new), each.name
+                    return self.sides.new.typed(origin.partition("#")[0], place_parts(origin)), each.name
         return None
 
     def _beside(self) -> Iterator[Proposal]:
@@ -163,73 +160,78 @@ class Proposals:
 
         The part is a field, a branch, or a method with all its messages.
         """
-        place, every = self._old, [each for each in self.sides.reversals if each.edit.op == "add" and each.old]
-        back = [each for each in every if place and place.holds(each.old) and _is_thing(each.at)]
-        if not back or not self.finding.rule.endswith(_GONE):
+        place, sides = self._old, self.sides
+        every = [each for each in sides.reversals if each.op == "add" and each.old]
+        back = [each for each in every if holds(place, each.old) and _is_thing(each.at)]
+        if place is None or not back or not self.finding.rule.endswith(_GONE):
             return
         methods = {_method(each.value) for each in back} - {None}
         back += [each for each in every if each not in back and _method(each.value) in methods]
-        around = frozenset({self.sides.around(place, self.sides.old)} if place else ())
-        rest = [each for each in self._edits(around) if each.edit.op == "add" and each.old and each not in back]
+        around = sides.old.around(place)
+        rest = [each for each in every if sides.changed_definition(each) == around and each not in back]
         demand = self._demand() if self.finding.rule.endswith("-renamed") else None
         others = [*self._listings(back, every), *([demand] if demand else [])]
         deprecated_parts = [self._deprecated(each) for each in back]
         keeps = deprecated_parts != back
-        sentence = f"Keep {self._name()}{', marked as deprecated,' if keeps else ''} until the next major version."
+        sentence = f"Keep {self._name(place)}{', marked as deprecated,' if keeps else ''} until the next major version."
         for parts in (deprecated_parts, [*deprecated_parts, *rest]):
             yield Proposal(sentence, "keep" if keeps else "revert", (*parts, *others))
 
     def _listings(self, back: Iterable[Reversal], every: Iterable[Reversal]) -> list[Reversal]:
         """The branches of definitions and roots that refer to the restored messages."""
-        places = {each.old for each in back}
-        names = {name for name, at in self.sides.before.items() if at in places and name not in self.sides.after}
-        items = [each for each in every if isinstance(each.edit.at[-1], int) and each not in back]
-        return [each for each in items if each.old and names.intersection(self.sides.references(each.old))]
+        old, places = self.sides.old, {each.old for each in back}
+        names = {name for name, at in old.definitions.items() if at in places} - self.sides.new.definitions.keys()
+        items = [each for each in every if isinstance(each.at[-1], int) and each not in back]
+        return [
+            each for each in items if each.old and names.intersection(old.references(old.value(each.old), each.old[0]))
+        ]
 
     def _deprecated(self, each: Reversal) -> Reversal:
         """The edit with `deprecated` added to the restored value, if the draft has this keyword."""
-        value = {} if each.edit.value is True and each.at.holder == "properties" else each.edit.value
-        draft = draft_of(self._value(FilePlace(each.path)), self.sides.new.documents.reference_values)
+        value = {} if each.value is True and holder_of(each.at) == "properties" else each.value
+        new = self.sides.new
+        draft = draft_of(new.value(each.at[:1]), new.input.documents.reference_values)
         if not is_object(value) or draft is None or draft.name not in ("2019-09", "2020-12"):
             return each
-        return replace(each, edit=replace(each.edit, value={**value, "deprecated": True}))
+        return replace(each, value={**value, "deprecated": True})
 
-    def _name(self) -> str:
+    def _name(self, place: Place) -> str:
         """The name of the removed part on the old side."""
-        value = None if self._old is None else self.sides.value(self._old, self.sides.old)
-        if self._old is not None and self._old.holder == "properties":
-            return repr(self._old.keys[-1])
+        if holder_of(place) == "properties":
+            return repr(place[-1])
+        value = self.sides.old.value(place)
         tags = [_method(value), *constants(value).values(), *([] if is_object(value) else [value])]
         return repr(next((each for each in tags if each is not None), self.finding.location))
 
     def _reverted(self) -> Iterator[Proposal]:
         """Propose to restore the old text: at the place of the finding, in its definition, in adjacent definitions, everywhere."""
         sides, places = self.sides, ((self._new, self.sides.new), (self._old, self.sides.old))
-        names = frozenset(sides.around(place, side) for place, side in places if place is not None)
+        names = frozenset(side.around(place) for place, side in places if place is not None)
         yield Proposal("", "revert", tuple(filter(self._is_near, sides.reversals)))
         yield Proposal("", "revert", self._edits(names))
+        if self._new is not None:
+            yield Proposal("", "revert", sides.removal_of(sides.new.around(self._new)))
         yield Proposal("", "revert more", self._edits(sides.near(names)))
         yield Proposal("", "revert all", sides.reversals)
 
     def _edits(self, names: frozenset[str]) -> tuple[Reversal, ...]:
         """The edits of these definitions."""
-        return tuple(each for each in self.sides.reversals if self.sides.edited(each) in names)
+        return tuple(each for each in self.sides.reversals if self.sides.changed_definition(each) in names)
 
     def _is_near(self, each: Reversal) -> bool:
         """Whether an edit is at, below or above the place of the finding, or changes whether its field is required."""
-        names = each.value if is_array(each.value) else [each.value]
+        value = self.sides.new.value(each.at) if each.op == "remove" else each.value
+        names = value if is_array(value) else [value]
         for place, at in ((self._new, each.at), (self._old, each.old)):
-            if place is not None and at is not None:
-                required = FilePlace(place.path, (*place.keys[:-2], "required"))
-                is_named = place.holder == "properties" and required.holds(at) and place.keys[-1] in names
-                if place.holds(at) or at.holds(place) or is_named:
-                    return True
+            is_demand = place is not None and holder_of(place) == "properties" and place[-1] in names
+            if holds(place, at) or holds(at, place) or (place and is_demand and holds((*place[:-2], "required"), at)):
+                return True
         return False
 
 
-def _is_thing(at: FilePlace) -> bool:
+def _is_thing(at: Place) -> bool:
     """Whether a place is that of a whole field, branch, constant or definition."""
-    return at.holder in ("properties", "enum", *_BRANCHES, *DEFINITIONS)
+    return holder_of(at) in ("properties", "enum", *_BRANCHES, *DEFINITIONS)
 
 
 def _method(value: Any) -> str | None:
@@ -239,8 +241,8 @@ def _method(value: Any) -> str | None:
 def describe(parts: tuple[Reversal, ...]) -> str:
     """The description of edits that restore the old text."""
     if len(parts) > _FEW:
-        files = len({part.path for part in parts})
+        files = len({part.at[0] for part in parts})
         return f"Revert the change: {len(parts)} places get their old text{f' in {files} files' if files > 1 else ''}."
     verbs = {"add": "put back", "remove": "remove", "replace": "restore"}
-    words = (f"{verbs[part.edit.op]} {plain_pointer(*part.edit.at)}" for part in parts)
+    words = (f"{verbs[part.op]} {plain_pointer(*part.at[1:])}" for part in parts)
     return f"Revert the change: {', '.join(words)}."

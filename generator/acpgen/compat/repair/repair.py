@@ -122,48 +122,53 @@ def repair(
         except Faults:
             return None
 
-    sides = Sides(old, new)
-    limit = max(20, min(BUDGET, SCALE // max(len(sides.before) + len(sides.after), 1))) if budget is None else budget
-    repairable = [each for each in report.findings if _needs_repair(each)]
-    proposals = {id(each): [*Proposals(each, sides, meaning)] for each in repairable}
-    search = _Search(_Outcome(report), sides, repairable, proposals, compare, limit)
-    search.run()
-    findings = tuple(search.with_repair(each) if _needs_repair(each) else each for each in report.findings)
+    search = _Search(report, Sides(old, new), meaning, compare, budget)
+    findings = search.run()
     edits = search.edits(search.accepted) or {}
     if search.outcome is None or not edits:
         return RepairResult(replace(report, findings=findings), new, {})
-    ended = sum(search.outcome.ends(each, search.before) for each in repairable)
-    fix = Fix(search.outcome.report.verdict, ended, len(repairable), _patches(edits, new))
+    ended = sum(search.outcome.ends(each, search.before) for each in search.wanted)
+    fix = Fix(search.outcome.report.verdict, ended, len(search.wanted), _patches(edits, new))
     return RepairResult(replace(report, findings=findings, fix=fix), new, texts(new, edits))
 
 
-@dataclass
 class _Search:
     """The search for the repairs of one report.
 
     `chosen` are the proposals for each finding, `accepted` the compatible ones, `outcome` the report that these leave.
     """
 
-    before: _Outcome
-    sides: Sides
-    wanted: Sequence[Finding]
-    offered: Mapping[int, Sequence[Proposal]]
-    compare: Callable[[Input], Report]
-    limit: int
-    spent: int = 0
-    chosen: dict[int, Proposal] = field(default_factory=dict[int, Proposal])
-    failed: dict[int, list[str]] = field(default_factory=lambda: defaultdict[int, list[str]](list))
-    accepted: list[Proposal] = field(default_factory=list[Proposal])
-    outcome: _Outcome | None = None
-    known: dict[object, _Outcome | str] = field(default_factory=dict[object, "_Outcome | str"])
+    def __init__(
+        self,
+        report: Report,
+        sides: Sides,
+        meaning: Callable[[], SchemaRevision | None],
+        compare: Callable[[Input], Report],
+        budget: int | None,
+    ) -> None:
+        definition_count = len(sides.old.definitions) + len(sides.new.definitions)
+        self.limit = max(20, min(BUDGET, SCALE // max(definition_count, 1))) if budget is None else budget
+        self.before = _Outcome(report)
+        self.sides = sides
+        self.compare = compare
+        self.wanted = [each for each in report.findings if _needs_repair(each)]
+        self.offered = {id(each): [*Proposals(each, sides, meaning)] for each in self.wanted}
+        self.chosen: dict[int, Proposal] = {}
+        self.failures: dict[int, list[str]] = defaultdict(list)
+        self.accepted: list[Proposal] = []
+        self.outcome: _Outcome | None = None
+        self.spent = 0
+        self.outcomes: dict[object, _Outcome | str] = {}
 
-    def run(self) -> None:
-        """Search a repair for each finding that needs one, within the budget."""
+    def run(self) -> tuple[Finding, ...]:
+        """The findings, with a repair for each that needs one, within the budget."""
         for effort in EFFORTS:
             for finding in self.wanted:
                 self._alone(finding, effort)
             fresh = {each.identity: each for each in self.chosen.values() if each not in self.accepted}
             self._together(list(fresh.values()))
+        findings = self.before.report.findings
+        return tuple(self._with_repair(each) if id(each) in self.offered else each for each in findings)
 
     def _alone(self, finding: Finding, effort: Effort) -> None:
         for proposal in self.offered[id(finding)] if id(finding) not in self.chosen else ():
@@ -179,7 +184,7 @@ class _Search:
                     if outcome.ends(other, self.before):
                         self.chosen.setdefault(id(other), least)
                 return
-            self.failed[id(finding)].append(outcome if isinstance(outcome, str) else "the finding stays")
+            self.failures[id(finding)].append(outcome if isinstance(outcome, str) else "the finding stays")
 
     def _reduce(self, proposal: Proposal, ended: list[Finding], outcome: _Outcome) -> tuple[Proposal, _Outcome]:
         """Minimize a proposal: drop edits that the findings do not need, by halves, first by definition, then individually.
@@ -188,7 +193,7 @@ class _Search:
         """
         others = sum(id(each) not in self.chosen and each not in ended for each in self.wanted)
         limit = self.spent + (self.limit - _SPARED - self.spent) // (others + 1)
-        for unit in (self.sides.edited, attrgetter("identity")):
+        for unit in (self.sides.changed_definition, attrgetter("key")):
             units = list(dict.fromkeys(map(unit, proposal.parts)))
             size = len(units) // 2
             while size:
@@ -225,36 +230,36 @@ class _Search:
         key: frozenset[Any] = frozenset[Any]().union(*(each.identity for each in proposals))
         if edits is None:
             return "it contradicts the repair of another finding"
-        if key not in self.known and self.spent < limit:
+        if key not in self.outcomes and self.spent < limit:
             self.spent += 1
             try:
-                outcome = _Outcome(self.compare(with_texts(self.sides.new, texts(self.sides.new, edits))))
+                outcome = _Outcome(self.compare(with_texts(self.sides.new.input, texts(self.sides.new.input, edits))))
                 worse = next(outcome.harms(self.before), None)
-                self.known[key] = outcome if worse is None else _reason(worse)
+                self.outcomes[key] = outcome if worse is None else _reason(worse)
             except Faults:  # about edits that nobody has seen
-                self.known[key] = "the restored part does not fit into the new schema"
-        return self.known.get(key, "the budget is spent")
+                self.outcomes[key] = "the restored part does not fit into the new schema"
+        return self.outcomes.get(key, "the budget is spent")
 
     def edits(self, proposals: Iterable[Proposal]) -> Edits | None:
-        values = {each.path: each.value for each in self.sides.new.documents.documents}
-        return combine([part for each in proposals for part in each.parts], values)
+        return combine([part for each in proposals for part in each.parts], self.sides.new.values)
 
-    def with_repair(self, finding: Finding) -> Finding:
+    def _with_repair(self, finding: Finding) -> Finding:
         """A finding with its repair, or with the reason why it has none."""
         proposal = self.chosen.get(id(finding))
         if proposal is None:
             return replace(finding, no_repair=self._why_not(finding))
-        patches = _patches(self.edits([proposal]) or {}, self.sides.new)
+        patches = _patches(self.edits([proposal]) or {}, self.sides.new.input)
         why = "" if proposal.keeps else _why(finding)
         return replace(finding, repair=Repair(proposal.description, proposal.keeps, why, patches))
 
     def _why_not(self, finding: Finding) -> str:
         if self.spent >= self.limit - _SPARED:
             return f"The budget of {self.limit} comparisons was spent before a repair was found."
-        failures = self.failed[id(finding)]
-        if not failures:
+        reasons = self.failures[id(finding)]
+        if not reasons:
             return "No repair is known for this rule: nothing in the new schema can be put back."
-        return f"{'1 edit was' if len(failures) == 1 else f'{len(failures)} edits were'} tried, and none works: {failures[-1]}."
+        count = "1 edit was" if len(reasons) == 1 else f"{len(reasons)} edits were"
+        return f"{count} tried, and none works: {reasons[-1]}."
 
 
 def _why(finding: Finding) -> str:

@@ -1,4 +1,7 @@
-"""The smallest edits that restore the meaning of an old text in a new one."""
+"""The smallest edits that restore the meaning of an old value in a new one.
+
+A place is the path of a file, followed by the keys and indices that lead to a value in it.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from acpgen.input.keywords import PROSE
 from acpgen.input.numbers import dumps
 from acpgen.input.text_edits import Edit
 from acpgen.input.walk import DEFINITIONS, MAPS, is_array, is_object
 
-if TYPE_CHECKING:
-    from acpgen.input.text_edits import Keys
+Place: TypeAlias = "tuple[str | int, ...]"
 
 Edits: TypeAlias = Mapping[str, tuple[Edit, ...]]
 """Edits by file."""
@@ -25,76 +27,48 @@ _SILENT: Final = frozenset({*PROSE, "x-docs-ignore", "x-migration", "x-name", "x
 """Keywords that have no effect on messages."""
 
 
-@dataclass(frozen=True, slots=True)
-class FilePlace:
-    """A place in the files of one side."""
-
-    path: str
-    keys: Keys = ()
-
-    def below(self, *keys: str | int) -> FilePlace:
-        return FilePlace(self.path, (*self.keys, *keys))
-
-    def holds(self, other: FilePlace | None) -> bool:
-        """Whether another place is this one or below it."""
-        return other is not None and self.path == other.path and self.keys == other.keys[: len(self.keys)]
-
-    @property
-    def holder(self) -> str | int:
-        """The key of the object or array that contains the place; empty for a file and its members."""
-        return self.keys[-2] if len(self.keys) > 1 else ""
-
-
 @dataclass(frozen=True)
-class Reversal:
-    """An edit of a new file. `old` is the place of the restored value, `value` the value restored or removed."""
+class Reversal(Edit):
+    """An edit of the new files; `old` is the place of the restored value in the old ones."""
 
-    path: str
-    edit: Edit
-    old: FilePlace | None = None
-    value: Any = field(default=None, compare=False, repr=False)
-
-    @property
-    def at(self) -> FilePlace:
-        return FilePlace(self.path, self.edit.at)
+    old: Place | None = field(default=None, compare=False)
 
     @cached_property
-    def identity(self) -> tuple[str, str]:
-        return self.path, self.edit.identity
+    def key(self) -> str:
+        return self.identity
 
 
-def addition(at: FilePlace, value: Any, old: FilePlace | None = None, after: str | None = None) -> Reversal:
-    """An edit that adds a value; a member is inserted after the one with the key `after`."""
-    return Reversal(at.path, Edit("add", at.keys, value, after), old, value)
+def holds(place: Place | None, other: Place | None) -> bool:
+    """Whether a place is the other one or contains it."""
+    return place is not None and other is not None and place == other[: len(place)]
 
 
-def removal(at: FilePlace, value: Any) -> Reversal:
-    """An edit that removes the value at a place."""
-    return Reversal(at.path, Edit("remove", at.keys), None, value)
+def holder_of(place: Place | None) -> str | int:
+    """The key of the object or array that contains a place; empty for a file and its members."""
+    return place[-2] if place is not None and len(place) > 2 else ""
 
 
-def combine(parts: Iterable[Reversal], values: Mapping[str, Any]) -> Edits | None:
-    """Combine edits, by file; `values` are the contents of the files. `None` if two edits conflict."""
-    files: dict[str, dict[object, Edit]] = defaultdict(dict)
-    for part in {part.identity: part for part in parts}.values():
-        edits, edit = files[part.path], part.edit
-        key = edit.identity if _is_item(edit) else edit.at
+def combine(parts: Iterable[Reversal], files: Mapping[str, Any]) -> Edits | None:
+    """Combine edits, by file; `files` are the contents of the files. `None` if two edits conflict."""
+    edits: dict[object, Edit] = {}
+    for part in {part.key: part for part in parts}.values():
+        key, edit = part.key if _is_item(part) else part.at, part
         if key in edits:
-            one, other = edits[key].value, edit.value
-            if edits[key].op != edit.op or edit.op != "add" or not is_object(one) or not is_object(other):
+            one, other = edits[key].value, part.value
+            if edits[key].op != part.op or part.op != "add" or not is_object(one) or not is_object(other):
                 return None
             if not all(equal(one[name], other[name]) for name in one if name in other):
                 return None
-            edit = replace(edits[key], value={**one, **other})
+            edit = replace(part, value={**one, **other})
         edits[key] = edit
-    result: dict[str, tuple[Edit, ...]] = {}
-    for path, edits in files.items():
-        removals = [each for each in edits.values() if each.op == "remove"]
-        remaining = [each for each in edits.values() if each.op != "remove" or not any(map(each.inside, removals))]
-        if any(each.inside(other) for each in remaining for other in remaining if not _is_item(other)):
-            return None
-        result[path] = tuple(_without_empty(remaining, values[path]))
-    return result
+    removals = [each for each in edits.values() if each.op == "remove"]
+    kept_edits = [each for each in edits.values() if each.op != "remove" or not any(map(each.inside, removals))]
+    if any(each.inside(other) for each in kept_edits for other in kept_edits if not _is_item(other)):
+        return None
+    by_file: dict[str, list[Edit]] = defaultdict(list)
+    for each in _without_empty(kept_edits, files):
+        by_file[str(each.at[0])].append(Edit(each.op, each.at[1:], each.value, each.after))
+    return {path: tuple(file_edits) for path, file_edits in by_file.items()}
 
 
 def _is_item(edit: Edit) -> bool:
@@ -102,11 +76,11 @@ def _is_item(edit: Edit) -> bool:
     return edit.op == "add" and isinstance(edit.at[-1], int)
 
 
-def _without_empty(edits: list[Edit], value: Any) -> list[Edit]:
+def _without_empty(edits: list[Edit], files: Mapping[str, Any]) -> list[Edit]:
     """The edits, with `required` removed if all its items are: draft-04 does not allow an empty array."""
     items = [edit for edit in edits if edit.at[-2:-1] == ("required",) and isinstance(edit.at[-1], int)]
     for at in dict.fromkeys(edit.at[:-1] for edit in items):
-        array: Any = value
+        array: Any = files
         for key in at:
             array = array[key]
         these = [edit for edit in items if edit.at[:-1] == at]
@@ -120,7 +94,7 @@ def equal(one: Any, other: Any) -> bool:
     return one == other and dumps(one, sort_keys=True) == dumps(other, sort_keys=True)
 
 
-def between(old: Any, new: Any, was: FilePlace, at: FilePlace, *, schema: bool = True) -> Iterator[Reversal]:
+def between(old: Any, new: Any, was: Place, at: Place, *, schema: bool = True) -> Iterator[Reversal]:
     """Yield the edits that give the new value, at the place `at`, the meaning of the old one. `schema`: the value is a schema."""
     if equal(old, new):
         return
@@ -129,43 +103,39 @@ def between(old: Any, new: Any, was: FilePlace, at: FilePlace, *, schema: bool =
     elif is_array(old) and is_array(new):
         yield from _items(old, new, was, at)
     else:
-        yield Reversal(at.path, Edit("replace", at.keys, old), was, old)
+        yield Reversal("replace", at, old, old=was)
 
 
-def _members(
-    old: dict[str, Any], new: dict[str, Any], was: FilePlace, at: FilePlace, schema: bool
-) -> Iterator[Reversal]:
+def _members(old: dict[str, Any], new: dict[str, Any], was: Place, at: Place, schema: bool) -> Iterator[Reversal]:
+    silent = _SILENT if schema else ()
     before = ""
     for key, value in old.items():
-        if schema and key in _SILENT:
+        if key in silent:
             continue
         if key not in new:
-            yield addition(at.below(key), value, was.below(key), before)
+            yield Reversal("add", (*at, key), value, before, (*was, key))
         else:
             before = key
             inner = not (schema and key in (*MAPS, *DEFINITIONS))
-            yield from between(value, new[key], was.below(key), at.below(key), schema=inner)
-    for key, value in new.items():
-        if key not in old and not (schema and key in _SILENT):
-            yield removal(at.below(key), value)
+            yield from between(value, new[key], (*was, key), (*at, key), schema=inner)
+    yield from (Reversal("remove", (*at, key)) for key in new if key not in old and key not in silent)
 
 
-def _items(old: list[Any], new: list[Any], was: FilePlace, at: FilePlace) -> Iterator[Reversal]:
+def _items(old: list[Any], new: list[Any], was: Place, at: Place) -> Iterator[Reversal]:
     """Yield the edits of matching, removed and added items."""
     partner = _partners(old, new)
     is_moved = len(old) != len(new) or list(partner.values()) != sorted(partner.values())
-    if is_moved and at.keys and at.keys[-1] in _ORDERED:
-        yield Reversal(at.path, Edit("replace", at.keys, old), was, old)
+    if is_moved and at[-1] in _ORDERED:
+        yield Reversal("replace", at, old, old=was)
         return
     following = 0
     for index, value in enumerate(old):
         if index in partner:
             following = partner[index] + 1
-            yield from between(value, new[partner[index]], was.below(index), at.below(partner[index]))
+            yield from between(value, new[partner[index]], (*was, index), (*at, partner[index]))
         else:
-            yield addition(at.below(following), value, was.below(index))
-    partner_indexes = set(partner.values())
-    yield from (removal(at.below(index), value) for index, value in enumerate(new) if index not in partner_indexes)
+            yield Reversal("add", (*at, following), value, old=(*was, index))
+    yield from (Reversal("remove", (*at, index)) for index in range(len(new)) if index not in partner.values())
 
 
 def _partners(old: list[Any], new: list[Any]) -> dict[int, int]:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import hashlib
+import io
 import re
 import threading
 from collections.abc import Callable, Generator
+from functools import partial
 from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, BinaryIO, Final, TypeAlias
 from urllib.parse import unquote, urlsplit
 
 from acpgen.errors import Faults
@@ -42,13 +43,6 @@ _HOST: Final = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]+)?", re.
 _LOADED: Final = re.compile(rb'(?:src|href)="([^":?#]+\.(?:css|js))"')
 """The style sheets and scripts of a page."""
 
-_KINDS: Final = {
-    "js": "text/javascript",
-    "json": "application/json",
-    "md": "text/markdown",
-    "xml": "application/xml",
-}
-
 Beside: TypeAlias = Callable[[str], "str | None"]
 """The text to serve at a path of a site instead of a file; `None` if the file is to be served."""
 
@@ -59,7 +53,7 @@ def serve_folder(folder: Path, port: int = 0, beside: Beside | None = None) -> G
 
     With `beside`, the folder may change: pages reload when they differ. Raises `Faults`.
     """
-    handler = functools.partial(_Handler, directory=str(folder), beside=beside)
+    handler = partial(_Handler, directory=str(folder), beside=beside)
     try:
         server = ThreadingHTTPServer(("127.0.0.1", port), handler)
     except OSError as error:
@@ -78,6 +72,14 @@ def serve_folder(folder: Path, port: int = 0, beside: Beside | None = None) -> G
 class _Handler(SimpleHTTPRequestHandler):
     """A handler that serves files without logging to standard error."""
 
+    extensions_map = {  # noqa: RUF012 - the base class declares it so
+        **SimpleHTTPRequestHandler.extensions_map,
+        ".js": "text/javascript",
+        ".json": "application/json",
+        ".md": "text/markdown",
+        ".xml": "application/xml",
+    }
+
     def __init__(self, *args: Any, beside: Beside | None, **options: Any) -> None:
         self._beside = beside
         super().__init__(*args, **options)
@@ -92,14 +94,6 @@ class _Handler(SimpleHTTPRequestHandler):
         self.send_error(HTTPStatus.MISDIRECTED_REQUEST, explain="Ask for localhost or 127.0.0.1.")
         return False
 
-    def do_GET(self) -> None:
-        """Answer with the state of a page, a page, or another file."""
-        self._answer(with_body=True)
-
-    def do_HEAD(self) -> None:
-        """Answer as to GET, without the body."""
-        self._answer(with_body=False)
-
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name is the base class's
         pass
 
@@ -107,79 +101,59 @@ class _Handler(SimpleHTTPRequestHandler):
         """Answer with the site's own page if a file is missing, otherwise as the base class does."""
         missing = Path(self.directory, NOT_FOUND)
         if code == HTTPStatus.NOT_FOUND and missing.is_file():
-            self._send_page(missing, code, with_body=self.command != "HEAD")
+            content = self._send_head(self._follow(missing), "text/html", code)
+            if self.command != "HEAD":
+                self.wfile.write(content.read())
         else:
             super().send_error(code, message, explain)
 
-    def _answer(self, *, with_body: bool) -> None:
+    def send_head(self) -> Any:
+        """Send the head of the answer with the state of a page, a text beside the folder, a page, or another file; return its body."""
         path = urlsplit(self.path).path
-        if self._beside is not None and path.startswith(f"{STATE}/"):
-            self._send_state(path.removeprefix(STATE), with_body=with_body)
-            return
-        page = self._page(path)
-        text = self._beside(unquote(path).lstrip("/")) if self._beside is not None else None
-        if text is not None:
-            self._send(text.encode(), _find_content_type(path), HTTPStatus.OK, with_body=with_body)
-        elif page is not None:
-            self._send_page(page, HTTPStatus.OK, with_body=with_body)
-        elif with_body:
-            super().do_GET()
-        else:
-            super().do_HEAD()
+        is_state = self._beside is not None and path.startswith(f"{STATE}/")
+        page = Path(self.translate_path(path.removeprefix(STATE) if is_state else path))
+        page = page / "index.html" if path.endswith("/") else page
+        is_page = page.suffix == ".html" and page.is_file()
+        if is_state:
+            page = page if is_page else Path(self.directory, NOT_FOUND)
+            text = self._read(page)
+            if text:
+                return self._send_head(self._state(page, text).encode(), "text/plain", charset="")
+            return super().send_error(HTTPStatus.SERVICE_UNAVAILABLE)  # it is being written
+        beside = self._beside(unquote(path).lstrip("/")) if self._beside is not None else None
+        if beside is not None:
+            return self._send_head(beside.encode(), self.guess_type(path))
+        return self._send_head(self._follow(page), "text/html") if is_page else super().send_head()
 
-    def _page(self, path: str) -> Path | None:
-        """The file of the page at a path; `None` if there is none."""
-        page = Path(self.translate_path(path))
-        if path.endswith("/"):
-            page /= "index.html"
-        return page if page.suffix == ".html" and page.is_file() else None
+    def _send_head(
+        self, content: bytes, kind: str, code: int = HTTPStatus.OK, charset: str = "; charset=utf-8"
+    ) -> BinaryIO:
+        self.send_response(code)
+        self.send_header("Content-Type", f"{kind}{charset}")
+        self.send_header("Content-Length", str(len(content)))
+        self.send_header("Cache-Control", "no-store")
+        self.end_headers()
+        return io.BytesIO(content)
 
-    def _send_state(self, path: str, *, with_body: bool) -> None:
-        """Send the state of the page at a path; without a page, the state of the page for missing files."""
-        page = self._page(path) or Path(self.directory, NOT_FOUND)
-        try:
-            text = page.read_bytes()
-        except OSError:
-            text = b""
-        if not text:  # it is being written
-            super().send_error(HTTPStatus.SERVICE_UNAVAILABLE)
-            return
-        self._send(self._state(page, text).encode(), "text/plain", HTTPStatus.OK, with_body=with_body)
+    def _read(self, file: Path) -> bytes:
+        """The content of a file; empty if there is none."""
+        with contextlib.suppress(OSError):
+            return file.read_bytes()
+        return b""
 
     def _state(self, page: Path, text: bytes) -> str:
         """The hash of a page and of the style sheets and scripts that it loads."""
         digest = hashlib.sha256(text)
-        for match in _LOADED.findall(text):
-            path = unquote(match.decode())
-            with contextlib.suppress(OSError):
-                digest.update(
-                    Path(self.directory if path.startswith("/") else page.parent, path.lstrip("/")).read_bytes()
-                )
+        for path in (unquote(match.decode()) for match in _LOADED.findall(text)):
+            folder = Path(self.directory) if path.startswith("/") else page.parent
+            digest.update(self._read(folder / path.lstrip("/")))
         return digest.hexdigest()
 
-    def _send_page(self, page: Path, code: int, *, with_body: bool) -> None:
-        """Send a page, with the reload script if the folder may change."""
-        try:
-            text = page.read_bytes()
-        except OSError as error:
-            super().send_error(HTTPStatus.NOT_FOUND, error.strerror)
-            return
-        script = "" if self._beside is None else _FOLLOWING.format(path=STATE, now=self._state(page, text))
+    def _follow(self, page: Path) -> bytes:
+        """The text of a page, with the reload script if the folder may change."""
+        text = self._read(page)
+        if self._beside is None:
+            return text
+        script = _FOLLOWING.format(path=STATE, now=self._state(page, text)).encode()
         head, end, tail = text.rpartition(b"</body>")
-        content = head + script.encode() + end + tail if end else text + script.encode()
-        self._send(content, "text/html; charset=utf-8", code, with_body=with_body)
-
-    def _send(self, content: bytes, kind: str, code: int, *, with_body: bool) -> None:
-        self.send_response(code)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(content)))
-        self.send_header("Cache-Control", "no-store")
-        self.end_headers()
-        if with_body:
-            self.wfile.write(content)
-
-
-def _find_content_type(path: str) -> str:
-    """The content type of a text file by the suffix of its path."""
-    suffix = path.rpartition(".")[2]
-    return f"{_KINDS.get(suffix, 'text/plain')}; charset=utf-8"
+        return head + script + end + tail if end else text + script

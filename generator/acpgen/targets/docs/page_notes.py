@@ -50,11 +50,17 @@ def since_phrase(release_text: str | None) -> Markdown:
 
 # --- upstream --------------------------------------------------------------------------------------------------------
 
-Way: TypeAlias = Literal["kept", "added", "stricter", "more lenient", "different"]
+Way: TypeAlias = Literal["kept", "added", "stricter", "different", "more lenient"]
 """How something differs from upstream's newest release; `kept` means that only an earlier release had it."""
 
-WAYS: Final[tuple[Way, ...]] = ("kept", "added", "stricter", "different", "more lenient")
-"""The order in which differences are reported."""
+WAYS: Final[Mapping[Way, str]] = {
+    "kept": "Kept here; upstream has removed it",
+    "added": "Upstream does not have it",
+    "stricter": "Stricter here than upstream",
+    "different": "Different from upstream",
+    "more lenient": "More lenient here than upstream",
+}
+"""What is said of a member that differs, in the order in which differences are reported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,71 +99,44 @@ class Origins:
         divergences = self.types.get(whole)
         if divergences is None:
             return Markdown()
-        if whole != name and divergences:
+        if not divergences:
+            return Markdown(f"As upstream ({prose(self.upstream)}).")
+        if whole != name:
             return Markdown(f"Part of {linker.type(whole)}, which differs from upstream.")
-        return (
-            join_markdown(map(self._describe, divergences), " ")
-            if divergences
-            else Markdown(f"As upstream ({prose(self.upstream)}).")
-        )
+        return join_markdown(map(self._describe, divergences), " ")
 
     def of_method(self, name: str, types: Iterable[str], linker: Linker) -> Markdown:
         """The text for the page of a method with these types, including those they refer to; empty if nothing is known."""
         if not self.upstream:
             return Markdown()
-        own = self.methods.get(name)
-        if own is not None:
-            return self._describe(own)
-        names = list(dict.fromkeys(self.parts.get(each, each) for each in types))
-        by_way: dict[Way, list[str]] = {way: [each for each in names if self._has(each, way)] for way in WAYS}
-        sentences = [
-            f" {_SHORT[way]}: {join_markdown(map(linker.type, type_names))}."
-            for way, type_names in by_way.items()
-            if type_names
-        ]
-        return Markdown(f"As upstream ({prose(self.upstream)}).{''.join(sentences)}")
+        if name in self.methods:
+            return self._describe(self.methods[name])
+        text = f"As upstream ({prose(self.upstream)})."
+        names = dict.fromkeys(self.parts.get(each, each) for each in types)
+        for way in WAYS:
+            links = [linker.type(each) for each in names if any(one.way == way for one in self.types.get(each, ()))]
+            text += f" {way.capitalize()} here: {join_markdown(links)}." if links else ""
+        return Markdown(text)
 
     def note(self, definition: str, kind: Kind, name: str) -> Markdown:
         """The difference of a member from upstream; empty if there is none."""
-        return join_markdown(
-            (_sentence(f"{_MEMBER[each.way]}.", each.why) for each in self.members.get((definition, kind, name), ())),
-            " ",
-        )
-
-    def _has(self, name: str, way: Way) -> bool:
-        return any(each.way == way for each in self.types.get(name, ()))
+        divergences = self.members.get((definition, kind, name), ())
+        return join_markdown((_sentence(f"{WAYS[each.way]}.", each.why) for each in divergences), " ")
 
     def _describe(self, origin: Divergence) -> Markdown:
         upstream = prose(self.upstream)
         where = f": {join_markdown(map(code, origin.members))}" if origin.members else ""
-        sentences = {
-            "kept": f"Kept here, removed upstream after {prose(origin.gone)}.",
-            "added": f"Extended here beyond upstream ({upstream}){where}."
-            if origin.members
-            else f"Of this project; upstream ({upstream}) does not have it.",
-            "stricter": f"Stricter here than upstream ({upstream}){where}.",
-            "different": f"Different from upstream ({upstream}){where}.",
-            "more lenient": f"More lenient here than upstream ({upstream}){where}.",
-        }
-        return _sentence(sentences[origin.way], origin.why)
+        if origin.way == "kept":
+            sentence = f"Kept here, removed upstream after {prose(origin.gone)}."
+        elif origin.way == "added" and not where:
+            sentence = f"Of this project; upstream ({upstream}) does not have it."
+        else:
+            what = "Extended here beyond upstream" if origin.way == "added" else WAYS[origin.way]
+            sentence = f"{what} ({upstream}){where}."
+        return _sentence(sentence, origin.why)
 
 
 NO_ORIGINS: Final = Origins()
-
-_SHORT: Final[Mapping[Way, str]] = {
-    "kept": "Kept here",
-    "added": "Added here",
-    "stricter": "Stricter here",
-    "different": "Different here",
-    "more lenient": "More lenient here",
-}
-_MEMBER: Final[Mapping[Way, str]] = {
-    "kept": "Kept here; upstream has removed it",
-    "added": "Upstream does not have it",
-    "stricter": "Stricter here than upstream",
-    "different": "Different from upstream",
-    "more lenient": "More lenient here than upstream",
-}
 
 
 def _sentence(sentence: str, why: str) -> Markdown:
@@ -194,21 +173,6 @@ class RequirementNote:
     def codes(self) -> tuple[int, ...]:
         """The error codes that it names."""
         return codes_in(self.says)
-
-
-@dataclass(frozen=True, slots=True)
-class RequirementNotes:
-    """The requirements of one protocol version: by method, by type, and the others by area or, if they concern messages in general, in
-    `messages`.
-    """
-
-    methods: Mapping[str, tuple[RequirementNote, ...]] = field(default_factory=dict[str, tuple[RequirementNote, ...]])
-    types: Mapping[str, tuple[RequirementNote, ...]] = field(default_factory=dict[str, tuple[RequirementNote, ...]])
-    areas: Mapping[str, tuple[RequirementNote, ...]] = field(default_factory=dict[str, tuple[RequirementNote, ...]])
-    messages: tuple[RequirementNote, ...] = ()
-
-
-NO_REQUIREMENTS: Final = RequirementNotes()
 
 
 def notes_by_side(notes: Iterable[RequirementNote]) -> list[tuple[str, list[RequirementNote]]]:

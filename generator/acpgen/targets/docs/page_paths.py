@@ -5,10 +5,11 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 from acpgen import ir
+from acpgen.bundle.bundle import Bundle
 from acpgen.diagnostics.markup import Markdown, code, identifier
 from acpgen.naming.identifiers import assign, method_key, spelled_out
 from acpgen.targets.docs.scenarios import scenarios
@@ -19,6 +20,9 @@ TYPES: Final = "types.md"
 CAPABILITIES: Final = "capabilities.md"
 ERRORS: Final = "errors.md"
 MESSAGES: Final = "messages.md"
+FIXED: Final = (INDEX, METHODS, TYPES, CAPABILITIES, ERRORS, MESSAGES)
+"""The pages that every protocol has."""
+
 WHOLE: Final = "single-file.md"
 """All pages in one file, for machines; not a page of the site."""
 
@@ -26,68 +30,72 @@ _NO_ID: Final = re.compile(r"[^A-Za-z0-9_.+-]")
 
 
 @dataclass(frozen=True, slots=True)
-class PagePaths:
-    """The pages of one protocol version, relative to its folder. `areas` are the source files, without extension.
+class Page:
+    """A file of the docs.
 
-    `unions` holds for each type the unions of which it is a branch, with their tags. `replacements` maps each page that does not exist
-    to the link to use instead, which may be outside of the folder; if it has no anchor, that of the original link applies. `extended` is
-    the version to which the replacements lead, if it is another one.
+    `place` are the titles that lead to it in the navigation, empty for a machine-readable file. `about` is its label on the home page if
+    it is about no single version; `source` is the file to edit in order to change it.
     """
 
+    path: str
+    text: str = field(repr=False)
+    place: tuple[str, ...] = ()
+    about: str = ""
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PagePaths:
+    """The pages of one protocol version, relative to its `folder`. `areas` are the source files, without extension.
+
+    `replacements` maps each page that does not exist to the link to use instead, which may be outside of the folder; if it has no anchor,
+    that of the original link applies. `extended` is the version to which the replacements lead, if it is another one.
+    """
+
+    folder: str
     methods: Mapping[str, str]
     types: Mapping[str, str]
     areas: Mapping[str, str]
     conversations: Mapping[str, str]
     area_of: Mapping[str, str] = field(repr=False)
-    unions: Mapping[str, tuple[tuple[str, str], ...]] = field(repr=False)
     replacements: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     extended: str = ""
+
+    @property
+    def every(self) -> frozenset[str]:
+        """The pages of the version, those that are replaced included."""
+        groups = (self.methods, self.types, self.areas, self.conversations)
+        return frozenset((*FIXED, *(page for group in groups for page in group.values())))
 
     def address(self, page: str, anchor: str = "") -> str:
         """The link to a page or to an anchor on it, or to its replacement, relative to the folder of the version."""
         target = self.replacements.get(page, page)
         return target if "#" in target or not anchor else f"{target}#{anchor}"
 
+    def locate(self, page: str, anchor: str = "") -> str:
+        """The link to a page or to an anchor on it, or to its replacement, relative to the folder above all versions."""
+        return posixpath.normpath(posixpath.join(self.folder, self.address(page, anchor)))
+
     def has_page(self, name: str) -> bool:
         """Whether a type has its own page, here or in the version that this one extends."""
         return "#" not in self.address(self.types[name])
 
 
-def with_replacements(paths: PagePaths, version: str, replacements: Mapping[str, str]) -> PagePaths:
-    """Replace pages by those of another version."""
-    return replace(paths, replacements=replacements, extended=version)
-
-
-def with_types_in_areas(paths: PagePaths) -> PagePaths:
-    """Replace the pages of types by anchors with their names on the pages of their areas."""
-    addresses = {page: f"{paths.areas[paths.area_of[name]]}#{identifier(name)}" for name, page in paths.types.items()}
-    return replace(paths, replacements=addresses)
-
-
-def find_page_paths(protocol: ir.Protocol, origins: Mapping[str, str]) -> PagePaths:
-    """The pages of a protocol, with unique paths even on case-insensitive file systems."""
-    area_of = {name: _area(definition.at or origins.get(name, "")) for name, definition in protocol.definitions.items()}
+def find_page_paths(protocol: ir.Protocol, bundle: Bundle, folder: str = "") -> PagePaths:
+    """The pages of a protocol, with unique paths even on case-insensitive file systems. Raises `Faults`."""
+    places = {name: definition.at or bundle.origins.get(name, "") for name, definition in protocol.definitions.items()}
+    area_of = {name: posixpath.basename(at.partition("#")[0]).removesuffix(".json") for name, at in places.items()}
+    area_of = {name: area or "schema" for name, area in area_of.items()}
     methods = _page_names({method.name: method_key(method.name) or method.name for method in protocol.methods})
     types = _page_names({name: name for name in protocol.definitions})
-    areas = {area: identifier(area) for area in dict.fromkeys(area_of.values())}
     return PagePaths(
+        folder,
         methods={name: f"methods/{key}.md" for name, key in methods.items()},
         types={name: f"types/{key}.md" for name, key in types.items()},
-        areas={name: f"areas/{key}.md" for name, key in areas.items()},
+        areas={area: f"areas/{identifier(area)}.md" for area in dict.fromkeys(area_of.values())},
         conversations={each.name: f"conversations/{each.name}.md" for each in scenarios(protocol)},
         area_of=area_of,
-        unions=_unions(protocol),
     )
-
-
-def _unions(protocol: ir.Protocol) -> Mapping[str, tuple[tuple[str, str], ...]]:
-    unions_by_type: dict[str, dict[tuple[str, str], None]] = {}
-    for union in protocol.definitions.values():
-        if isinstance(union, ir.TaggedUnion):
-            for name in (*(variant.type for variant in union.variants), union.default, union.fallback):
-                if name is not None:
-                    unions_by_type.setdefault(name, {})[(union.name, union.tag)] = None
-    return {name: tuple(unions) for name, unions in unions_by_type.items()}
 
 
 def _page_names(names: Mapping[str, str]) -> Mapping[str, str]:
@@ -99,15 +107,13 @@ def _page_names(names: Mapping[str, str]) -> Mapping[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Linker:
-    """Writes links and anchors for one page; `whole` is for the file that contains all pages.
-
-    `folder` is that of the version, `types` are those that the page shows in full.
+    """Writes links and anchors for one page; `whole` is for the file that contains all pages. `types` are those that the page shows in
+    full.
     """
 
     paths: PagePaths
     page: str
     whole: bool = False
-    folder: str = ""
     types: frozenset[str] = frozenset()
 
     def href(self, page: str, anchor: str = "") -> str:
@@ -143,25 +149,14 @@ class Linker:
         """The anchor of a type that this page shows; empty if the type has its own page."""
         return Markdown() if self.whole or self.paths.has_page(name) else self.anchor(type_anchor(name))
 
-    def type_in_method(self, method: str, name: str) -> Markdown:
-        """A link to a type on the page of a method that shows it."""
-        return self.link(code(method), self.paths.methods[method], type_anchor(name))
-
-    def method(self, name: str) -> Markdown:
-        return self.link(code(name), self.paths.methods[name])
+    def method(self, name: str, anchor: str = "") -> Markdown:
+        return self.link(code(name), self.paths.methods[name], anchor)
 
     def capability(self, path: str) -> Markdown:
-        text = code(path.partition(":")[2] or path)
-        return self.link(text, CAPABILITIES, capability_anchor(path))
-
-    def conversation(self, name: str, title: Markdown, anchor: str = "") -> Markdown:
-        return self.link(title, self.paths.conversations[name], anchor)
-
-    def area(self, name: str, title: Markdown) -> Markdown:
-        return self.link(title, self.paths.areas[name])
+        return self.link(code(path.partition(":")[2] or path), CAPABILITIES, capability_anchor(path))
 
     def _from_root(self, *path: str) -> str:
-        return posixpath.normpath(posixpath.join("/", self.folder, *path))
+        return posixpath.normpath(posixpath.join("/", self.paths.folder, *path))
 
 
 def type_anchor(name: str) -> str:
@@ -177,10 +172,6 @@ def capability_anchor(path: str) -> str:
 def join_markdown(items: Iterable[str], between: str = ", ") -> Markdown:
     """Join pieces of Markdown with a separator, which is not escaped."""
     return Markdown(between.join(items))
-
-
-def _area(at: str) -> str:
-    return posixpath.basename(at.partition("#")[0]).removesuffix(".json") or "schema"
 
 
 def _within(page: str, anchor: str) -> str:

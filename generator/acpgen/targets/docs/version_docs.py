@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
@@ -19,15 +20,9 @@ from acpgen.targets.docs.codes import ErrorCode, error_codes, methods_of_codes
 from acpgen.targets.docs.conversations import Conversation, ConversationMessage, find_conversations
 from acpgen.targets.docs.examples import Examples
 from acpgen.targets.docs.leniency import is_told
-from acpgen.targets.docs.page_notes import (
-    NO_AVAILABILITY,
-    NO_ORIGINS,
-    NO_REQUIREMENTS,
-    Availability,
-    Origins,
-    RequirementNotes,
-)
+from acpgen.targets.docs.page_notes import Availability, Origins, RequirementNote
 from acpgen.targets.docs.page_paths import CAPABILITIES, ERRORS, INDEX, MESSAGES, METHODS, TYPES, Linker, PagePaths
+from acpgen.targets.docs.scenarios import Scenario
 from acpgen.targets.docs.templates import lay_out
 from acpgen.targets.docs.type_text import references
 from acpgen.targets.docs.typescript import write_bindings_example, write_sdk_example
@@ -37,99 +32,117 @@ from acpgen.targets.docs.views import metadata
 _EITHER: Final = ("both", "protocol")
 """The values of a method's side that mean either side."""
 
-Page: TypeAlias = tuple[str, str, dict[str, Any]]
-"""Path, template, and the values for the template."""
 
+class OtherVersion(NamedTuple):
+    """The same subject in another version. `page` is relative to the folder above all versions; `None` if the version lacks it.
 
-@dataclass(frozen=True, slots=True)
-class VersionDifference:
-    """One difference between two versions of a method or type, as plain text; empty for a version that lacks it."""
-
-    what: str
-    here: str
-    there: str
-
-
-@dataclass(frozen=True, slots=True)
-class OtherVersion:
-    """The same subject in another version. `page` is relative to the folder above all versions; `None` if the version lacks it."""
+    `differences` are what differs, how it is here, and how it is there, each empty for a version that lacks it; `None` for pages of
+    other subjects than methods and types.
+    """
 
     version: str
     page: str | None
     home: str
-    differences: tuple[VersionDifference, ...] | None = None
+    differences: Sequence[tuple[str, str, str]] | None = None
 
 
-OtherVersions: TypeAlias = Mapping[str, tuple[OtherVersion, ...]]
+OtherVersions: TypeAlias = Mapping[str, Sequence[OtherVersion]]
 """The same page in other versions, by its path."""
-
 
 Snippets: TypeAlias = Callable[[ir.Method, Mapping[str, ir.JSON], ir.JSON], str | None]
 """From a method, its example message and its example result to source code that constructs both; `None` if there is none."""
+
+
+class Outline(NamedTuple):
+    """A page before it is written: its template with the values for it, its titles in the navigation, and the place of its subject."""
+
+    path: str
+    template: str
+    values: Mapping[str, Any]
+    place: tuple[str, ...]
+    at: str = ""
 
 
 _DEEPEST: Final = 2
 """How many levels of types below params and results are shown on the page of a method."""
 
 
-@dataclass(frozen=True, slots=True)
-class Nested:
-    """A type below the params or the result of a method; `is_direct` if these refer to it themselves."""
-
-    definition: ir.Definition
-    is_direct: bool
-
-
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class VersionDocs:
     """One protocol version and all that its pages share, computed once. Equal only to itself.
 
     `generated` are the definitions whose example is not from the schema; `refused` are the faults of invalid examples, which no page
-    shows.
+    shows. `requirements` are those on each page.
     """
 
     protocol: ir.Protocol
     bundle: Bundle
     paths: PagePaths
     examples: Examples
-    generated: frozenset[str] = frozenset()
-    refused: tuple[Fault, ...] = ()
-    availability: Availability = NO_AVAILABILITY
-    requirements: RequirementNotes = NO_REQUIREMENTS
-    origins: Origins = NO_ORIGINS
-    snippets: Snippets | None = None
-    module: str = ""
-    class_names: Mapping[str, str] = field(init=False)
-    usages: Mapping[str, tuple[Usage, ...]] = field(init=False)
-    unchecked: Mapping[str, tuple[str, ...]] = field(init=False)
-    conversations: tuple[Conversation, ...] = field(init=False)
-    shown_by: Mapping[str, str] = field(init=False)
-    deprecated: frozenset[tuple[str, str]] = field(init=False)
+    generated: frozenset[str]
+    refused: tuple[Fault, ...]
+    availability: Availability
+    requirements: Mapping[str, Sequence[RequirementNote]]
+    origins: Origins
+    snippets: Snippets | None
+    module: str
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "class_names", class_names(self.protocol.definitions.keys()))
-        object.__setattr__(self, "usages", find_usages(self.protocol))
-        object.__setattr__(self, "unchecked", unchecked(self.protocol, self.bundle))
-        object.__setattr__(self, "deprecated", frozenset(_deprecated(self.bundle)))
-        object.__setattr__(self, "conversations", find_conversations(self.protocol, self.bundle, self.examples))
-        object.__setattr__(self, "shown_by", dict(self._shown_by()))
+    @cached_property
+    def class_names(self) -> Mapping[str, str]:
+        return class_names(self.protocol.definitions.keys())
 
-    def page(
-        self,
-        template: str,
-        linker: Linker,
-        view: dict[str, Any],
-        folder: str,
-        others: tuple[OtherVersion, ...],
-        *,
-        changelog: str = "",
-        for_site: bool = False,
+    @cached_property
+    def usages(self) -> Mapping[str, tuple[Usage, ...]]:
+        return find_usages(self.protocol)
+
+    @cached_property
+    def unchecked(self) -> Mapping[str, Mapping[str, str]]:
+        return unchecked(self.protocol, self.bundle)
+
+    @cached_property
+    def conversations(self) -> tuple[Conversation, ...]:
+        return find_conversations(self.protocol, self.bundle, self.examples)
+
+    @cached_property
+    def deprecated(self) -> frozenset[tuple[str, str]]:
+        """The deprecated definitions, with an empty name, and the deprecated fields, each with its definition."""
+        places = {
+            (name, member): schema
+            for name, definition in self.bundle.definitions.items()
+            for member, schema in {"": definition, **definition.get("properties", {})}.items()
+        }
+        return frozenset(
+            place for place, schema in places.items() if is_object(schema) and schema.get("deprecated") is True
+        )
+
+    @cached_property
+    def unions_of(self) -> Mapping[str, Sequence[tuple[str, str]]]:
+        """The unions of which a type is a branch, each with its tag."""
+        unions: dict[str, dict[tuple[str, str], None]] = {}
+        for union in self.protocol.definitions.values():
+            if isinstance(union, ir.TaggedUnion):
+                for name in (*(variant.type for variant in union.variants), union.default, union.fallback):
+                    unions.setdefault(name or "", {})[union.name, union.tag] = None
+        return {name: tuple(each) for name, each in unions.items()}
+
+    @cached_property
+    def shown_by(self) -> Mapping[str, str]:
+        """The types that pages of methods show in full, each with the last such method."""
+        methods: dict[str, str] = {}
+        for method in self.protocol.methods:
+            names = _payload(method)
+            below = (each.name for name in names for each, _ in self._nested(name, {*names}))
+            methods |= dict.fromkeys((*names, *below), method.name)
+        return methods
+
+    def write(
+        self, outline: Outline, linker: Linker, others: Sequence[OtherVersion], *, changelog: str = "", for_site: bool
     ) -> str:
-        marks = "#" if not linker.whole or template == "index" else "##"
+        marks = "#" if not linker.whole or outline.template == "index" else "##"
         return lay_out(
-            template,
+            outline.template,
             docs=self,
-            **view,
+            **outline.values,
             h1=Markdown(marks),
             h2=Markdown(f"{marks}#"),
             h3=Markdown(f"{marks}##"),
@@ -139,94 +152,81 @@ class VersionDocs:
             protocol=self.protocol,
             version=self.protocol.name,
             paths=linker.paths,
-            here=folder + linker.page,
+            here=self.paths.locate(linker.page),
+            requirements=self.requirements.get(linker.page, ()),
             changelog=changelog,
             other_versions=others,
         )
 
-    def pages(self) -> Iterator[Page]:
-        """Yield each page with its template and the values for it besides `docs`, this object."""
-        yield INDEX, "index", {}
-        yield METHODS, "methods", {}
-        for name in dict.fromkeys(method.name for method in self.protocol.methods):
-            yield self.paths.methods[name], "method", self._method(name)
-        for area, path in self.paths.areas.items():
-            yield path, "area", {"area": area}
+    def outlines(self) -> Iterator[Outline]:
+        """Yield the pages in the order of the navigation."""
+        paths, definitions = self.paths, self.protocol.definitions
+        at = {method.name: method.at for method in self.protocol.methods}
+        yield Outline(INDEX, "index", {}, ("Overview",))
+        yield Outline(METHODS, "methods", {}, ("Methods", "All methods"))
+        for name, path in sorted(paths.methods.items()):
+            yield Outline(path, "method", self._method(name), ("Methods", name), at[name])
+        yield Outline(TYPES, "types", {}, ("Types", "All types"))
+        for title, area in sorted((area_title(self.bundle, area), area) for area in paths.areas):
+            yield Outline(paths.areas[area], "area", {"area": area}, ("Types", title, "Overview"))
+            for name in sorted(name for name in definitions if paths.area_of[name] == area):
+                values = {"definition": definitions[name]}
+                yield Outline(paths.types[name], "type", values, ("Types", title, name), definitions[name].at)
         for each in self.conversations:
-            yield self.paths.conversations[each.scenario.name], "conversation", {"conversation": each}
-        yield TYPES, "types", {}
-        for name, path in self.paths.types.items():
-            yield path, "type", {"definition": self.protocol.definitions[name]}
-        yield CAPABILITIES, "capabilities", {"rows": find_capability_usages(self.protocol)}
-        yield ERRORS, "errors", about_errors(self.protocol)
-        yield MESSAGES, "messages", {**self._messages(), **about_messages(self.protocol)}
+            place, path = ("Conversations", each.scenario.title), paths.conversations[each.scenario.name]
+            yield Outline(path, "conversation", {"conversation": each}, place)
+        rows = {"rows": find_capability_usages(self.protocol)}
+        yield Outline(CAPABILITIES, "capabilities", rows, ("Capabilities",))
+        yield Outline(ERRORS, "errors", about_errors(self.protocol), ("Error codes",))
+        messages = {**self._messages(), **about_messages(self.protocol)}
+        yield Outline(MESSAGES, "messages", messages, ("Messages",))
 
     def _method(self, name: str) -> dict[str, Any]:
+        """The values for the page of the methods of one name. Each type is shown in full once."""
+        definitions, meta = self.protocol.definitions, metadata(self.protocol)
         parts: list[dict[str, Any]] = []
-        shown_types: dict[str, None] = {}
+        shown: set[str] = set()
         for method in (method for method in self.protocol.methods if method.name == name):
-            part = self._part(method, frozenset(shown_types))
-            shown_types |= dict.fromkeys(each.name for each in (part["params"], part["result"]) if each is not None)
-            shown_types |= dict.fromkeys(each.definition.name for each in (*part["in_params"], *part["in_result"]))
-            parts.append(part)
-        return {"name": name, "parts": parts, "shown": frozenset(shown_types)}
+            names = _payload(method)
+            anchored = {*names} - shown
+            shown.update(names)
+            in_params, in_result = ([*self._nested(each, shown)] for each in (method.params, method.result))
+            related = dict.fromkeys(other for each in names for other in named_in(definitions[each]))
+            parts.append(
+                {
+                    "anchored": anchored,
+                    "method": method,
+                    "params": definitions.get(method.params or ""),
+                    "result": definitions.get(method.result or ""),
+                    "is_made": not self.generated.isdisjoint(names),
+                    "in_params": in_params,
+                    "in_result": in_result,
+                    "related": [each for each in related if each not in shown and definitions[each] is not meta],
+                    "area": self.paths.area_of[names[0]] if names else None,
+                    "reachable": tuple(reachable_types(self.protocol, names)),
+                }
+            )
+        return {"name": name, "parts": parts, "shown": frozenset(shown)}
 
-    def _part(self, method: ir.Method, before: frozenset[str]) -> dict[str, Any]:
-        """The values for one of the methods with the same name; `before` are the types that the page already shows."""
-        payload_names = [part for part in (method.params, method.result) if part is not None]
-        related = [other for part in payload_names for other in named_in(self.protocol.definitions[part])]
-        in_params = tuple(self._nested(method.params, before | {*payload_names}))
-        shown_names = before | {*payload_names, *(nested.definition.name for nested in in_params)}
-        in_result = tuple(self._nested(method.result, shown_names))
-        meta = metadata(self.protocol)
-        shown_names |= {nested.definition.name for nested in in_result} | ({meta.name} if meta else set[str]())
-        return {
-            "anchored": frozenset(payload_names) - before,
-            "method": method,
-            "params": self.protocol.definitions[method.params] if method.params is not None else None,
-            "result": self.protocol.definitions[method.result] if method.result is not None else None,
-            "is_made": not self.generated.isdisjoint(payload_names),
-            "in_params": in_params,
-            "in_result": in_result,
-            "related": [other for other in dict.fromkeys(related) if other not in shown_names],
-            "area": self.paths.area_of[payload_names[0]] if payload_names else None,
-            "reachable": tuple(reachable_types(self.protocol, payload_names)),
-        }
+    def _nested(self, name: str | None, shown: set[str]) -> Iterator[tuple[ir.Definition, bool]]:
+        """Yield the types to which a type refers, to a depth of two levels, except those `shown` already, and add them there.
 
-    def _shown_by(self) -> Iterator[tuple[str, str]]:
-        """Yield the types that pages of methods show in full, each with the method; later methods come last."""
-        for method in self.protocol.methods:
-            payload_names = [name for name in (method.params, method.result) if name is not None]
-            below = [
-                nested.definition.name
-                for name in payload_names
-                for nested in self._nested(name, frozenset(payload_names))
-            ]
-            yield from ((name, method.name) for name in (*payload_names, *below))
-
-    def _nested(self, name: str | None, shown_names: frozenset[str]) -> Iterator[Nested]:
-        """Yield the types to which a type refers, to a depth of two levels, except `shown_names`."""
-        visited = set(shown_names)
+        Each comes with whether the type refers to it itself.
+        """
         level = [name] if name is not None else []
         for depth in range(_DEEPEST):
-            below: list[str] = []
-            for other in dict.fromkeys(other for each in level for other in self._behind(each)):
-                if other not in visited:
-                    visited.add(other)
-                    below.append(other)
-                    yield Nested(self.protocol.definitions[other], is_direct=depth == 0)
-            level = below
+            below = dict.fromkeys(other for each in level for other in self._behind(each))
+            level = [each for each in below if each not in shown]
+            shown.update(level)
+            yield from ((self.protocol.definitions[each], depth == 0) for each in level)
 
     def _behind(self, name: str) -> Iterator[str]:
         """Yield the types to which a definition refers, aliases replaced by the types to which they refer."""
-        for other in named_in(self.protocol.definitions[name]):
-            definition = self.protocol.definitions[other]
+        definitions = self.protocol.definitions
+        for other in named_in(definitions[name]):
+            definition = definitions[other]
             if isinstance(definition, ir.Alias):
-                yield from (
-                    each
-                    for each in references(definition.type)
-                    if not isinstance(self.protocol.definitions[each], ir.Alias)
-                )
+                yield from (each for each in references(definition.type) if not isinstance(definitions[each], ir.Alias))
             else:
                 yield other
 
@@ -310,7 +310,10 @@ class VersionDocs:
         return [(each, first) for each, first in first_messages if first is not None]
 
     def area_link(self, area: str, linker: Linker) -> Markdown:
-        return linker.area(area, prose(self.about(area)[0]))
+        return linker.link(prose(area_title(self.bundle, area)), self.paths.areas[area])
+
+    def conversation_link(self, scenario: Scenario, linker: Linker, anchor: str = "") -> Markdown:
+        return linker.link(prose(scenario.title), self.paths.conversations[scenario.name], anchor)
 
     def patterns(self, name: str) -> tuple[str, ...]:
         """The name patterns of an object's further fields, if it admits no others."""
@@ -350,12 +353,22 @@ class VersionDocs:
         return docs_by_path
 
 
+def _payload(method: ir.Method) -> list[str]:
+    """The types of the params and the result of a method."""
+    return [name for name in (method.params, method.result) if name is not None]
+
+
 def about_area(bundle: Bundle, area: str) -> tuple[str, str]:
-    """Title and description of an area."""
+    """Title and description of an area, in plain text."""
     for path, (_, doc) in bundle.files.items():
         if posixpath.basename(path).removesuffix(".json") == area:
             return bundle.title(path) or area, doc
     return area, ""
+
+
+def area_title(bundle: Bundle, area: str) -> str:
+    """The title of a source file, in plain text."""
+    return about_area(bundle, area)[0]
 
 
 def about_messages(protocol: ir.Protocol) -> dict[str, Any]:
@@ -376,13 +389,3 @@ def about_errors(protocol: ir.Protocol) -> dict[str, Any]:
         "named": methods_of_codes(protocol),
         "error": protocol.definitions.get("Error"),
     }
-
-
-def _deprecated(bundle: Bundle) -> Iterator[tuple[str, str]]:
-    """Yield the deprecated definitions, with an empty name, and the deprecated fields, each with its definition."""
-    for name, definition in bundle.definitions.items():
-        if definition.get("deprecated") is True:
-            yield name, ""
-        for member, schema in definition.get("properties", {}).items():
-            if is_object(schema) and schema.get("deprecated") is True:
-                yield name, member

@@ -73,10 +73,10 @@ def field_meaning(record: ir.Record, field: ir.Field, docs: VersionDocs, linker:
     """The description of a field with all notes on it."""
     owner = field.owner or record.name
     # A discriminator is as old as its variant, of which the union tells.
-    is_discriminator = bool(_discriminated(record.name, field.name, linker))
+    is_discriminator = bool(_discriminated(record.name, field.name, docs))
     parts = (
         prose("" if _repeats(field, docs.protocol) else field.doc),
-        *_notes(record, field, docs.protocol, linker),
+        *_notes(record, field, docs, linker),
         "" if is_discriminator else docs.availability.note(owner, "field", field.name),
         docs.origins.note(owner, "field", field.name),
     )
@@ -145,9 +145,10 @@ def constraint_list(type_: ir.Type) -> tuple[Markdown, ...]:
     return tuple(dict.fromkeys(constraints(type_)))
 
 
-def _notes(record: ir.Record, field: ir.Field, protocol: ir.Protocol, linker: Linker) -> Iterable[Markdown]:
+def _notes(record: ir.Record, field: ir.Field, docs: VersionDocs, linker: Linker) -> Iterable[Markdown]:
+    protocol = docs.protocol
     if isinstance(field.type, ir.Constant | ir.Ref) and not field.doc:
-        unions = _discriminated(record.name, field.name, linker)
+        unions = _discriminated(record.name, field.name, docs)
         if unions:
             yield Markdown(f"The discriminator of {linker.type(unions[0])}.")
         elif isinstance(field.type, ir.Constant) and len(field.type.values) == 1:
@@ -192,14 +193,14 @@ def _null(field: ir.Field) -> Iterator[str]:
         yield "Omission keeps the value that the receiver holds." if field.null == "clears" else _NULL[field.null]
 
 
-def _discriminated(record: str, name: str, linker: Linker) -> list[str]:
+def _discriminated(record: str, name: str, docs: VersionDocs) -> list[str]:
     """The unions that use a field of the record as their tag, for the record itself or for a union that contains it."""
     unions, within, visited = list[str](), [record], set[str]()
     while within:
         inner = within.pop()
         if inner not in visited:
             visited.add(inner)
-            holding = linker.paths.unions.get(inner, ())
+            holding = docs.unions_of.get(inner, ())
             unions += [union for union, tag in holding if tag == name and union not in unions]
             within += [union for union, tag in holding if tag != name]
     return unions

@@ -14,6 +14,7 @@ from acpgen import ir
 from acpgen.bundle.bundle import Bundle
 from acpgen.embedded import runtime_folder
 from acpgen.meaning.unenforced import gaps
+from acpgen.resources import NOTICE
 from acpgen.targets.interface import Settings, require_json_rpc
 from acpgen.targets.python.additional_properties import additional_property_definitions
 from acpgen.targets.python.defaults import with_sound_defaults
@@ -26,7 +27,7 @@ from acpgen.targets.python.models import Modules, render_models
 from acpgen.targets.python.naming import Names, name_all
 from acpgen.targets.python.peers import peers_view
 from acpgen.targets.python.python_options import OPTIONS, read_options
-from acpgen.targets.python.python_templates import NOTICE, render_template, title_of
+from acpgen.targets.python.python_templates import render_template, title_of
 from acpgen.targets.python.schema import beside_the_schema, schema_text
 from acpgen.targets.python.single_module import join_modules
 from acpgen.targets.python.types import either

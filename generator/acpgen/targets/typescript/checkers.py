@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
+from itertools import chain
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -22,9 +23,9 @@ from acpgen.input.expressions import fault_of
 from acpgen.input.numbers import dumps
 from acpgen.input.schema_nodes import Schemas
 from acpgen.input.tagged_unions import branches_of, constants, is_of_type
-from acpgen.input.walk import Schema, asserts, is_object
+from acpgen.input.walk import Schema, asserts, is_object, references, strongly_connected
 from acpgen.naming.identifiers import javascript_key
-from acpgen.pointers import pointer_parts, resolve
+from acpgen.pointers import resolve, target
 
 _LIMITS: Final = (
     *("minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
@@ -34,8 +35,6 @@ _NAME: Final = re.compile(r"\0([^\0]+)\0")
 """A placeholder for the name of a constant until all are known. No literal contains this character unescaped."""
 _EXACT: Final = " (exact)"
 """The suffix of the definitions that `of_receivers` uses for exclusion; their checkers are strict."""
-_NESTED: Final = 30
-"""The maximum nesting of constants under construction."""
 
 
 class Checkers:
@@ -51,46 +50,46 @@ class Checkers:
         self._known: dict[str, str] = {}
         self._sources: dict[str, str] = {}
         self._shared: dict[str, str] = {}
-        self._begun = 0
-        self._waiting: list[tuple[str, str, Callable[[], str]]] = []
-        """The constants that a long chain of references leads to: key, name and what makes it."""
+        self._late: set[str] = set()
+        """The definitions that others refer to before they are known, as in a cycle of references."""
+        self._evaluated: list[tuple[str, str]] = []
+        """The definitions of which a constant says what they evaluate, and for which keyword."""
         self.lines: list[str] = []
         """The constants, each after those that it is made of."""
+        edges: dict[str, list[str]] = {}
+        for name, schema in chain(self._definitions.items(), self._receiving.items()):
+            targets = edges.setdefault(name.removesuffix(_EXACT), [])
+            targets += (each.removesuffix(_EXACT) for each in references(schema))
+        self._exported = protocol.definitions.keys() & bundle.definitions.keys()
+        for name in chain.from_iterable(strongly_connected(edges)):
+            if name in self._exported:
+                self._known[name] = self._constant(name)
+        for name, word in self._evaluated:  # each may ask for more
+            self.lines.append(f"const {_evaluation_name(name, word)} = {self._evaluation(self._all[name], word)};")
 
     def of_definition(self, name: str) -> str:
-        """The checker of a definition of the bundle or of receivers."""
+        """The checker of a definition of the bundle or of receivers; `lazy`, for a recursive reference."""
         name = name.removesuffix(_EXACT)
-        checker = self._constant(name, lambda: self._both(name))
-        while self._waiting and not self._begun:
-            key, constant, make = self._waiting.pop()
-            self.lines.append(f"const {constant} = {self._source(make)};")
-            self._known[key] = constant
-        return checker
+        if name not in self._known and (name in self._exported or name in self._late):
+            self._late.add(name)
+            return _call("lazy", f"() => {self._placeholder(name)}")
+        if name not in self._known:
+            self._late.add(name)
+            self._known[name] = self._constant(name)
+        return self._known[name]
 
-    def _source(self, make: Callable[[], str]) -> str:
-        self._begun += 1
-        source = make()
-        self._begun -= 1
-        return source
+    def _placeholder(self, name: str) -> str:
+        return f"\0${self._names[name]}\0" if name in self._names else f"\0r{_hash(name)}\0"
 
-    def _constant(self, key: str, make: Callable[[], str]) -> str:
-        """A constant with the source that `make` returns, generated once; for a recursive reference or a long chain of references, a
-        `lazy` reference, resolved when called.
-        """
-        if key not in self._known:
-            name = f"\0${self._names[key]}\0" if key in self._names else f"\0r{_hash(key)}\0"
-            self._known[key] = _call("lazy", f"() => {name}")
-            if self._begun == _NESTED:
-                self._waiting.append((key, name, make))
-                return self._known[key]
-            source = self._source(make)
-            if source in self._sources:
-                self._shared[self._sources[source]] = f"k{_hash(source)}"
-            elif not (source.isidentifier() or _NAME.fullmatch(source)):
-                self._sources[source] = name
-                self.lines.append(f"const {name} = {source};")
-            self._known[key] = self._sources.get(source, source)
-        return self._known[key]
+    def _constant(self, name: str) -> str:
+        """The checker of a definition, as the name of a constant if it is not just that of another one."""
+        constant, source = self._placeholder(name), self._both(name)
+        if source in self._sources:
+            self._shared[self._sources[source]] = self._shared[constant] = f"k{_hash(source)}"
+        elif name in self._late or not (source.isidentifier() or _NAME.fullmatch(source)):
+            self._sources[source] = constant
+            self.lines.append(f"const {constant} = {source};")
+        return self._sources.get(source, source)
 
     def named(self, text: str) -> str:
         """Replace the placeholders in a text by names. A constant of several definitions gets a name independent of them, which is
@@ -126,7 +125,7 @@ class Checkers:
     def _parts(self, schema: Schema, meaning: ir.Definition | None, fallback: Any) -> Iterator[str]:
         """Yield the checkers of the subschemas that a schema applies in place."""
         if isinstance(schema.get("$ref"), str):
-            yield self._reference(schema["$ref"])
+            yield self.of_definition(target(schema["$ref"]))
         yield from (self.of(one) for one in schema.get("allOf", ()))
         for keyword in ("anyOf", "oneOf"):
             if keyword in schema:
@@ -143,12 +142,6 @@ class Checkers:
             yield self.of(schema["if"]), schema.get("then", True), schema.get("else", True)
         for name, need in schema.get("dependentSchemas", {}).items():
             yield _call("record", "{}", "0", "0", dumps([name])), need, True
-
-    def _reference(self, reference: str) -> str:
-        parts = pointer_parts(unquote(reference))
-        if len(parts) == 2 and parts[0] == "$defs":
-            return self.of_definition(parts[1])
-        return self._constant(f"\0{reference}", lambda: self.of(self._at(reference)))
 
     def _at(self, reference: str) -> Any:
         return resolve({"$defs": self._all}, unquote(reference))
@@ -178,12 +171,13 @@ class Checkers:
 
     def _scalars(self, schema: Schema, types: Any) -> Iterator[tuple[str, str]]:
         type_ = "any" if types is None else self._type(types)
-        if not all(is_of_type(one, schema) for one in discriminators.constants(schema) or ()):
+        choice = next((keyword for keyword in schema if keyword in ("const", "enum", "type")), "type")
+        if choice != "type" or not all(is_of_type(one, schema) for one in discriminators.constants(schema) or ()):
             yield "type", type_
             type_ = "any"
         if "const" in schema:
             type_ = _call("constant", type_, _value(schema["const"]))
-        yield "type", _call("literal", type_, *map(_value, schema["enum"])) if "enum" in schema else type_
+        yield choice, _call("literal", type_, *map(_value, schema["enum"])) if "enum" in schema else type_
         for keyword in _LIMITS:
             if keyword in schema and schema[keyword] is not False:
                 is_last = "Items" in keyword and "items" in schema  # some may be left out
@@ -205,21 +199,22 @@ class Checkers:
     # --- arrays and objects ---
 
     def _record(self, schema: Schema) -> Iterator[str]:
-        """Yield the checker of declared fields: the required ones first, if JavaScript preserves the order."""
+        """Yield the checker of declared fields: the required ones first in their order, if JavaScript preserves it."""
         properties: Schema = schema.get("properties", {})
         required = [*dict.fromkeys(schema.get("required", ()))]
         if not properties and not required:
             return
-        first = [] if any(name.isdigit() for name in properties) else [one for one in properties if one in required]
-        fields = {name: self._field(properties[name], is_required=name in required) for name in properties}
+        first = [] if any(name.isdigit() for name in (*properties, *required)) else required
+        names = dict.fromkeys((*first, *properties))
+        fields = {name: self._field(properties.get(name, True), is_required=name in required) for name in names}
         ways = Counter(how for name, (_, how) in fields.items() if name not in first)
         usual = max(ways, key=lambda how: ways[how], default=0)
         rows: list[str] = []
-        for name in [*first, *(one for one in properties if one not in first)]:
-            (checker, how), key = fields[name], '["__proto__"]' if name == "__proto__" else javascript_key(name)
+        for name, (checker, how) in fields.items():
+            key = '["__proto__"]' if name == "__proto__" else javascript_key(name)
             rows.append(f"{key}: {checker if how == (0 if name in first else usual) else f'[{checker}, {how}]'}")
         fields_source = f"{{ {', '.join(rows)} }}" if rows else "{}"
-        others = dumps([name for name in required if name not in first]), self._others(schema, "object")
+        others = dumps([] if first else required), self._others(schema, "object")
         yield _call("record", fields_source, *_shortened(str(len(first)), str(usual), *others))
 
     def _field(self, schema: Any, *, is_required: bool) -> tuple[str, int]:
@@ -267,9 +262,9 @@ class Checkers:
         parts = [f"[{checker}, {self._evaluation(one, word)}]" for checker, one in inner if is_object(one)]
         reference = schema.get("$ref")
         if isinstance(reference, str) and is_object(self._at(reference)):
-            says = self._constant(f"\0{word} {reference}", lambda: self._evaluation(self._at(reference), word))
-            later = re.fullmatch(r"/\* @__PURE__ \*/ lazy\((.*)\)", says)
-            parts.append(f"[{self._reference(reference)}, {later[1] if later else says}]")
+            name = target(reference)
+            self._evaluated += [] if (name, word) in self._evaluated else [(name, word)]
+            parts.append(f"[{self.of_definition(name)}, () => {_evaluation_name(name, word)}]")
         rows += [("isAll", "true" if is_all else "false"), ("names", dumps(names)), ("parts", f"[{', '.join(parts)}]")]
         return f"{{ {', '.join(f'{key}: {one}' for key, one in rows if _shortened(one))} }}"
 
@@ -363,6 +358,10 @@ def _is_within(schema: Any, plain: Schema) -> bool:
 
 def _hash(text: str) -> str:
     return sha256(text.encode()).hexdigest()[:6]
+
+
+def _evaluation_name(name: str, word: str) -> str:
+    return f"e{_hash(f'{name} {word}')}"
 
 
 def _call(function: str, *arguments: str) -> str:

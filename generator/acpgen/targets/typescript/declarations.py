@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, assert_never
 
 from acpgen import ir
+from acpgen.errors import visible
 from acpgen.input.numbers import dumps
 from acpgen.naming.identifiers import javascript_key
 
@@ -125,15 +126,10 @@ def comment(text: str, indent: int) -> str:
     if not text:
         return ""
     pad = " " * indent
-    lines = [visible(line) for line in text.replace("*/", "*\\/").strip().splitlines()]
+    lines = [visible(line.expandtabs()) for line in text.replace("*/", "*\\/").strip().splitlines()]
     if len(lines) == 1:
         return f"{pad}/** {lines[0]} */\n"
     return "\n".join([f"{pad}/**", *(f"{pad} * {line}".rstrip() for line in lines), f"{pad} */", ""])
-
-
-def visible(line: str) -> str:
-    """A line of a comment with escapes for characters that are invisible or change the text direction."""
-    return "".join(one if one.isprintable() or one == "\t" else dumps(one)[1:-1] for one in line)
 
 
 def _one(type_: str) -> str:

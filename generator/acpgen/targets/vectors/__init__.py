@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -46,7 +46,7 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
     folder = f"{settings.prefix}/" if settings.prefix else ""
     files: dict[str, dict[str, str]] = {}
 
-    def add(file: str, subject: RowSubject, rows: tuple[Row, ...]) -> None:
+    def add(file: str, subject: RowSubject, rows: Iterable[Row]) -> None:
         files.setdefault(file, {}).update(lines(subject, rows))
 
     for subject, rows in messages.envelopes():
@@ -59,9 +59,9 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
         if name not in bundle.definitions:
             continue  # made up for the receiver: what its union keeps is shown by the union
         working_on(definition.at)
-        rows = maker.rows(name)
-        add(f"types/{_area(definition)}.jsonl", RowSubject(protocol.name, name, unstable=definition.unstable), rows)
-        missing += [] if rows else [name]
+        subject = RowSubject(protocol.name, name, unstable=definition.unstable)
+        add(f"types/{_area(definition)}.jsonl", subject, maker.rows(name))
+        missing += [] if maker.rows(name) else [name]
     texts = {
         f"{folder}{path}": "".join(f"{line}\n" for line in rows_by_id.values())
         for path, rows_by_id in files.items()
@@ -71,16 +71,17 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
         "protocol": protocol.name,
         "version": protocol.version,
         "batches": protocol.batch,
-        "methods": [_method(method, messages.senders(method)) for method in protocol.methods],
+        "methods": [_describe_method(method, messages) for method in protocol.methods],
         "files": sorted(path for path, rows_by_id in files.items() if rows_by_id),
         "types_without_rows": missing,
     }
     return {**texts, f"{folder}index.json": json.dumps(index, indent=2) + "\n", **_about()}
 
 
-def _method(method: ir.Method, senders: Sequence[str]) -> dict[str, Any]:
+def _describe_method(method: ir.Method, messages: Messages) -> dict[str, Any]:
     """The index entry of a method: its possible senders, and the definitions of its params and result, null if any value is allowed."""
-    row: dict[str, Any] = {"name": method.name, "kind": method.kind, "senders": list(senders), "params": method.params}
+    senders = list(messages.senders(method))
+    row: dict[str, Any] = {"name": method.name, "kind": method.kind, "senders": senders, "params": method.params}
     return row | ({"result": method.result} if method.kind == "request" else {})
 
 

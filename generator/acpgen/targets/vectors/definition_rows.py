@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import Any, assert_never
+from dataclasses import replace
+from typing import Any, Final, assert_never
 
 from acpgen import ir
 from acpgen.input.walk import is_object
@@ -24,116 +23,108 @@ from acpgen.meaning.samples import (
     array_of,
 )
 from acpgen.pointers import plain_pointer
-from acpgen.targets.vectors.rows import ABSENT, Refusal, Row
-from acpgen.targets.vectors.verdicts import Break, Judge
+from acpgen.targets.vectors.rows import ABSENT, Refusal, Row, refuse
+from acpgen.targets.vectors.verdicts import Judge
 
 
-@dataclass(frozen=True, slots=True)
 class Maker:
     """Generates the rows of the definitions of one protocol. Rows that the validator does not confirm are omitted."""
 
-    values: Values
-    judge: Judge
-    _made: dict[str, tuple[Row, ...]] = dataclasses.field(default_factory=dict[str, "tuple[Row, ...]"], repr=False)
+    def __init__(self, values: Values, judge: Judge) -> None:
+        self.values: Final = values
+        self.judge: Final = judge
+        self._rows: dict[str, tuple[Row, ...]] = {}
 
     def rows(self, name: str) -> tuple[Row, ...]:
         """The rows of a definition, valid ones first; empty if no value of it can be generated."""
-        if name not in self._made:
-            self._made[name] = self._rows(name)
-            for row in self._made[name]:
+        if name not in self._rows:
+            self._rows[name] = tuple(dict.fromkeys(_DefinitionRows(self, name)))
+            for row in self._rows[name]:
+                is_read = row.decodes and row.label != "lenient"
                 assert self.judge.is_valid(name, row.message) is row.valid, (name, row)
-                assert self.judge.is_tolerated(name, row.message) is (row.decodes and row.label != "lenient"), (
-                    name,
-                    row,
-                )
+                assert self.judge.is_tolerated(name, row.message) is is_read, (name, row)
                 assert row.decoded is ABSENT or self.judge.is_tolerated(name, row.decoded), (name, row)
-        return self._made[name]
+        return self._rows[name]
 
-    def _rows(self, name: str) -> tuple[Row, ...]:
+
+class _DefinitionRows:
+    """Yields the rows of one definition."""
+
+    def __init__(self, maker: Maker, name: str) -> None:
+        self._maker: Final = maker
+        self._values: Final = maker.values
+        self._name: Final = name
+        self._definition: Final = maker.values.definitions[name]
+
+    def __iter__(self) -> Iterator[Row]:
         try:
-            small = self.values.small(name)
-        except Unmakeable:
-            return ()
-        if not self.judge.is_tolerated(name, small):
-            return ()
-        definition = self.values.definitions[name]
-        rows = [
-            *self._valid(name, small),
-            *self._of(definition, small),
-            *self._refused(name, ((path, value) for path, value in self._whole(definition))),
-        ]
-        return tuple(dict.fromkeys(rows))
-
-    def _of(self, definition: ir.Definition, small: Any) -> Iterator[Row]:
-        match definition:
-            case ir.Record():
-                yield from self._record(definition, small)
-            case ir.TaggedUnion():
-                yield from self._tagged(definition)
-            case ir.Enum():
-                yield from self._enum(definition)
-            case ir.Alias():
-                yield from self._alias(definition)
-            case _:
-                assert_never(definition)
-
-    def _whole(self, definition: ir.Definition) -> Iterator[tuple[Path, Any]]:
-        """Yield values that the definition may reject as a whole."""
-        if isinstance(definition, ir.Alias):
-            yield from self.values.damaged(definition.type)
-        else:
-            yield from (((), value) for value in (WRONG if isinstance(definition, ir.Enum) else NO_OBJECTS))
-
-    # --- valid ---
-
-    def _valid(self, name: str, small: Any) -> Iterator[Row]:
-        yield from self._keep_row(name, "valid-minimal", "valid-minimal", small)
-        if isinstance(self.values.definitions[name], ir.TaggedUnion):
-            return  # its variants are shown full for themselves
-        try:
-            full = self.values.full(name)
+            small = self._values.small(self._name)
         except Unmakeable:
             return
-        if full != small and self.judge.is_valid(name, full):
-            yield Row("valid-full", "valid-full", full)
+        if not self._is_tolerated(small):
+            return
+        yield from self._admitted("valid-minimal", small)
+        match self._definition:
+            case ir.Record() as record:
+                yield from self._full(small)
+                yield from self._record(record, small)
+                yield from self._refused(((), value) for value in NO_OBJECTS)
+            case ir.TaggedUnion() as union:
+                yield from self._variants(union)
+                yield from self._unknown(union)
+                yield from self._refused(((), value) for value in NO_OBJECTS)
+            case ir.Enum() as enum:
+                yield from self._full(small)
+                yield from self._enum(enum)
+                yield from self._refused(((), value) for value in WRONG)
+            case ir.Alias() as alias:
+                yield from self._full(small)
+                yield from self._alias(alias)
+                yield from self._refused(self._values.damaged(alias.type))
+            case _:
+                assert_never(self._definition)
 
-    def _keep_row(self, name: str, label: str, row: str, value: Any, *, unstable: bool = False) -> Iterator[Row]:
+    def _is_valid(self, value: Any) -> bool:
+        return self._maker.judge.is_valid(self._name, value)
+
+    def _is_tolerated(self, value: Any) -> bool:
+        return self._maker.judge.is_tolerated(self._name, value)
+
+    def _only_refusal(self, value: Any) -> Refusal | None:
+        return self._maker.judge.only_refusal(self._name, value)
+
+    def _admitted(self, label: str, value: Any, name: str = "", *, unstable: bool = False) -> Iterator[Row]:
         """Yield a row for a value that is valid, or that a receiver accepts anyway."""
-        if self.judge.is_valid(name, value):
-            yield Row(label, row, value, unstable=unstable)
-        elif self.judge.is_tolerated(name, value):
-            yield Row(label, row, value, valid=False, refusal=self._reason(name, value), unstable=unstable)
+        if self._is_valid(value):
+            yield Row(label, value, name, unstable=unstable)
+        elif self._is_tolerated(value):
+            yield Row(label, value, name, valid=False, refusal=self._only_refusal(value), unstable=unstable)
 
-    def _reason(self, name: str, value: Any) -> Refusal | None:
-        one = self.judge.only_break(name, value)
-        return None if one is None else Refusal(one.rule, one.path, one.schema)
+    def _full(self, small: Any) -> Iterator[Row]:
+        with suppress(Unmakeable):
+            full = self._values.full(self._name)
+            if full != small and self._is_valid(full):
+                yield Row("valid-full", full)
 
-    # --- refused ---
-
-    def _refused(self, name: str, damages: Iterator[tuple[Path, Any]], *, by: str = "") -> Iterator[Row]:
+    def _refused(self, damages: Iterable[tuple[Path, Any]]) -> Iterator[Row]:
         """Yield one row for each rule and path that a damaged value violates, if it violates only that rule and nothing decodes it
         leniently.
         """
         reported_rules: set[tuple[Path, str]] = set()
         for path, value in damages:
-            for row in self._refusal(name, path, value, by=by):
+            for row in self._refusal(path, value):
                 assert row.refusal is not None
                 key = (row.refusal.path, row.refusal.rule)
                 if key not in reported_rules:
                     reported_rules.add(key)
                     yield row
 
-    def _refusal(
-        self, name: str, path: Path, value: Any, *, by: str = "", mark: str = "", one: Break | None = None
-    ) -> Iterator[Row]:
+    def _refusal(self, path: Path, value: Any, mark: str = "", one: Refusal | None = None) -> Iterator[Row]:
         """Yield the row of a value that is rejected for one violation only, at or below a path; `one` is the violation, if known."""
-        one = one or self.judge.only_break(name, value)
-        if one is None or one.path[: len(path)] != path or self.judge.is_tolerated(name, value):
-            return
-        where = plain_pointer(*one.path) + (f"[{one.missing}]" if one.missing is not None else "") + mark
-        row = f"invalid:{one.rule}{by and f' {by}'}{where and f' {where}'}"
-        refusal = Refusal(one.rule, one.path, one.schema)
-        yield Row(f"invalid:{one.rule}", row, value, valid=False, decodes=False, refusal=refusal)
+        one = one or self._only_refusal(value)
+        if one is not None and one.path[: len(path)] == path and not self._is_tolerated(value):
+            where = plain_pointer(*one.path) + (f"[{one.missing}]" if one.missing is not None else "") + mark
+            yield refuse(one, value, f" {where}" if where else "")
 
     # --- records ---
 
@@ -141,32 +132,28 @@ class Maker:
         yield from self._other_fields(record, small)
         yield from self._nulls(record, small)
         for key, tags in record.excluded:
-            yield from self._refusal(record.name, (), {**small, key: tags[0]})
+            yield from self._refusal((), {**small, key: tags[0]})
         for field in record.fields:
             if field.required:
-                without_field = {key: value for key, value in small.items() if key != field.name}
-                yield from self._made_up(record, field, without_field) or self._refusal(record.name, (), without_field)
-            yield from self._damaged_field(record, field, small)
+                rest = {key: value for key, value in small.items() if key != field.name}
+                yield from self._forgiven(field, (field.name,), rest, small, None) or self._refusal((), rest)
+            yield from self._damaged_field(field, small)
 
     def _other_fields(self, record: ir.Record, small: Any) -> Iterator[Row]:
+        bad: Iterable[tuple[Path, Any]] = ()
         value: Any = UNKNOWN_VALUE
-        if not isinstance(record.extra, ir.Anything | ir.Nothing):
+        if isinstance(record.extra, ir.Nothing):
+            bad = (((), UNKNOWN_VALUE),)
+        elif not isinstance(record.extra, ir.Anything):
             try:
-                value = self.values.of(record.extra)
+                value = self._values.of(record.extra)
             except Unmakeable:
                 return
+            bad = (((UNKNOWN_FIELD, *path), value) for path, value in self._values.damaged(record.extra))
         with_other = {**small, UNKNOWN_FIELD: value}
-        if self.judge.is_valid(record.name, with_other):
-            yield Row("unknown-field", "unknown-field", with_other)
-        if not isinstance(record.extra, ir.Anything):
-            bad = ((path, {**small, UNKNOWN_FIELD: value}) for path, value in self._bad_extras(record.extra))
-            yield from self._refused(record.name, bad)
-
-    def _bad_extras(self, extra: ir.Type) -> Iterator[tuple[Path, Any]]:
-        if isinstance(extra, ir.Nothing):
-            yield (), UNKNOWN_VALUE
-        else:
-            yield from (((UNKNOWN_FIELD, *path), value) for path, value in self.values.damaged(extra))
+        if self._is_valid(with_other):
+            yield Row("unknown-field", with_other)
+        yield from self._refused((path, {**small, UNKNOWN_FIELD: value}) for path, value in bad)
 
     def _nulls(self, record: ir.Record, small: Any) -> Iterator[Row]:
         """Yield null for each field that may have it, and a value without these fields."""
@@ -175,158 +162,124 @@ class Maker:
             value = {**small, field.name: None}
             if field.name in dict(record.excluded) or isinstance(field.type, ir.Anything):
                 continue
-            if self.judge.is_valid(record.name, value):
-                yield Row("null", f"null {plain_pointer(field.name)}", value)
+            if self._is_valid(value):
+                yield Row("null", value, f"null {plain_pointer(field.name)}")
                 nullable += [] if field.required else [field.name]
             elif not field.required or field.leniency.default_on_null:
-                one = self.judge.only_break(record.name, value)
-                yield from self._forgiven(record, field, (field.name,), value, small, one) or self._refusal(
-                    record.name, (field.name,), value, mark="[null]", one=one
-                )
+                one, path = self._only_refusal(value), (field.name,)
+                yield from self._forgiven(field, path, value, small, one) or self._refusal(path, value, "[null]", one)
         if nullable:
-            try:
-                value = self.values.full(record.name, without=frozenset(nullable))
-            except Unmakeable:
-                return
-            if self.judge.is_valid(record.name, value):
-                yield Row("omitted", "omitted", value)
+            with suppress(Unmakeable):
+                value = self._values.full(record.name, without=frozenset(nullable))
+                if self._is_valid(value):
+                    yield Row("omitted", value)
 
-    def _damaged_field(self, record: ir.Record, field: ir.Field, small: Any) -> Iterator[Row]:
+    def _damaged_field(self, field: ir.Field, small: Any) -> Iterator[Row]:
         """Yield a row for each rule of a field's own type: rejected, or decoded leniently if the field declares that."""
         reported_rules: set[tuple[Path, str]] = set()
-        for path, bad in self.values.damaged(field.type):
-            value = {**small, field.name: bad}
-            here = (field.name, *path)
-            one = self.judge.only_break(record.name, value)
-            if one is None or one.path[: len(here)] != here or (one.path, one.rule) in reported_rules:
+        for below, bad in self._values.damaged(field.type):
+            value, path = {**small, field.name: bad}, (field.name, *below)
+            one = self._only_refusal(value)
+            if one is None or one.path[: len(path)] != path or (one.path, one.rule) in reported_rules:
                 continue
-            if not self.judge.is_tolerated(record.name, value):
+            if not self._is_tolerated(value):
                 reported_rules.add((one.path, one.rule))
-                yield from self._forgiven(record, field, here, value, small, one) or self._refusal(
-                    record.name, here, value, one=one
-                )
+                yield from self._forgiven(field, path, value, small, one) or self._refusal(path, value, one=one)
 
-    def _forgiven(
-        self, record: ir.Record, field: ir.Field, path: Path, value: Any, small: Any, one: Break | None
-    ) -> list[Row]:
-        """The row of a value with one invalid field that is decoded leniently: invalid items are dropped, or else the field; otherwise
-        empty.
+    def _forgiven(self, field: ir.Field, path: Path, value: Any, small: Any, one: Refusal | None) -> list[Row]:
+        """The row of a value with one invalid or missing field that is decoded leniently: invalid items are dropped, or else the field;
+        otherwise empty.
 
         `one` is the violation, if it is only one.
         """
-        leniency, bad = field.leniency, value[field.name]
-        array = array_of(field.type, self.values.definitions)
-        dropped_paths: tuple[Path, ...] = ((field.name,),)
-        decoded_value: Any = ABSENT
+        leniency, bad = field.leniency, value.get(field.name, ABSENT)
+        array = array_of(field.type, self._values.definitions)
+        dropped: tuple[Path, ...] = ((field.name,),)
+        decoded: Any = ABSENT
         if leniency.skip_invalid_items and array is not None and len(path) > 1 and isinstance(path[1], int):
-            good = self.values.of(array.items)
-            dropped_paths = (*dropped_paths[0], 0), (*dropped_paths[0], 2)
+            good = self._values.of(array.items)
+            dropped = (field.name, 0), (field.name, 2)
             value = {**value, field.name: [bad[path[1]], good, bad[path[1]]]}
-            decoded_value = {**value, field.name: [good]}
+            decoded = {**value, field.name: [good]}
         elif leniency.default_on_error or (leniency.default_on_null and bad is None):
             if field.required and array is not None:
-                decoded_value = {**value, field.name: []}
+                decoded = {**value, field.name: []}
             elif not field.required:
-                decoded_value = {key: item for key, item in small.items() if key != field.name}
-        if decoded_value is ABSENT or not self.judge.is_tolerated(record.name, decoded_value):
+                decoded = {key: item for key, item in small.items() if key != field.name}
+        if decoded is ABSENT or not self._is_tolerated(decoded):
             return []
-        name = f"lenient {'null' if bad is None or one is None else one.rule} {plain_pointer(*path[:2])}"
-        return [Row("lenient", name, value, valid=False, decoded=decoded_value, dropped=dropped_paths)]
-
-    def _made_up(self, record: ir.Record, field: ir.Field, value: Any) -> list[Row]:
-        """The row of a value without a required array that is leniently decoded as an empty one; otherwise empty."""
-        decoded_value: Any = {**value, field.name: []}
-        if not field.leniency.default_on_error or array_of(field.type, self.values.definitions) is None:
-            return []
-        if not self.judge.is_tolerated(record.name, decoded_value):
-            return []
-        name = f"lenient required {plain_pointer(field.name)}"
-        return [Row("lenient", name, value, valid=False, decoded=decoded_value, dropped=((field.name,),))]
+        rule = "required" if bad is ABSENT else "null" if bad is None or one is None else one.rule
+        name = f"lenient {rule} {plain_pointer(*path[:2])}"
+        return [Row("lenient", value, name, valid=False, decoded=decoded, dropped=dropped)]
 
     # --- unions ---
 
-    def _tagged(self, union: ir.TaggedUnion) -> Iterator[Row]:
+    def _variants(self, union: ir.TaggedUnion) -> Iterator[Row]:
         for variant in union.variants:
-            label = f"variant:{_text(variant.tag)}"
-            variant_type = type_with_tag(variant.type, union.tag, variant.tag, self.values.definitions)
-            own = {union.tag: variant.tag}
-            try:
-                value = {**self.values.small(variant_type), **own}
-            except Unmakeable:
-                continue
-            yield from self._keep_row(union.name, label, label, value, unstable=variant.unstable)
-            bad = next((row for row in self.rows(variant_type) if _is_body(row, union.tag)), None)
-            if bad is not None and bad.refusal is not None:
-                for row in self._refusal(union.name, bad.refusal.path, {**bad.message, **own}):
-                    yield replace(row, name=f"invalid body of {label}")
+            label, own = f"variant:{_text(variant.tag)}", {union.tag: variant.tag}
+            variant_type = type_with_tag(variant.type, union.tag, variant.tag, self._values.definitions)
+            with suppress(Unmakeable):
+                value = {**self._values.small(variant_type), **own}
+                yield from self._admitted(label, value, unstable=variant.unstable)
+                for row in self._maker.rows(variant_type):
+                    if _is_body(row, union.tag) and row.refusal is not None:
+                        for refusal in self._refusal(row.refusal.path, {**row.message, **own}):
+                            yield replace(refusal, name=f"invalid body of {label}")
+                        break
         if union.default is not None:
             with suppress(Unmakeable):
-                value = self.values.small(union.default)
-                yield from self._keep_row(union.name, "variant-untagged", "variant-untagged", value)
-        yield from self._unknown(union)
+                yield from self._admitted("variant-untagged", self._values.small(union.default))
 
     def _unknown(self, union: ir.TaggedUnion) -> Iterator[Row]:
         """Yield values with unknown tags, with a tag of a wrong type, and without a tag."""
         shapes = union.fallback_shapes or ((union.fallback,) if union.fallback is not None else ())
         for shape in shapes:
             mark = f" {shape}" if len(shapes) > 1 else ""
-            try:
-                value = self.values.small(shape)
-            except Unmakeable:
-                continue
             for unknown in (EXTENSION, FUTURE):
-                unknown_value = {**value, union.tag: unknown, UNKNOWN_FIELD: UNKNOWN_VALUE}
-                yield from self._keep_row(
-                    union.name, "unknown-variant", f"unknown-variant {unknown}{mark}", unknown_value
-                )
+                with suppress(Unmakeable):
+                    value = {**self._values.small(shape), union.tag: unknown, UNKNOWN_FIELD: UNKNOWN_VALUE}
+                    yield from self._admitted("unknown-variant", value, f"unknown-variant {unknown}{mark}")
         try:
-            first = self.values.small(union.variants[0].type)
+            first = self._values.small(union.variants[0].type)
         except Unmakeable:
             return
         untagged = {key: value for key, value in first.items() if key != union.tag}
         for tag in (FUTURE, 7):
             value = {**first, union.tag: tag}
             if not self._forgives_tag(union):
-                yield from self._refusal(union.name, (union.tag,), value, mark=f"[{tag}]")
-            elif not self.judge.is_tolerated(union.name, value) and self.judge.is_tolerated(union.name, untagged):
+                yield from self._refusal((union.tag,), value, f"[{tag}]")
+            elif not self._is_tolerated(value) and self._is_tolerated(untagged):
                 name = f"lenient tag {plain_pointer(union.tag)}[{tag}]"
-                yield Row("lenient", name, value, valid=False, decoded=untagged, dropped=((union.tag,),))
-        yield from self._refusal(union.name, (), untagged)
+                yield Row("lenient", value, name, valid=False, decoded=untagged, dropped=((union.tag,),))
+        yield from self._refusal((), untagged)
 
     def _forgives_tag(self, union: ir.TaggedUnion) -> bool:
         """Whether a tag of a wrong type is decoded as if it were missing."""
         names = [*(variant.type for variant in union.variants), *([] if union.default is None else [union.default])]
-        branches = [self.values.definitions[name] for name in names]
+        branches = [self._values.definitions[name] for name in names]
         fields = [field for branch in branches if isinstance(branch, ir.Record) for field in branch.fields]
         return any(field.name == union.tag and field.leniency.default_on_error for field in fields)
 
     def _enum(self, enum: ir.Enum) -> Iterator[Row]:
-        for value in enum.values:
-            label = f"variant:{_text(value.value)}"
-            yield from self._keep_row(enum.name, label, label, value.value, unstable=value.unstable)
+        for item in enum.values:
+            yield from self._admitted(f"variant:{_text(item.value)}", item.value, unstable=item.unstable)
         for unknown in (EXTENSION, FUTURE, 987654):
-            if self.judge.is_tolerated(enum.name, unknown):
-                yield from self._keep_row(enum.name, "unknown-variant", f"unknown-variant {unknown}", unknown)
-        yield from self._refused(enum.name, (((), value) for value in (FUTURE, 987654)))
+            if self._is_tolerated(unknown):
+                yield from self._admitted("unknown-variant", unknown, f"unknown-variant {unknown}")
+        yield from self._refused(((), value) for value in (FUTURE, 987654))
 
     def _alias(self, alias: ir.Alias) -> Iterator[Row]:
-        if not isinstance(alias.type, ir.AnyOf):
-            return
-        for one in alias.type.types:
-            label = f"variant:{_kind(one)}"
-            try:
-                value = self.values.of(one)
-            except Unmakeable:
-                continue
-            if self.judge.is_valid(alias.name, value):
-                yield Row(label, label, value)
+        for one in alias.type.types if isinstance(alias.type, ir.AnyOf) else ():
+            with suppress(Unmakeable):
+                value = self._values.of(one)
+                if self._is_valid(value):
+                    yield Row(f"variant:{_kind(one)}", value)
 
 
 def _is_body(row: Row, tag: str) -> bool:
     """Whether an invalid row of a variant has a valid tag, so that a union can select the variant."""
-    if row.decodes or row.refusal is None or row.refusal.path == (tag,):
-        return False
-    return is_object(row.message) and tag in row.message
+    is_refused = not row.decodes and row.refusal is not None and row.refusal.path != (tag,)
+    return is_refused and is_object(row.message) and tag in row.message
 
 
 def _text(tag: object) -> str:

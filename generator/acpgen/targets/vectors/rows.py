@@ -20,27 +20,32 @@ INVALID_PARAMS: Final = -32602
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a row is rejected: the violated rule, the path in the message, the location of the rule in the schema, and the JSON-RPC error
-    code.
+    """Why a row is rejected: the path in the message, the violated rule (a keyword, or `tag` for the tag of a union), its location in the
+    schema as a pointer, and the JSON-RPC error code.
+
+    `missing` is the field that `required` demands. `vague`: a union without a clearly intended branch, so that its branches report
+    different errors.
     """
 
-    rule: str
     path: Path
+    rule: str
     schema: str = ""
     code: int = INVALID_PARAMS
+    missing: str | None = None
+    vague: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One labelled message. `name` is unique among the rows of its subject.
+    """One labelled message. Its name, by default the label, is unique among the rows of its subject.
 
     `decoded` is the message after lenient decoding, `dropped` the paths of the values dropped by it. `text` replaces the message if no
     JSON value can express it.
     """
 
     label: str
-    name: str
     message: Any = field(hash=False)
+    name: str = ""
     valid: bool = True
     decodes: bool = True
     decoded: Any = field(default=ABSENT, hash=False)
@@ -58,6 +63,12 @@ class Row:
             dropped=tuple((key, *path) for path in self.dropped),
             refusal=None if self.refusal is None else replace(self.refusal, path=(key, *self.refusal.path)),
         )
+
+
+def refuse(refusal: Refusal, message: Any, what: str, text: str | None = None) -> Row:
+    """The row of a message that is rejected; `what` says in its name what is wrong."""
+    label = f"invalid:{refusal.rule}"
+    return Row(label, message, f"{label}{what}", valid=False, decodes=False, refusal=refusal, text=text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +96,7 @@ def lines(subject: RowSubject, rows: Iterable[Row]) -> dict[str, str]:
     """The rows of a subject as lines of JSON, by id. A row with the id of an earlier one is left out."""
     lines_by_id: dict[str, str] = {}
     for row in rows:
-        id_ = f"{subject.id} {row.name}"
+        id_ = f"{subject.id} {row.name or row.label}"
         if id_ not in lines_by_id:
             lines_by_id[id_] = dumps(_object(id_, subject, row), separators=(",", ":"))
     return lines_by_id

@@ -7,7 +7,6 @@ rule.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import jsonschema_rs
@@ -22,32 +21,13 @@ from acpgen.input.step_budget import spend
 from acpgen.input.walk import is_array
 from acpgen.meaning.samples import Path
 from acpgen.pointers import pointer, reference_to
+from acpgen.targets.vectors.rows import Refusal
 
 _WAYS: Final = 50
 """The number of evaluation paths that the validator walks in one step of the budget."""
 
 _ERROR: Final = 4
 """The cost of each error of the validator, in steps of the budget."""
-
-
-@dataclass(frozen=True, slots=True)
-class Break:
-    """A violation: the path in the value, the keyword (`tag` for the tag of a union), and its location in the schema.
-
-    `missing` is the field that `required` demands. `vague`: a union without a clearly intended branch, so that its branches report
-    different errors.
-    """
-
-    path: Path
-    rule: str
-    place: Path
-    missing: str | None = None
-    vague: bool = False
-
-    @property
-    def schema(self) -> str:
-        """The location in the schema as a pointer."""
-        return pointer(*self.place)
 
 
 class Judge:
@@ -70,36 +50,31 @@ class Judge:
 
     def is_valid(self, name: str, value: Any) -> bool:
         """Whether a value is certainly valid for the definition `name`, also for implementations that parse numbers as doubles."""
-        self._count(name)
-        return (
-            name not in self._strict.uncertain
-            and _is_read_alike(value)
-            and self._strict.is_valid({self._references[name]: value})
-        )
+        return self._admits(self._strict, name, value)
 
     def is_tolerated(self, name: str, value: Any) -> bool:
         """Whether a receiver that retains unknown variants accepts the value, without lenient decoding."""
-        self._count(name)
-        return (
-            name not in self._tolerant.uncertain
-            and _is_read_alike(value)
-            and self._tolerant.is_valid({self._references[name]: value})
-        )
+        return self._admits(self._tolerant, name, value)
 
-    def breaks(self, name: str, value: Any) -> tuple[Break, ...]:
+    def _admits(self, validator: Validator, name: str, value: Any) -> bool:
+        self._count(name)
+        is_certain = name not in validator.uncertain and _is_read_alike(value)
+        return is_certain and validator.is_valid({self._references[name]: value})
+
+    def refusals(self, name: str, value: Any) -> tuple[Refusal, ...]:
         """The violations in a value, without duplicates; empty if it is valid."""
         self._count(name)
         errors = self._strict.errors({self._references[name]: value})
-        return _find_breaks(errors, self._strict, self._tags)
+        return _find_refusals(errors, self._strict, self._tags)
 
     def _count(self, name: str) -> None:
         """Spend the budget for validating a value."""
         spend(1 + self._ways.get(name, 1) // _WAYS)
 
-    def only_break(self, name: str, value: Any) -> Break | None:
+    def only_refusal(self, name: str, value: Any) -> Refusal | None:
         """The only violation in a value; `None` if it is valid, has several or a vague one, or is not read as written."""
-        breaks = self.breaks(name, value) if _is_read_alike(value) else ()
-        return breaks[0] if len(breaks) == 1 and not breaks[0].vague else None
+        refusals = self.refusals(name, value) if _is_read_alike(value) else ()
+        return refusals[0] if len(refusals) == 1 and not refusals[0].vague else None
 
 
 def _is_read_alike(value: Any) -> bool:
@@ -107,23 +82,23 @@ def _is_read_alike(value: Any) -> bool:
     return with_decimals(value) is value
 
 
-def _find_breaks(
+def _find_refusals(
     errors: Iterable[jsonschema_rs.ValidationError], judge: Validator, tags: Mapping[Path, str]
-) -> tuple[Break, ...]:
+) -> tuple[Refusal, ...]:
     """The violations that errors report. `tags` holds the tag of each tagged union by its location in the schema."""
-    breaks: dict[tuple[Path, str, str | None], Break] = {}
+    refusals: dict[tuple[Path, str, str | None], Refusal] = {}
     for error in errors:
         spend(_ERROR)
         is_union = error.kind.name in ("anyOf", "oneOf")
         for one in _judge_union(error, judge, tags) if is_union else (_find_single(error, judge),):
-            breaks.setdefault((one.path, one.rule, one.missing), one)
-    return tuple(breaks.values())
+            refusals.setdefault((one.path, one.rule, one.missing), one)
+    return tuple(refusals.values())
 
 
-def _find_single(error: jsonschema_rs.ValidationError, judge: Validator) -> Break:
+def _find_single(error: jsonschema_rs.ValidationError, judge: Validator) -> Refusal:
     rule = "false" if error.kind.name == "falseSchema" else error.kind.name
     missing: Any = error.kind.value if rule == "required" else None
-    return Break(_find_path(error), rule, judge.place(error), missing)
+    return Refusal(_find_path(error), rule, pointer(*judge.place(error)), missing=missing)
 
 
 def _find_path(error: jsonschema_rs.ValidationError) -> Path:
@@ -133,27 +108,27 @@ def _find_path(error: jsonschema_rs.ValidationError) -> Path:
 
 def _judge_union(
     error: jsonschema_rs.ValidationError, judge: Validator, by_place: Mapping[Path, str]
-) -> tuple[Break, ...]:
+) -> tuple[Refusal, ...]:
     """The violations of the intended branch: the one whose tag matches, or the only one whose type matches."""
-    path, place = _find_path(error), judge.place(error)
-    keyword = error.kind.name
+    path, place, keyword = _find_path(error), judge.place(error), error.kind.name
+    own_tag, schema = by_place.get(place), pointer(*place)
     if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.OneOfMultipleValid):
-        return (Break(path, keyword, place),)
+        return (Refusal(path, keyword, schema),)
     assert isinstance(
         error.kind, jsonschema_rs.ValidationErrorKind.AnyOf | jsonschema_rs.ValidationErrorKind.OneOfNotValid
     )
-    branches = [_find_breaks(branch, judge, by_place) for branch in error.kind.context if not _requires_null(branch)]
-    meant = [branch for branch in branches if not any(_is_elsewhere(one, path, by_place.get(place)) for one in branch)]
+    branches = [_find_refusals(branch, judge, by_place) for branch in error.kind.context if not _requires_null(branch)]
+    meant = [branch for branch in branches if not any(_is_elsewhere(one, path, own_tag) for one in branch)]
     if len(branches) == 1 or len(meant) == 1:
         return (meant or branches)[0]
     if meant:
         missing = _find_shared([{one.missing for one in branch if one.path == path} for branch in meant])
         if missing is not None and any(len(branch) == 1 for branch in meant):
-            return (Break(path, "required", place, missing),)
-        return (Break(path, keyword, place, vague=True),)
+            return (Refusal(path, "required", schema, missing=missing),)
+        return (Refusal(path, keyword, schema, vague=True),)
     for rule, reported_rule in (("const", "enum"), ("type", "type")):
         if all((path, rule) in {(one.path, one.rule) for one in branch} for branch in branches):
-            return (Break(path, reported_rule, place),)
+            return (Refusal(path, reported_rule, schema),)
     tags: list[set[str | None]] = [
         {
             str(one.path[-1])
@@ -164,10 +139,10 @@ def _judge_union(
         if not any(one.rule == "not" for one in branch)
     ]
     tag = _find_shared(tags)
-    return (Break((*path, tag), "tag", place) if tag else Break(path, keyword, place, vague=True),)
+    return (Refusal((*path, tag), "tag", schema) if tag else Refusal(path, keyword, schema, vague=True),)
 
 
-def _is_elsewhere(one: Break, path: Path, tag: str | None) -> bool:
+def _is_elsewhere(one: Refusal, path: Path, tag: str | None) -> bool:
     """Whether a violation shows that its branch was not the intended one."""
     if one.path == path:
         return one.rule in ("type", "not", "const", "enum")

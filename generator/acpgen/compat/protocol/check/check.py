@@ -9,13 +9,11 @@ from acpgen import ir
 from acpgen.compat.changes import Change
 from acpgen.compat.diff.pairs import Pair
 from acpgen.compat.findings import BUDGET, CheckResult, Reach
-from acpgen.compat.protocol.bindings import broken_classes
-from acpgen.compat.protocol.check import message_frames, outside_messages
+from acpgen.compat.protocol.check import frames, outside_messages
 from acpgen.compat.protocol.check.content import Content
 from acpgen.compat.protocol.check.context import Context
-from acpgen.compat.protocol.check.message_pairs import kinds_of_both
+from acpgen.compat.protocol.check.counterparts import kinds_of_both, of_files
 from acpgen.compat.protocol.check.methods import of_methods
-from acpgen.compat.protocol.definition_coverage import of_files
 from acpgen.compat.protocol.revision import SchemaRevision
 
 
@@ -26,12 +24,12 @@ def check(old: SchemaRevision, new: SchemaRevision, budget: int = BUDGET, format
     """
     context = Context(old, new, budget, formats)
     findings = [*_changes(context)]
-    differing = [*outside_messages.rewritten_definitions(context, findings)]
+    differing = [*outside_messages.of_definitions(context, findings)]
     reaches = (
         *findings,
         *differing,
         *outside_messages.unread_statements(context),
-        *message_frames.of_frames(context, [*findings, *differing]),
+        *frames.of_frames(context, [*findings, *differing]),
         *outside_messages.unstable_differences(context, findings),
     )
     return CheckResult(
@@ -46,10 +44,10 @@ def _changes(context: Context) -> Iterator[Reach]:
     for each in pairs:
         walk.visit(each.pair)
     yield from of_methods(context)
-    yield from message_frames.of_envelopes(context)
+    yield from frames.of_envelopes(context)
     yield from outside_messages.without_counterpart(context)
-    yield from message_frames.of_whole_messages(context)
-    yield from message_frames.of_roots(context)
+    yield from frames.of_whole_messages(context)
+    yield from frames.of_roots(context)
     root_kinds = frozenset(
         Pair(ir.Ref(name), ir.Ref(name))
         for root in context.roots
@@ -66,10 +64,10 @@ def _changes(context: Context) -> Iterator[Reach]:
 
 
 def restructuring(
-    old: SchemaRevision, new: SchemaRevision, old_at: str, new_at: str, *, is_code: bool = False
+    old: SchemaRevision, new: SchemaRevision, old_at: str, new_at: str, broken: tuple[str, ...] | None = None
 ) -> Reach:
-    """The finding that the files differ in nothing that matters, or only in the classes of generated code, where no other finding
-    explains it.
+    """The finding that the files differ in nothing that matters, or only in the `broken` classes of generated code, where no other
+    finding explains it.
     """
-    change = Change("structure", new=broken_classes(old, new) if is_code else None, old_at=old_at, new_at=new_at)
+    change = Change("structure", new=broken, old_at=old_at, new_at=new_at)
     return replace(Context(old, new).editorial(change), flow="both")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeGuard
 
 from acpgen import ir
 from acpgen.compat.changes import (
@@ -19,17 +18,18 @@ from acpgen.compat.changes import (
 from acpgen.compat.diff.pairs import Declaration, Pair, PlacedChange
 from acpgen.compat.diff.shapes import Objects
 from acpgen.compat.findings import Reach, Revision, opposite
-from acpgen.compat.protocol.check.context import Cause, Context, breaks_of
-from acpgen.compat.protocol.check.message_pairs import (
+from acpgen.compat.protocol.check.context import Context, breaks_of
+from acpgen.compat.protocol.check.counterparts import (
     DIRECTIONS,
+    Cause,
     MessagePair,
+    closure,
     location_of,
     path_of,
     within_of,
 )
-from acpgen.compat.protocol.check.reception import Receiver, adapt_judgement, of_anything
+from acpgen.compat.protocol.check.reception import Receiver, of_anything
 from acpgen.compat.protocol.culprits import remainder
-from acpgen.compat.protocol.definition_coverage import closure
 from acpgen.compat.protocol.revision import fields_on
 from acpgen.compat.protocol.sender_schemas import declares_nothing, schema_of
 from acpgen.compat.rules import judge
@@ -51,26 +51,26 @@ class Content:
         if not self.context.is_changed(messages):
             return
         self._whole.append(messages)
-        explained: list[tuple[PlacedChange, Reach]] = []
-        doubts: list[PlacedChange] = []
+        refused: list[tuple[PlacedChange, Revision, Reach]] = []
+        doubts: dict[PlacedChange, None] = {}  # both ways of one comparison may leave the same doubt
         for placed in self.context.walk.wire_changes(messages.pair, elsewhere):
             if placed.change.kind == "undecided":
-                doubts.append(placed)  # both ways of one comparison may leave the same doubt
+                doubts[placed] = None
                 continue
             for each in self._each_way(placed, messages):
                 yield each
-                self._answer(
-                    placed, (*self._tolerant_revisions(placed.change, messages), *each.refuses, *each.doubtful)
-                )
+                answers: list[Revision] = [
+                    *self._tolerant_revisions(placed.change, messages),
+                    *each.refuses,
+                    *each.doubtful,
+                ]
                 if each.witness is not None and each.witness.refused_by is not None:
-                    explained.append((placed, each))
-                    self._answer(placed, (each.witness.refused_by,))
-        for placed in dict.fromkeys(doubts):
-            depth = len(placed.steps)
-            below = [(change, each) for change, each in explained if change.steps[:depth] == placed.steps]
-            answered: set[Revision] = {
-                each.witness.refused_by for _, each in below if each.witness and each.witness.refused_by
-            }
+                    refused.append((placed, each.witness.refused_by, each))
+                    answers.append(each.witness.refused_by)
+                self._answer(placed, answers)
+        for placed in doubts:
+            below = [each for each in refused if each[0].steps[: len(placed.steps)] == placed.steps]
+            answered: set[Revision] = {receiver for _, receiver, _ in below}
             referred = [Pair(ir.Ref(name), ir.Ref(name)) for name in placed.change.within[0] or ()]
             if all(pair in self.context.walk.nodes for pair in referred):
                 answered = answered.union(*map(self._answers, referred))
@@ -79,29 +79,27 @@ class Content:
                 self._answer(placed, (*each.refuses, *each.doubtful))
 
     def _hidden(
-        self, placed: PlacedChange, messages: MessagePair, below: Sequence[tuple[PlacedChange, Reach]]
+        self, placed: PlacedChange, messages: MessagePair, below: Sequence[tuple[PlacedChange, Revision, Reach]]
     ) -> Iterator[Reach]:
         """Yield what an undecided difference refuses in addition to a milder change at the same place."""
         for sender, receiver in DIRECTIONS:
-            others = [(change, each) for change, each in below if each.witness and each.witness.refused_by == receiver]
+            others = [(change, each) for change, refused_by, each in below if refused_by == receiver]
             if not others or any(each.severity != "risky" or change.steps != placed.steps for change, each in others):
                 continue
             apart = [remainder(change.change, placed.pair, sender) for change, _ in others]
             if all(each is not None for each in apart):
-                limit = unexplained_limit(sender, {"old_at": placed.change.old_at, "new_at": placed.change.new_at})
-                change = replace(limit, demand={"not": {"allOf": apart}})
-                reach = self._reach(replace(placed, change=change), messages)
+                limit = replace(_unexplained(placed.change, sender), demand={"not": {"allOf": apart}})
+                reach = self._reach(replace(placed, change=limit), messages)
                 yield from () if reach is None or reach.witness is None else (reach,)
 
     def unexplained_refusals(self) -> Iterator[Reach]:
         """Yield what one revision refuses of the other's messages where no change inside explains the refusal."""
         old, new = self.context.old, self.context.new
         for messages in self._whole:
-            pair = messages.pair
-            names = (old, messages.old[1]), (new, messages.new[1])
+            names = (old, messages.old.content), (new, messages.new.content)
             at = [side.definitions[name].at if name else "" for side, name in names]
             doubt = Change("undecided", detail="no rule explains the difference", old_at=at[0], new_at=at[1])
-            yield from self._settle(PlacedChange(doubt, (), pair), messages, self._answers(pair))
+            yield from self._settle(PlacedChange(doubt, (), messages.pair), messages, self._answers(messages.pair))
 
     def _answers(self, pair: Pair) -> set[Revision]:
         """The revisions whose refusals of a pair are explained by the findings of the pair and of the pairs inside it."""
@@ -129,8 +127,9 @@ class Content:
 
     def _changed(self, pair: Pair) -> Iterator[Pair]:
         """The changed pairs directly below a pair."""
-        node, walk = self.context.walk.nodes.get(pair), self.context.walk
-        return (child for _, child in (() if node is None else node.children) if walk.is_changed(child))
+        walk = self.context.walk
+        children = walk.nodes[pair].children if pair in walk.nodes else ()
+        return (child for _, child in children if walk.is_changed(child))
 
     def _settle(self, placed: PlacedChange, messages: MessagePair, answered: Collection[Revision]) -> Iterator[Reach]:
         """Settle a doubt with the prover.
@@ -142,7 +141,7 @@ class Content:
         for sender, receiver in DIRECTIONS:
             if receiver in answered or self.context.acceptance.included(messages.pair, sender) == "yes":
                 continue
-            limit = unexplained_limit(sender, {"old_at": placed.change.old_at, "new_at": placed.change.new_at})
+            limit = _unexplained(placed.change, sender)
             reach = self._reach(replace(placed, change=limit), messages)
             if reach is not None and reach.witness is not None:
                 limits.append(limit)
@@ -155,59 +154,54 @@ class Content:
 
     def _each_way(self, placed: PlacedChange, messages: MessagePair) -> Iterator[Reach]:
         """Yield the findings of a change: one, or one for each direction if the change has two and only one of them is refused."""
-        whole = self._reach(placed, messages)
-        parts = placed.change.parts
-        if len(parts) < 2 or placed.free or (whole is not None and len(whole.refuses) == len(parts)):
-            yield from () if whole is None else (whole,)
-            return
-        reaches = (self._reach(replace(placed, change=part), messages) for part in parts)
+        whole, parts = self._reach(placed, messages), placed.change.parts
+        reaches = [whole]
+        if len(parts) > 1 and not placed.free and (whole is None or len(whole.refuses) < len(parts)):
+            reaches = [self._reach(replace(placed, change=part), messages) for part in parts]
         yield from (each for each in reaches if each is not None)
 
     def _reach(self, original: PlacedChange, messages: MessagePair) -> Reach | None:
         """The finding of a change; `None` if it is proven that nothing is refused."""
-        context = self.context
-        placed = (
-            replace(original, change=self._with_refused_texts(original.change))
-            if context.formats and not original.free
-            else original
-        )
-        if isinstance(placed.change, FieldChange) and placed.change.by:
-            example = self._example(placed.change)
+        context, change = self.context, original.change
+        if isinstance(change, FormatChange) and context.formats and not original.free:
+            change = self._with_refused_texts(change)
+        if isinstance(change, FieldChange):
+            example = self._example(change) if change.by else change
             if example is None:
                 return None
-            placed = replace(placed, change=example)
-        if _is_alone(placed.change) and (placed.free or _is_mark(placed.change, messages)):
-            placed = replace(placed, change=replace(placed.change, harmless=True))
-        rule, judgement = judge(placed.change)
+            is_mark = messages.advertises and not example.one.name.startswith("_")
+            change = replace(example, harmless=True) if _is_alone(example) and (original.free or is_mark) else example
+        placed = replace(original, change=change)
+        rule, judgement = judge(change)
         text = judgement.message
         receiver = Receiver(context, placed, messages)
-        reception = receiver.reception(judgement)
-        if placed.free and (reception.witness is None or reception.witness.refused_by is None):
-            judgement = of_anything(judgement, placed.change)
-            reception = receiver.reception(judgement)
-        if judgement.effect == "taken" and reception.witness is None:
-            assert isinstance(placed.change, FieldChange)
-            return self._reach(replace(original, change=replace(placed.change, harmless=True)), messages)
-        if reception.kind == "kept":
+        received = receiver.receive(judgement)
+        if placed.free and (received is None or received[1] is None or received[1].refused_by is None):
+            judgement = of_anything(judgement, change)
+            received = receiver.receive(judgement)
+        if judgement.effect == "taken" and (received is None or received[1] is None):
+            assert isinstance(change, FieldChange)
+            return self._reach(replace(original, change=replace(change, harmless=True)), messages)
+        if received is None:
             return None
-        witness = reception.witness
-        if isinstance(placed.change, LimitChange) and witness is not None and witness.refused_by is not None:
+        judgement, witness = received
+        if isinstance(change, LimitChange) and witness is not None and witness.refused_by is not None:
             place = context.validator.refused_at(messages.sides, witness.refused_by, witness.value)
-            judgement = judge(replace(placed.change, detail=place))[1]
-        judgement = adapt_judgement(judgement, placed.change, reception.kind)
-        location = location_of(messages.new[0], placed.steps, context.new)
+            judgement = judge(replace(change, detail=place))[1]
+        location = location_of(messages.new, placed.steps, context.new)
+        at, cause = declare(context, placed, messages, within_of(location, judgement.within), judgement.within, text)
         reach = context.reach(
             rule,
             judgement,
             messages,
-            replace(placed.change, **places_of(context, placed)),
+            replace(change, **at),
             location,
-            reception.witness,
+            witness,
             method=messages.method,
-            cause=cause_of(context, placed, messages, location, judgement.within, text),
+            cause=cause,
         )
-        if isinstance(placed.change, FormatChange) and placed.change.doubtful:
-            reach = replace(reach, doubtful=tuple(dict.fromkeys((*reach.doubtful, *placed.change.doubtful))))
+        if isinstance(change, FormatChange) and change.doubtful:
+            reach = replace(reach, doubtful=tuple(dict.fromkeys((*reach.doubtful, *change.doubtful))))
         if reach.sender is None or placed.free:
             return reach
         sender = opposite(reach.sender)  # the change may be refused the other way round, too
@@ -233,9 +227,9 @@ class Content:
         example = replace(change.one, name=str(name))
         return replace(change, old=example) if change.new is None else replace(change, new=example)
 
-    def _with_refused_texts(self, change: Change) -> Change:
+    def _with_refused_texts(self, change: FormatChange) -> FormatChange:
         """A changed format with the texts that it refuses, as far as they are known."""
-        if not isinstance(change, FormatChange) or change.keyword != "format":
+        if change.keyword != "format":
             return change
         unknown = sorted({each.format for strings in change.within for each in strings if each.format} - FORMATS.keys())
         if unknown or not all(change.within):
@@ -262,14 +256,13 @@ class Content:
         return replace(change, refused=tuple(refused_texts), doubtful=tuple(doubtful), detail=doubt)
 
 
-def _is_alone(change: Change) -> TypeGuard[FieldChange]:
+def _unexplained(change: Change, sender: Revision) -> LimitChange:
+    return unexplained_limit(sender, {"old_at": change.old_at, "new_at": change.new_at})
+
+
+def _is_alone(change: Change) -> bool:
     """Whether a change is a field that only one revision has."""
     return change.what in ("field-added", "field-removed")
-
-
-def _is_mark(change: FieldChange, messages: MessagePair) -> bool:
-    """Whether the field is a capability that peers advertise."""
-    return messages.advertises and not change.one.name.startswith("_")
 
 
 def _is_empty(objects: Objects, schemas: Mapping[str, Schema], messages: MessagePair) -> bool:
@@ -279,24 +272,45 @@ def _is_empty(objects: Objects, schemas: Mapping[str, Schema], messages: Message
 # --- where it is declared --------------------------------------------------------------------------------------------
 
 
-def places_of(context: Context, placed: PlacedChange) -> ChangePlaces:
-    """The places of a change on both sides; without a place of its own, that of the declaration around it."""
-    names = (placed.declaration or Declaration(placed.pair)).names
-    around = [
-        side.bundle.origins.get(name or "", "") for side, name in zip((context.old, context.new), names, strict=True)
-    ]
-    at = _declaring(context, placed)
-    first, second = (around, at) if _is_at_declaration(placed) else (at, around)
-    return {"old_at": first[0] or second[0], "new_at": first[1] or second[1]}
+def declare(
+    context: Context, placed: PlacedChange, messages: MessagePair, place: str, within: str, text: str
+) -> tuple[ChangePlaces, Cause]:
+    """The places of a change on both sides, and its cause.
+
+    Without a place of its own, a change has that of the declaration around it. The cause is identified by the nearest declarations, which
+    are the same in every message that contains them. `place` is the place in the message, `within` what it names inside the pair.
+    """
+    declaration, named = (each or Declaration(placed.pair) for each in (placed.declaration, placed.named))
+    at = _declaring(context, placed, declaration)
+    around = tuple(
+        side.bundle.origins.get(name or "", "")
+        for side, name in zip((context.old, context.new), declaration.names, strict=True)
+    )
+    is_placed = bool(placed.change.old_at or placed.change.new_at)
+    nearest = next((n for n, step in reversed(list(enumerate(placed.steps, 1))) if step.old_at or step.new_at), 0)
+    is_at_declaration = not is_placed and nearest <= declaration.depth
+    first, second = (around, at) if is_at_declaration else (at, around)
+    places: ChangePlaces = {"old_at": first[0] or second[0], "new_at": first[1] or second[1]}
+    if nearest and placed.steps[nearest - 1].kind == "value":
+        nearest -= 1  # what stands there is the record, not its member
+    below = path_of(placed.steps[len(placed.steps) if is_placed else max(nearest, declaration.depth) :])
+    sides = (context.old, at[0]), (context.new, at[1])
+    owners = declaration.names if is_at_declaration else tuple("".join(side.owner(at)) for side, at in sides)
+    declared = [side.owner(at, declared=True) for side, at in reversed(sides) if at]
+    is_own = is_at_declaration or not declared or bool({name for name, _ in declared} & {*named.names, ""})
+    key = (*owners, within_of(below, within))
+    if messages.new.part == "document" and named.depth == 0 and is_own:
+        return places, Cause(place, key, text)
+    if is_own and (None not in named.names or not any(rest for _, rest in declared)):
+        label = (named.names[1] or named.names[0] or "") + path_of(placed.steps[named.depth :])
+    else:
+        name, rest = max(declared, key=lambda each: len(each[1]))
+        label = name + fields_on(rest) + below
+    is_whole = bool(within) and label.endswith(f".{within}")
+    return places, Cause(label if is_whole else within_of(label, within), key, text)
 
 
-def _is_at_declaration(placed: PlacedChange) -> bool:
-    """Whether a change has no place of its own, and no step to it from the declaration around it has one."""
-    steps = placed.steps[placed.declaration.depth if placed.declaration else 0 :]
-    return not any([placed.change.old_at, placed.change.new_at, *(each.old_at or each.new_at for each in steps)])
-
-
-def _declaring(context: Context, placed: PlacedChange) -> tuple[str, str]:
+def _declaring(context: Context, placed: PlacedChange, declaration: Declaration) -> tuple[str, str]:
     """The places of a change in both revisions.
 
     If one side declares it in a base that the record refers to, and the other side only has the place of the whole record, the base is
@@ -304,42 +318,9 @@ def _declaring(context: Context, placed: PlacedChange) -> tuple[str, str]:
     """
     at = [placed.old_at, placed.new_at]
     sides = context.old, context.new
-    for number, holder in enumerate((placed.declaration or Declaration(placed.pair)).names):
+    for number, (side, holder) in enumerate(zip(sides, declaration.names, strict=True)):
         base, _ = sides[1 - number].owner(at[1 - number], declared=True)
-        side = sides[number]
         is_whole = holder is not None and at[number] == side.bundle.origins.get(holder)
         if is_whole and base != holder and base in side.bundle.origins and base in closure(side, [str(holder)]):
             at[number] = side.bundle.origins[base]
     return at[0], at[1]
-
-
-def cause_of(
-    context: Context, placed: PlacedChange, messages: MessagePair, location: str, within: str, text: str
-) -> Cause:
-    """The cause of a change, identified by the nearest declarations around it, which are the same in every message that contains them."""
-    declaration, named_declaration = (
-        placed.declaration or Declaration(placed.pair),
-        placed.named or Declaration(placed.pair),
-    )
-    one, other = _declaring(context, placed)
-    places = (context.old, one), (context.new, other)
-    is_placed = bool(placed.change.old_at or placed.change.new_at)
-    nearest = next((n for n, step in reversed(list(enumerate(placed.steps, 1))) if step.old_at or step.new_at), 0)
-    is_at_declaration = _is_at_declaration(placed)
-    if nearest and placed.steps[nearest - 1].kind == "value":
-        nearest -= 1  # what stands there is the record, not its member
-    below = path_of(placed.steps[len(placed.steps) if is_placed else max(nearest, declaration.depth) :])
-    owners = declaration.names if is_at_declaration else tuple("".join(side.owner(at)) for side, at in places)
-    key = (*owners, within_of(below, within))
-    declared = [side.owner(at, declared=True) for side, at in reversed(places) if at]
-    is_own = is_at_declaration or not declared or bool({name for name, _ in declared} & {*named_declaration.names, ""})
-    if messages.new[0].part == "document" and named_declaration.depth == 0 and is_own:
-        return Cause(within_of(location, within), key, text)
-    if is_own and (None not in named_declaration.names or not any(rest for _, rest in declared)):
-        label = (named_declaration.names[1] or named_declaration.names[0] or "") + path_of(
-            placed.steps[named_declaration.depth :]
-        )
-    else:
-        name, rest = max(declared, key=lambda each: len(each[1]))
-        label = name + fields_on(rest) + below
-    return Cause(label if within and label.endswith(f".{within}") else within_of(label, within), key, text)

@@ -7,27 +7,31 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Final
 
 from acpgen import ir
-from acpgen.compat.changes import Change
+from acpgen.compat.changes import Change, ChangePlaces
 from acpgen.compat.diff.definitions import Walk
 from acpgen.compat.diff.methods import same_methods
 from acpgen.compat.diff.pairs import Pair
 from acpgen.compat.findings import BUDGET, NO_ACTION, Effect, Reach, Revision, Witness, opposite
 from acpgen.compat.protocol.acceptance import Acceptance
-from acpgen.compat.protocol.check.message_pairs import (
+from acpgen.compat.protocol.check.counterparts import (
     DIRECTIONS,
+    Cause,
     MessagePair,
+    UnreachedDefinitions,
     document_pair,
+    groups,
+    messages,
     names_of,
     roots_of_both,
     routes_of,
+    unreached_definitions,
     within_of,
 )
-from acpgen.compat.protocol.definition_coverage import UnreachedDefinitions, groups, messages, unreached_definitions
-from acpgen.compat.protocol.frames import FrameDifference, carries, find_envelopes, frame_differences
-from acpgen.compat.protocol.messages import Route, WitnessValidator
+from acpgen.compat.protocol.check.frames import FrameDifference, carries, find_envelopes, frame_differences
+from acpgen.compat.protocol.messages import NO_ROUTE, WitnessValidator
 from acpgen.compat.protocol.revision import SchemaRevision, fields_on
 from acpgen.compat.protocol.revision import rewritten_definitions as rewritten_names
 from acpgen.compat.rules import EFFECTS, Gate, Judgement, judge, severity_of
@@ -42,16 +46,6 @@ _UNHEARD: Final[Mapping[str, tuple[Revision, ...]]] = {
 """Rules about methods that one revision does not have and therefore does not accept, with the revisions that refuse them."""
 
 UNPROVEN: Final = "No message that proves it was found, so the finding is undecided."
-
-
-class Cause(NamedTuple):
-    """What a finding is about, in however many messages it occurs: a label for readers, a key that identifies it, and the text of its
-    rule.
-    """
-
-    declaration: str
-    key: tuple[str | None, ...]
-    said: str
 
 
 class Context:
@@ -90,11 +84,11 @@ class Context:
         return {"old": messages(self.old), "new": messages(self.new)}
 
     @cached_property
-    def envelopes(self) -> list[tuple[str, Schema, Schema]]:
-        """The envelopes that both revisions have under the same name and that differ: name, old schema, new schema."""
+    def envelopes(self) -> list[tuple[str, Mapping[Revision, Schema]]]:
+        """The envelopes that both revisions have under the same name and that differ, with their schemas."""
         ours, theirs = find_envelopes(self.old), find_envelopes(self.new)
         shared_names = (name for name in ours if name in theirs and carries(ours[name]) == carries(theirs[name]))
-        return [(name, ours[name], theirs[name]) for name in shared_names if ours[name] != theirs[name]]
+        return [(name, {"old": ours[name], "new": theirs[name]}) for name in shared_names if ours[name] != theirs[name]]
 
     @cached_property
     def frames(self) -> list[FrameDifference]:
@@ -127,13 +121,15 @@ class Context:
         visited_names = self.walk.names(0), self.walk.names(1)
         inside = (each for each in alone if not self.walk.is_declared(each.pair))
         remaining = (
-            each for each in inside if each.old[1] not in visited_names[0] and each.new[1] not in visited_names[1]
+            each
+            for each in inside
+            if each.old.content not in visited_names[0] and each.new.content not in visited_names[1]
         )
         return [*self.routes, *declared, *remaining]
 
     def is_changed(self, messages: MessagePair) -> bool:
         """Whether a kind of message has changed, or is written differently although no change explains it."""
-        (_, old), (_, new) = messages.old, messages.new
+        old, new = messages.old.content, messages.new.content
         is_rewritten = old is not None and new is not None and (old != new or old in self.rewritten)
         return self.walk.is_changed(messages.pair) or is_rewritten
 
@@ -142,10 +138,6 @@ class Context:
     def is_included(self, pair: Pair, *, declared: bool) -> bool:
         """Whether each side of a pair accepts everything that the other side accepts or, with `declared`, declares."""
         return all(self.acceptance.included(pair, sender, declared=declared) == "yes" for sender, _ in DIRECTIONS)
-
-    def is_alike(self, old: Schema, new: Schema) -> bool:
-        """Whether two schemas accept the same instances."""
-        return old == new or all(self.acceptance.between(old, new, by).verdict.value == "yes" for by, _ in DIRECTIONS)
 
     def refusals(self, pair: Pair) -> Iterator[tuple[Revision, Revision]]:
         """Yield the directions in which a value of the sender's definition may be refused, undeclared members included."""
@@ -219,13 +211,12 @@ class Context:
     def editorial(self, change: Change) -> Reach:
         """The finding of a change that concerns only the files."""
         rule, judgement = judge(change)
-        route = Route("document", None), None
         (old, below), (new, rest) = (
             side.owner(at, declared=True) for side, at in ((self.old, change.old_at), (self.new, change.new_at))
         )
         label = judgement.within or ((new or old) + fields_on(rest if new else below)).lstrip(".")
         cause = Cause(label, (old, new, label), judgement.message)
-        nobody = MessagePair(route, route, "nobody", "peer", "peer")
+        nobody = MessagePair(NO_ROUTE, NO_ROUTE, "nobody")
         return self.reach(rule, judgement, nobody, change, "", proven=True, cause=cause)
 
     def of_definition(self, change: Change, name: str, doubtful: Sequence[Revision] | None = None) -> Reach:
@@ -233,6 +224,17 @@ class Context:
         rule, judgement = judge(change)
         reach = self.reach(rule, judgement, document_pair(name, name, name), change, name, proven=True)
         return reach if doubtful is None else replace(reach, doubtful=tuple(doubtful))
+
+    def not_compared(
+        self, name: str, reason: str, doubtful: Sequence[Revision] | None, at: ChangePlaces | None = None
+    ) -> Reach:
+        """The finding that a part was not compared; `doubtful` as in `of_definition`."""
+        change = Change("not-compared", name=name, detail=reason, **(at or self.places(name, name)))
+        return self.of_definition(change, name, doubtful)
+
+    def places(self, old: str, new: str) -> ChangePlaces:
+        """The places of definitions in the sources; empty for a definition that a side does not have."""
+        return {"old_at": self.old.bundle.origins.get(old, ""), "new_at": self.new.bundle.origins.get(new, "")}
 
     def _ungated(self, judgement: Judgement) -> str:
         """The sentence that no capability in the schema gates an addition; empty if one does."""

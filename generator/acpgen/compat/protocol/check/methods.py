@@ -9,10 +9,10 @@ from typing import Any
 from acpgen import ir
 from acpgen.compat.changes import Change
 from acpgen.compat.diff.methods import compare
-from acpgen.compat.findings import Reach, Revision, opposite
+from acpgen.compat.findings import Reach, Revision, Witness, opposite
 from acpgen.compat.protocol.check.context import UNPROVEN, Context
-from acpgen.compat.protocol.check.message_pairs import DIRECTIONS, MessagePair, method_pair, root_of
-from acpgen.compat.protocol.messages import Part, Route, message
+from acpgen.compat.protocol.check.counterparts import DIRECTIONS, MessagePair, method_pair, root_of
+from acpgen.compat.protocol.messages import NO_ROUTE, message
 from acpgen.compat.protocol.sender_schemas import schema_of
 from acpgen.compat.rules import judge
 from acpgen.input.walk import Schema, is_array
@@ -30,14 +30,13 @@ def of_methods(context: Context) -> Iterator[Reach]:
 
 def _of_method(context: Context, change: Change) -> Reach:
     old, new = change.within
-    part: Part = "result" if change.kind == "null-result" else "params"
-    pair = method_pair(old, new, part, context.new.protocol.sides)
+    pair = method_pair(old, new, "result" if change.kind == "null-result" else "params", context.new.protocol.sides)
     rule, judgement = judge(change)
     witness = None
     if judgement.carried_by == "old":
         sent_witness = context.acceptance.carried(pair.pair, "old").witness
         witness = None if sent_witness is None else context.validator.loss(pair.sides, "old", sent_witness.value)
-    return context.reach(rule, judgement, pair, change, part, witness, method=new.name)
+    return context.reach(rule, judgement, pair, change, pair.new.part, witness, method=new.name)
 
 
 def _of_batches(context: Context) -> Reach:
@@ -48,15 +47,14 @@ def _of_batches(context: Context) -> Reach:
     refused_by = opposite(accepted_by)
     validator = context.validator
     for one, other in context.methods:
-        pair = MessagePair((Route("params", one), one.params), (Route("params", other), other.params), "both", "", "")
+        pair = method_pair(one, other, "params", ())
         sent_witness = context.acceptance.carried(pair.pair, accepted_by).witness
         loss = None if sent_witness is None else validator.loss(pair.sides, accepted_by, sent_witness.value)
         if loss is not None and validator.accepts(pair.sides, refused_by, loss.value):
             witness = validator.proof(pair.sides, [loss.value], accepted_by)
             if witness is not None:
                 return context.reach(rule, judgement, pair, change, "message", witness)
-    route = Route("document", None), None
-    return context.reach(rule, judgement, MessagePair(route, route, "both", "peer", "peer"), change, "message")
+    return context.reach(rule, judgement, MessagePair(NO_ROUTE, NO_ROUTE), change, "message")
 
 
 # --- positions of params ---------------------------------------------------------------------------------------------
@@ -82,9 +80,9 @@ def _of_positions(context: Context, old: ir.Method, new: ir.Method) -> Iterator[
     rule, judgement = judge(change)
     witness = None
     for value in misread_values:
-        whole = message(context.new.protocol.envelope, pair.new[0], value)
+        whole = message(context.new.protocol.envelope, pair.new, value)
         if all(context.validator.accepts(pair.sides, revision, whole) for revision, _ in DIRECTIONS):
-            witness = context.validator.carried(pair.sides, whole, "old")
+            witness = context.validator.confirm(pair.sides, Witness(whole, verified=True, carried_by="old"), "old")
     if witness is None:
         judgement = replace(judgement, effect="undetermined", message=f"{judgement.message} {UNPROVEN}")
     yield context.reach(rule, judgement, pair, change, "params", witness, method=new.name)
@@ -99,7 +97,7 @@ def _misread(context: Context, old: ir.Method, new: ir.Method) -> list[ir.JSON] 
 
     def common(demand: Schema) -> tuple[ir.JSON, bool]:
         """An example of params that both revisions accept, if one was found; and whether it is undecided that there is none."""
-        relation = context.acceptance.between({"allOf": [ours, demand]}, refuses, "old")
+        relation = context.acceptance.include({"allOf": [ours, demand]}, refuses, "old")
         example = None if relation.witness is None else relation.witness.value
         return example, example is None and relation.verdict.value != "yes"
 

@@ -12,8 +12,7 @@ from acpgen.compat.diff.definitions import Walk
 from acpgen.compat.diff.pairs import Pair
 from acpgen.compat.findings import Answer, Coverage, Inclusion, NotCompared, Reach, Revision, opposite
 from acpgen.compat.protocol.check.context import Context
-from acpgen.compat.protocol.check.message_pairs import root_of
-from acpgen.compat.protocol.definition_coverage import closure, of_both_files, unread
+from acpgen.compat.protocol.check.counterparts import closure, of_both_files, root_of, unread
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.input.tagged_unions import lone_reference
 
@@ -25,80 +24,76 @@ _OPEN: Final = ("definition-removed", "not-compared")
 
 def without_counterpart(context: Context) -> Iterator[Reach]:
     """Yield the findings of definitions without a counterpart, and of what is not read."""
-    old, new = context.old, context.new
-    for name in context.cover.gone:
-        yield context.of_definition(Change("definition", name, None, old_at=old.definitions[name].at), name)
-    for name in context.cover.added:
-        yield context.of_definition(Change("definition", None, name, new_at=new.definitions[name].at), name)
-    for revision, name in context.cover.copied:
-        at: ChangePlaces = {
-            "old_at": old.definitions[name].at if revision == "old" else "",
-            "new_at": new.definitions[name].at if revision == "new" else "",
-        }
+    cover = context.cover
+    for names in (*((name, None) for name in cover.gone), *((None, name) for name in cover.added)):
+        name = names[0] or names[1] or ""
+        yield context.of_definition(
+            Change("definition", *names, **context.places(*(each or "" for each in names))), name
+        )
+    for revision, name in cover.copied:
+        at = context.places(name if revision == "old" else "", name if revision == "new" else "")
         yield context.editorial(Change("structure", name=name, detail="copied", **at))
-    for name, reason in unread(old, new).items():
-        at = {"old_at": old.bundle.origins.get(name, ""), "new_at": new.bundle.origins.get(name, "")}
-        yield context.of_definition(Change("not-compared", name=name, detail=reason, **at), name)
+    for name, reason in unread(context.old, context.new).items():
+        yield context.not_compared(name, reason, None)
 
 
-def rewritten_definitions(context: Context, findings: Sequence[Reach]) -> Iterator[Reach]:
+def of_definitions(context: Context, findings: Sequence[Reach]) -> Iterator[Reach]:
     """Yield the findings of definitions that are written differently and that no other finding names.
 
     Either they accept the same instances, or the difference is reported where it occurs; otherwise they were not compared.
     """
+    old, new, walk, roots = context.old, context.new, context.walk, context.roots
     changes = [each for each in findings if each.rule != "text-reworded"]
-    sides = ((context.old, {each.old_at for each in changes}), (context.new, {each.new_at for each in changes}))
-    owners = [{side.outermost(at) for at in places} for side, places in sides]
-    names = context.walk.renames()
-    roots = context.roots
-    named_definitions = {
+    places = [{side.outermost(at) for at in reported} for side, reported in _places(context, changes)]
+    named = {
         name
-        for (side, _), places in zip(sides, owners, strict=True)
+        for side, own in zip((old, new), places, strict=True)
         for name in (*side.declared, *roots)
-        if not places.isdisjoint({side.definitions[name].at, side.outermost(_body(context, side, name)[1])})
+        if not own.isdisjoint({side.definitions[name].at, side.outermost(_body(context, side, name)[1])})
     }
-    new_names = {*context.new.declared, *roots}
-    alone = context.old.bundle.definitions.keys() ^ context.new.bundle.definitions.keys()
-    removed_names = {*context.cover.gone, *names}
-    visited_pairs = {Pair(each.old, each.new) for each in context.walk.nodes}
-    quiet = {each.names[0] for each in context.frames}
-    for name in (*context.old.declared, *roots):
-        other = names.get(name, name)
-        if other not in new_names or name in removed_names - names.keys() or {name, other} & named_definitions:
+    alone = old.bundle.definitions.keys() ^ new.bundle.definitions.keys()
+    renames = walk.renames()
+    removed_names = {*context.cover.gone} - renames.keys()
+    visited_pairs = {Pair(each.old, each.new) for each in walk.nodes}
+    frame_names = {each.names[0] for each in context.frames}
+    for name, other in _definition_pairs(context):
+        if name in removed_names or {name, other} & named:
             continue
-        (before, old_at), (after, new_at) = _body(context, context.old, name), _body(context, context.new, other)
-        texts = context.old.whole_text(before, names, alone), context.new.whole_text(after, {}, alone)
+        (before, old_at), (after, new_at) = _body(context, old, name), _body(context, new, other)
+        texts = old.whole_text(before, renames, alone), new.whole_text(after, {}, alone)
         if texts[0] == texts[1]:
             continue
         at: ChangePlaces = {"old_at": old_at, "new_at": new_at}
-        label = roots.get(other, other)
-        pair = Pair(ir.Ref(name), ir.Ref(other))
-        detail = None
+        label, pair = roots.get(other, other), Pair(ir.Ref(name), ir.Ref(other))
+        reason, detail = "", "elsewhere"
         if context.is_included(pair, declared=False):
-            detail = "content" if context.old.contents(before) != context.new.contents(after) else ""
-            if context.old.gates_unknown and texts[0].count('"x-capability"') < texts[1].count('"x-capability"'):
-                detail = "gates"
+            has_gates = old.gates_unknown and texts[0].count('"x-capability"') < texts[1].count('"x-capability"')
+            same_contents = old.contents(before) == new.contents(after)
+            detail = "gates" if has_gates else "" if same_contents else "content"
         elif context.is_included(pair, declared=True):
-            if _is_claimed(context, pair):
-                detail = "elsewhere"
-            elif name in roots:
-                yield _doubt(context, pair, label, _KEPT, at)
-            else:
-                yield from _of_undeclared(context, pair, label, at)
-            if detail is None:
-                continue
-        elif name in quiet and not closure(context.new, [other]) & named_definitions:
+            if not _is_claimed(context, pair):
+                if name not in roots:
+                    yield from _of_undeclared(context, pair, label, at)
+                    continue
+                reason = _KEPT
+        elif name in frame_names and not closure(new, [other]) & named:
             detail = "framed"
-        elif (
+        elif not (
             pair not in visited_pairs
             or _is_settled(context, pair)
-            or (closure(context.old, [name]) | closure(context.new, [other])) & named_definitions
+            or (closure(old, [name]) | closure(new, [other])) & named
         ):
-            detail = "elsewhere"
-        if detail is None:
-            yield _doubt(context, pair, label, _UNKNOWN, at)
+            reason = _UNKNOWN
+        if reason:
+            yield context.not_compared(label, reason, [receiver for _, receiver in context.refusals(pair)], at)
         else:
             yield context.editorial(Change("structure", name=label, detail=detail, **at))
+
+
+def _places(context: Context, findings: Sequence[Reach]) -> Iterator[tuple[SchemaRevision, set[str]]]:
+    """Yield both sides with the places that findings name."""
+    yield context.old, {each.old_at for each in findings if each.old_at}
+    yield context.new, {each.new_at for each in findings if each.new_at}
 
 
 def _is_settled(context: Context, pair: Pair) -> bool:
@@ -107,12 +102,6 @@ def _is_settled(context: Context, pair: Pair) -> bool:
         return False
     holders = (each.pair for each in context.pairs if context.walk.holds(each.pair, pair))
     return all(context.is_included(each, declared=False) for each in holders)
-
-
-def _doubt(context: Context, pair: Pair, name: str, reason: str, at: ChangePlaces) -> Reach:
-    """The finding of a doubt about a pair of definitions, in the directions that are not proven."""
-    doubtful: list[Revision] = [receiver for _, receiver in context.refusals(pair)]
-    return context.of_definition(Change("not-compared", name=name, detail=reason, **at), name, doubtful)
 
 
 def _is_claimed(context: Context, pair: Pair) -> bool:
@@ -134,7 +123,8 @@ def _of_undeclared(context: Context, pair: Pair, name: str, at: ChangePlaces) ->
 def unread_statements(context: Context) -> Iterator[Reach]:
     """Yield the definitions that differ in keywords that no validator asserts, at places where the comparison reads none of them."""
     compared_names = [context.walk.names(number) for number in (0, 1)]
-    for name, other in _definition_pairs(context):
+    files = () if context.roots else of_both_files(context.old.root_definitions, context.new.root_definitions)
+    for name, other in (*_definition_pairs(context), *files):
         (before, old_at), (after, new_at) = _body(context, context.old, name), _body(context, context.new, other)
         one, two = context.old.statements(before, compared_names[0]), context.new.statements(after, compared_names[1])
         by_name = before == after  # else what stands inside of them has other names, too
@@ -143,20 +133,20 @@ def unread_statements(context: Context) -> Iterator[Reach]:
         if differences:
             keywords = " and ".join(sorted({f"'{keyword}'" for _, keyword, _ in differences}))
             reason = f"what it says by {keywords} has changed in a place where no field or union is read"
-            label = context.roots.get(other, other)
-            change = Change("not-compared", name=label, detail=reason, old_at=old_at, new_at=new_at)
-            yield context.of_definition(change, label)
+            at: ChangePlaces = {"old_at": old_at, "new_at": new_at}
+            yield context.not_compared(context.roots.get(other, other), reason, None, at)
 
 
 def _definition_pairs(context: Context) -> Iterator[tuple[str, str]]:
-    """Yield the corresponding definitions of both revisions, and those of roots besides methods."""
-    names = context.walk.renames()
-    new_names = {*context.new.declared, *context.roots}
-    for name in (*context.old.declared, *context.roots):
-        if (other := names.get(name, name)) in new_names:
-            yield name, other
-    if not context.roots:
-        yield from of_both_files(context.old.root_definitions, context.new.root_definitions)
+    """Yield the corresponding declared definitions of both revisions, and those of roots, that are written differently."""
+    old, new, renames = context.old, context.new, context.walk.renames()
+    new_names = {*new.declared, *context.roots}
+    for name in (*old.declared, *context.roots):
+        other = renames.get(name, name)
+        if other in new_names:
+            bodies = _body(context, old, name)[0], _body(context, new, other)[0]
+            if old.inner_texts(bodies[0]) != new.inner_texts(bodies[1]):
+                yield name, other
 
 
 def _body(context: Context, side: SchemaRevision, name: str) -> tuple[str, str]:
@@ -178,17 +168,11 @@ def unstable_differences(context: Context, findings: Sequence[Reach]) -> Iterato
     for side, by_name in zip((old, new), texts, strict=True):
         for at, text in sorted(side.unstable_texts.items(), key=lambda each: each[1]):
             by_name.setdefault(side.called(at), []).append(text)
-    reported_names = {
-        side.called(at) for each in findings for side, at in ((old, each.old_at), (new, each.new_at)) if at
-    }
-    names = [
-        each
-        for each in {**texts[0], **texts[1]}
-        if each not in reported_names and texts[0].get(each) != texts[1].get(each)
-    ]
-    if names:
+    reported_names = {side.called(at) for side, places in _places(context, findings) for at in places}
+    names = [each for each in {**texts[0], **texts[1]} if texts[0].get(each) != texts[1].get(each)]
+    if names := sorted({*names} - reported_names):
         places: ChangePlaces = {"old_at": root_of(old), "new_at": root_of(new)}
-        yield context.editorial(Change("structure", new=tuple(sorted(names)), detail="unstable", **places))
+        yield context.editorial(Change("structure", new=tuple(names), detail="unstable", **places))
 
 
 # --- the whole -------------------------------------------------------------------------------------------------------
@@ -214,8 +198,8 @@ def _included(context: Context, sender: Revision, findings: Sequence[Reach]) -> 
     changed_pairs = (each.pair for each in context.pairs if context.is_changed(each))
     relations = chain(
         (acceptance.relation(pair, sender, declared=False) for pair in changed_pairs),
-        (acceptance.between(one, other, sender) for _, one, other in context.envelopes),
-        (acceptance.between(*each.question(sender, declared=False), sender) for each in context.frames),
+        (acceptance.include(schemas[sender], schemas[receiver], sender) for _, schemas in context.envelopes),
+        (acceptance.include(*each.question(sender, declared=False), sender) for each in context.frames),
     )
     is_open = any(_is_open(each) and receiver in each.doubtful for each in findings)
     for relation in relations:

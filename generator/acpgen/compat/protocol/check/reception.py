@@ -6,14 +6,14 @@ The receiver refuses it, it accepts it and reads it as something else, a name in
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from acpgen.compat.changes import Change, FieldChange
 from acpgen.compat.diff.pairs import Pair, PlacedChange
 from acpgen.compat.diff.shapes import Objects
 from acpgen.compat.findings import Answer, Revision, Witness, opposite
 from acpgen.compat.protocol.check.context import Context
-from acpgen.compat.protocol.check.message_pairs import MessagePair, name_of
+from acpgen.compat.protocol.check.counterparts import MessagePair, name_of
 from acpgen.compat.protocol.culprits import lost_culprit, refused_culprit, type_of, way
 from acpgen.compat.protocol.sender_schemas import schema_of
 from acpgen.compat.rules import Judgement
@@ -21,23 +21,8 @@ from acpgen.compat.rules import Judgement
 if TYPE_CHECKING:
     from schema_inclusion import Culprit, Relation
 
-Kind: TypeAlias = Literal["ruled", "misread", "ignored", "kept"]
-
-
-@dataclass(frozen=True, slots=True)
-class Reception:
-    """How a receiver treats what a sender has at a place, with the message that shows it; `None` if none was found.
-
-    `ruled`: as the rule says; `misread`: the receiver takes it for something else; `ignored`: for the same with fewer members; `kept`:
-    it understands all of it, or there is no such message.
-    """
-
-    kind: Kind
-    witness: Witness | None = None
-
-
-KEPT: Final = Reception("kept")
-UNPROVEN: Final = Reception("ruled")
+Received: TypeAlias = "tuple[Judgement, Witness | None]"
+"""The judgement of a rule, adapted to how a receiver treats the change, with the message that shows it; `None` if none was found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,35 +33,36 @@ class Receiver:
     found: PlacedChange
     messages: MessagePair
 
-    def reception(self, judgement: Judgement) -> Reception:
-        """The reception of what a rule is about, sent by the revision that the rule names."""
+    def receive(self, judgement: Judgement) -> Received | None:
+        """How what a rule is about is received, if the revision that the rule names sends it.
+
+        `None` if the receiver understands all of it, or if there is no such message.
+        """
         sender = judgement.accepted_by or judgement.carried_by
-        if sender is None:
-            return UNPROVEN
+        culprit = None if sender is None else self.culprit(sender)
+        if sender is None or (culprit is None and judgement.accepted_by is not None):
+            return judgement, None
         answer: Answer = "yes"
-        culprit = self.culprit(sender)
-        if culprit is None and judgement.accepted_by is not None:
-            return UNPROVEN
         if culprit is not None:
             if any(step.kind == "field" and step.was is not None for step in self.found.steps):
                 witness = self._loss(culprit, sender)  # under the sender's name nobody reads it
             else:
                 answer, witness = self.refusal(culprit, sender)
             if witness is not None:
-                return Reception("ruled", witness)
+                return judgement, witness
         if judgement.carried_by is not None and self._is_understood(judgement.carried_by):
-            return KEPT
+            return None
         if culprit is not None and judgement.accepted_by is not None:
             if self.found.change.kind == "alternative" and answer == "yes":
-                return self._alternative(sender)
+                return self._receive_alternative(judgement, sender)
             is_within = judgement.effect != "taken" and any(step.kind == "variant" for step in self.found.steps)
             witness = self._misread(culprit, sender) if is_within else None
             if witness is not None:
-                return Reception("misread", witness)
+                return as_misread(judgement, sender, self._misread_as), witness
         if judgement.carried_by is not None:
             without_meaning = self.culprit(sender, is_lost=True)
-            return UNPROVEN if without_meaning is None else Reception("ruled", self._loss(without_meaning, sender))
-        return KEPT if answer == "yes" else UNPROVEN
+            return judgement, None if without_meaning is None else self._loss(without_meaning, sender)
+        return None if answer == "yes" else (judgement, None)
 
     def culprit(self, sender: Revision, *, is_lost: bool = False) -> Culprit | None:
         """What the receiver refuses of the change in the sender's values, at its place, or with `is_lost`, what has no meaning; `None`
@@ -90,7 +76,7 @@ class Receiver:
             there = lost_culprit(placed.change, placed.pair, sender) if never else None
         if there is None:
             return None
-        leading = way(placed.steps, sender, whole.on(sender), self.context.walk.shape)
+        leading = way(placed.steps, sender, whole, self.context.walk)
         return replace(there, at=(*leading, *there.at))
 
     def refusal(self, culprit: Culprit, sender: Revision) -> tuple[Answer, Witness | None]:
@@ -118,7 +104,7 @@ class Receiver:
         union = walk.below(whole, steps[:depth]) if depth else None
         if union is None:
             return False
-        around = way(steps[:depth], sender, whole.on(sender), walk.shape)
+        around = way(steps[:depth], sender, whole, walk)
         union_refuses = replace(culprit, at=around, accepted={}, refused=schema_of(union.on(opposite(sender))))
         standing = self.context.validator.standing(sender, union_refuses)
         if relation.witness is not None and standing(relation.witness.value):
@@ -164,41 +150,31 @@ class Receiver:
         witness = validator.loss(sides, sender, relation.witness.value)
         return witness if witness and validator.accepts(sides, opposite(sender), witness.value) else None
 
-    def _alternative(self, sender: Revision) -> Reception:
-        """The reception of an alternative all of whose values other alternatives accept, perhaps without declaring all of them."""
+    @property
+    def _misread_as(self) -> str:
+        return _ALTERNATIVE if self.found.change.kind == "alternative" else _BRANCH
+
+    def _receive_alternative(self, judgement: Judgement, sender: Revision) -> Received | None:
+        """How an alternative is received if other alternatives accept all of its values, perhaps without declaring all of them."""
         placed, acceptance = self.found, self.context.acceptance
         one = placed.change.one
         if self.messages.alone and name_of(one) in self.context.messages[sender]:
-            return KEPT  # the union lists messages, which their methods tell apart
+            return None  # the union lists messages, which their methods tell apart
         alternative = type_of(one, placed.pair.on(sender))
         relation = acceptance.understood(placed.pair, alternative, sender)
         if relation.verdict.value == "yes":
-            return KEPT
+            return None
         if sender == "new" and isinstance(one, Objects):
             required_names = [field.name for field in one.fields if field.required]
             if acceptance.understood(placed.pair, alternative, sender, required_names).verdict.value == "yes":
-                return Reception("ignored")
+                message = f"The alternative {one.name} was added: another one with more optional fields."
+                claimed = replace(judgement, effect="claimed", message=message, accepted_by=None, carried_by=None)
+                return replace(claimed, advice="None: old peers ignore the fields."), None
+        misread = as_misread(judgement, sender, self._misread_as)
         culprit = self.culprit(sender, is_lost=True)
         if relation.witness is None or culprit is None:
-            return Reception("misread")
-        return Reception("misread", self._loss(replace(culprit, accepted={"const": relation.witness.value}), sender))
-
-
-def adapt_judgement(judgement: Judgement, change: Change, kind: Kind) -> Judgement:
-    """The judgement of a rule, adapted to how the receiver treats the change."""
-    sender = judgement.accepted_by
-    if sender is None or kind == "ruled":
-        return judgement
-    if kind == "ignored":
-        return replace(
-            judgement,
-            effect="claimed",
-            message=f"The alternative {change.one.name} was added: another one with more optional fields.",
-            advice="None: old peers ignore the fields.",
-            accepted_by=None,
-            carried_by=None,
-        )
-    return as_misread(judgement, sender, _ALTERNATIVE if change.kind == "alternative" else _BRANCH)
+            return misread, None
+        return misread, self._loss(replace(culprit, accepted={"const": relation.witness.value}), sender)
 
 
 def as_misread(judgement: Judgement, sender: Revision, words: str) -> Judgement:

@@ -1,9 +1,9 @@
-// A table or a block of code that is wider than the page is scrolled; without a mouse, too. What fits today may not after the window
+// A table or a block of code that is larger than its place is scrolled; without a mouse, too. What fits today may not after the window
 // is turned or resized, and what is folded has no width. All widths are read before anything is written, so that the page is laid out once.
 function reach() {
   const all = [...document.querySelectorAll(".md-typeset__scrollwrap, .md-typeset pre > code")];
   const around = all.filter(each => !each.closest("details:not([open])"));
-  const scrolls = around.map(each => each.scrollWidth > each.clientWidth);
+  const scrolls = around.map(each => each.scrollWidth > each.clientWidth || each.scrollHeight > each.clientHeight);
   let tables = 0;
   around.forEach((each, index) => {
     const isTable = each.localName !== "code";

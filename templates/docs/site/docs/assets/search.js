@@ -29,14 +29,16 @@
       return [[start, Math.max(start + Math.min(hit.length, index + word.length - start), start + 1)]];
     });
 
-  // At most one letter missing, added or changed, or two in the other order.
-  const isOneEditAway = (a, b) => {
-    if (Math.abs(a.length - b.length) > 1) return false;
+  // Whether so many edits at most make one word of another: a letter is missing, added or changed, or two are in the other order.
+  const isEditsAway = (a, b, most) => {
+    if (Math.abs(a.length - b.length) > most) return false;
     let i = 0;
     while (i < a.length && a[i] === b[i]) i++;
     const [c, d] = [a.slice(i), b.slice(i)];
-    const isSwapped = c[0] === d[1] && c[1] === d[0] && c.slice(2) === d.slice(2);
-    return isSwapped || c.slice(1) === d.slice(1) || c === d.slice(1) || c.slice(1) === d;
+    if (!most || c === d) return c === d;
+    const isSwapped = c[0] === d[1] && c[1] === d[0];
+    const further = (from, to) => isEditsAway(c.slice(from), d.slice(to), most - 1);
+    return further(1, 1) || further(0, 1) || further(1, 0) || (isSwapped && further(2, 2));
   };
 
   class Index {
@@ -89,14 +91,16 @@
       const first = this.#from(word);
       if (word.length > 1)
         for (let at = first; at < first + 60 && this.terms[at]?.startsWith(word); at++) note(at, isLast ? 0.55 : 0.3);
-      // A word that hardly anything has is one with a wrong letter.
+      // A word that hardly anything has is one with a wrong letter; if it is long and nothing is that near, with two.
       const count = [...found.keys()].reduce((sum, at) => sum + this.#count(at), 0);
-      if (count < 5 && word.length > 4)
+      for (const most of count < 5 && word.length > (count ? 4 : 2) ? [1, 2] : []) {
+        if (most === 2 && (found.size || word.length < 7)) break;
         this.terms.forEach((term, at) => {
-          if (!isOneEditAway(term, base)) return;
+          if (!isEditsAway(term, base, most)) return;
           note(at, 0.8);
           marks.push(term);
         });
+      }
       return found;
     }
 
@@ -114,11 +118,12 @@
       return telling.length ? telling : words;
     }
 
-    // A page that is called just as the query, or as a word of it, is meant before pages whose names only hold it.
+    // A page that is called just as the query, but for a letter, or as a word of it, is meant before pages whose names only hold it.
     #exact(item, whole, words) {
       if (this.locations[item].includes("#")) return 1;
       const name = squeezed(this.titles[item].replace(/ in \S+$/, ""));
-      return name && name === whole ? 3 : words.includes(name) ? 1.5 : 1;
+      const isWhole = name === whole || (whole.length > 6 && isEditsAway(name, whole, 1));
+      return name && isWhole ? 3 : words.includes(name) ? 1.5 : 1;
     }
 
     // The items that are found, best first; with tags, only those that have one of them.

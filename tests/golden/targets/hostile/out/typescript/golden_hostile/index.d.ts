@@ -19,20 +19,20 @@ export {
 /**
  * """
  * '''\"); import os; os.system("x") #{{ 7*7 }}{% raw %}</script><b>
- * \u202e\u0000
+ * \u202e\x00
  */
 export interface Evil {
   /**
    * """
    * '''\"); import os; os.system("x") #{{ 7*7 }}{% raw %}</script><b>
-   * \u202e\u0000
+   * \u202e\x00
    */
   "a\"]; import os #"?: string;
   const: "\"\"\"\n'''\\\"); import os; os.system(\"x\") #{{ 7*7 }}{% raw %}</script><b>\u2028\u202e\u0000";
   /**
    * """
    * '''\"); import os; os.system("x") #{{ 7*7 }}{% raw %}</script><b>
-   * \u202e\u0000
+   * \u202e\x00
    */
   enum?: EvilEnum;
   default?: string;
@@ -46,7 +46,7 @@ export interface Evil {
 /**
  * """
  * '''\"); import os; os.system("x") #{{ 7*7 }}{% raw %}</script><b>
- * \u202e\u0000
+ * \u202e\x00
  */
 export type EvilEnum =
   | "\"\"\"\n'''\\\"); import os; os.system(\"x\") #{{ 7*7 }}{% raw %}</script><b>\u2028\u202e\u0000"
@@ -61,14 +61,14 @@ export interface Inner {
 /**
  * """
  * '''\"); import os; os.system("x") #{{ 7*7 }}{% raw %}</script><b>
- * \u202e\u0000
+ * \u202e\x00
  */
 export type Union = ImportOsOsSystemX77RawScriptBUnion | TwoUnion | rt.Unknown<"t\"ag">;
 
 /**
  * """
  * '''\"); import os; os.system("x") #{{ 7*7 }}{% raw %}</script><b>
- * \u202e\u0000
+ * \u202e\x00
  */
 export interface ImportOsOsSystemX77RawScriptBUnion {
   "t\"ag": "\"\"\"\n'''\\\"); import os; os.system(\"x\") #{{ 7*7 }}{% raw %}</script><b>\u2028\u202e\u0000";
@@ -85,19 +85,19 @@ export interface UnknownUnion {
 /**
  * """
  * '''\"); import os; os.system("x") #{{ 7*7 }}{% raw %}</script><b>
- * \u202e\u0000
+ * \u202e\x00
  */
 export interface EvilRequest {
   /**
    * """
    * '''\"); import os; os.system("x") #{{ 7*7 }}{% raw %}</script><b>
-   * \u202e\u0000
+   * \u202e\x00
    */
   evil?: Evil;
   /**
    * """
    * '''\"); import os; os.system("x") #{{ 7*7 }}{% raw %}</script><b>
-   * \u202e\u0000
+   * \u202e\x00
    */
   union?: Union;
 }
@@ -109,7 +109,7 @@ export interface EvilResponse {
 /**
  * """
  * '''\"); import os; os.system("x") #{{ 7*7 }}{% raw %}</script><b>
- * \u202e\u0000
+ * \u202e\x00
  */
 export type Shape = string | number;
 
@@ -130,7 +130,7 @@ export interface Requests {
   /**
    * """
    * '''\"); import os; os.system("x") #{{ 7*7 }}{% raw %}</script><b>
-   * \u202e\u0000
+   * \u202e\x00
    */
   "\"\"\"'''\\\");__import__(\"os\").system(\"x\"){{7*7}}{%raw%}</script><b>\u202e\u0000": { params: EvilRequest; result: EvilResponse };
 }

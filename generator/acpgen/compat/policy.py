@@ -1,17 +1,37 @@
-"""A project's policy: its promises, and the findings whose severity it changes.
+"""A project's policy: its promises, and the findings whose severity it changes; read from `[tool.acpgen.compat]`.
 
 A policy never hides findings: what it lowers stays in the report, with the original severity and the reason, and is counted.
+
+[tool.acpgen.compat]
+promise = "full"                                 # or { agent = "full", client = "backward" }, by who receives
+transitive = true                                # or the first kept release that counts: "0.9.0"
+formats = "asserted"                             # or "annotations"
+docs = "https://acme.example/docs/"              # reports link the pages of the rules there
+
+[[tool.acpgen.compat.severity]]
+rule = "default-changed"
+at = "session/new"
+severity = "additive"
+reason = "Every client sends it."
+
+[tool.acpgen.compat.experimental]
+"session/fork" = "The proposal is open."
+
+[tool.acpgen.compat.deprecated]
+"session/set_mode" = { sunset = 2027-01-31, reason = "session/set_config_option takes its place." }
+"deprecated: true" = { sunset = 2027-06-30, reason = "What the schema marks is gone with version 2." }
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from types import MappingProxyType
-from typing import Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from acpgen.compat.findings import (
     SEVERITIES,
@@ -28,6 +48,13 @@ from acpgen.compat.findings import (
     readers,
     worst,
 )
+from acpgen.errors import Fault, Faults, did_you_mean
+from acpgen.input.faults import BAD_SETTING, UNKNOWN_NAME
+from acpgen.input.load import decode, place, read_bytes
+
+if TYPE_CHECKING:
+    from acpgen.compat.catalogue import CatalogueEntry
+    from acpgen.config import Config
 
 Promise: TypeAlias = Literal["full", "backward", "forward", "none"]
 """The exchanges between revisions that must work: `backward`, new peers accept what old peers send; `forward`, old peers accept what new
@@ -186,6 +213,103 @@ NONE: Final = Policy()
 """The default policy: everything is promised, and the severities of the check are unchanged."""
 
 
+def of_project(project: Config | None) -> Policy:
+    """The policy of a project. Raises `Faults`."""
+    if project is None:
+        return NONE
+    rules: Sequence[CatalogueEntry] = ()
+    if "severity" in project.compat:  # nothing else names rules, and to load them takes 0.06 s
+        from acpgen.compat.catalogue import catalogue
+
+        rules = catalogue()
+    notes = [entry.id for entry in rules if entry.severities == ("note",)]
+    return policy(project.compat, place(project.file), [entry.id for entry in rules], notes)
+
+
+def policy_position(project: Config | None) -> SourcePosition:
+    """The position of a project's policy: its first table."""
+    if project is None:
+        return SourcePosition("pyproject.toml", "", 1, 1)
+    at = place(project.file)
+    lines = decode(read_bytes(project.file), at).splitlines() if project.compat else []
+    line_numbers = (
+        number for number, line in enumerate(lines, 1) if re.match(r"\s*\[+\s*tool\.acpgen\.compat\b", line)
+    )
+    return SourcePosition(at, "", next(line_numbers, 1), 1)
+
+
+def policy(table: Mapping[str, Any], at: str, rules: Sequence[str], notes: Sequence[str] = ()) -> Policy:
+    """Build the policy from a table of the file `at`; `rules` are the ids of all rules, `notes` those without a severity.
+
+    The structure of the table has been validated when the file was read. Raises `Faults`.
+    """
+    faults: list[Fault] = []
+    entries: list[PolicyEntry] = []
+    for index, row in enumerate(table.get("severity", ())):
+        key, rule = f"tool.acpgen.compat.severity.{index}.rule", row.get("rule", "")
+        if "rule" in row and rule not in rules:
+            faults.append(UNKNOWN_NAME(at=f"{at}: {key}", kind="rule", name=rule, hint=did_you_mean(rule, rules)))
+        if rule in notes:
+            expected = f"a rule whose findings have a severity; {rule!r} only reports notes"
+            faults.append(BAD_SETTING(at=at, key=key, expected=expected, hint="Correct this setting."))
+        area = Area(row["at"]) if "at" in row else None
+        entries.append(PolicyEntry("severity", row["severity"], row["reason"].strip(), rule, area))
+    if faults:
+        raise Faults(faults)
+    for area, reason in table.get("experimental", {}).items():
+        entries.append(PolicyEntry("experimental", LOWERED, reason.strip(), area=Area(area)))
+    for area, row in table.get("deprecated", {}).items():
+        sunset = date.fromisoformat(str(row["sunset"]))
+        entries.append(PolicyEntry("deprecated", LOWERED, row["reason"].strip(), area=Area(area), sunset=sunset))
+    promise: Promise | Mapping[str, Promise] = table.get("promise", "full")
+    transitive, docs = table.get("transitive", False), table.get("docs", "")
+    return Policy(
+        promise=promise if isinstance(promise, str) else "full",
+        promises={} if isinstance(promise, str) else promise,
+        entries=tuple(entries),
+        since=transitive if isinstance(transitive, str) else "" if transitive else None,
+        formats=table.get("formats") == "asserted",
+        docs=docs and f"{docs.rstrip('/')}/",
+        is_explicit="promise" in table,
+    )
+
+
+def require_roles(policy: Policy, reports: Iterable[Report], project: Config) -> None:
+    """Check the roles that `promise` names: raises `Faults` if neither a report nor a protocol of the project has one.
+
+    Nothing is checked if nothing has roles or a protocol of the project cannot be read.
+    """
+    role_names = {role for report in reports for role in report.named.roles}
+    if policy.promises.keys() <= role_names:
+        return
+    try:
+        role_names.update(_roles(project))
+    except Faults:
+        return
+    roles, faults = sorted(role_names), list[Fault]()
+    for role in policy.promises if roles else ():
+        if role not in roles:
+            guess, which = did_you_mean(role, roles), f"The roles are {', '.join(map(repr, roles))}."
+            hint = f"{guess} {which}" if guess.startswith("Did") else which
+            where = f"{place(project.file)}: tool.acpgen.compat.promise.{role}"
+            faults.append(UNKNOWN_NAME(at=where, kind="role", name=role, hint=hint))
+    if faults:
+        raise Faults(faults)
+
+
+def _roles(project: Config) -> Iterator[str]:
+    """The roles of the protocols of a project. Raises `Faults`."""
+    from acpgen.compat.compare import side
+    from acpgen.compat.sources import open_input
+
+    for name in project.protocols:
+        source = project.root / project.schema / name
+        yield from side(open_input(source, methods=project.profile(name)), unstable=True).meaning.protocol.sides
+
+
+# --- applying it -----------------------------------------------------------------------------------------------------
+
+
 def is_removal(rule: str) -> bool:
     """Whether a rule reports the removal of something that peers may use."""
     return rule.endswith("-removed") and rule != "gate-removed"
@@ -197,74 +321,58 @@ def apply(report: Report, policy: Policy, today: date, at: SourcePosition) -> Re
     `at` is the place of the policy.
     """
     findings = tuple(sorted((_finding(each, policy, today) for each in report.findings), key=order))
-    ruled = [each for each in findings if each.ruled is not None]
-    unused = (*_unused(report, policy),)
-    notes = (*report.notes, *_notes(ruled, at), *((policy_unused(unused, at),) if unused else ()))
-    if not ruled:
-        return replace(report, notes=notes) if unused else report
+    is_ruled = any(each.ruled is not None for each in findings)
+    notes = (*_applied(findings, at), *_unused(report, policy, at))
+    if not notes:
+        return report
+    if not is_ruled:
+        return replace(report, notes=(*report.notes, *notes))
     verdict = worst(tuple(each.severity for each in findings))
-    return replace(report, findings=findings, verdict=verdict, unruled=report.verdict, notes=notes)
+    return replace(report, findings=findings, verdict=verdict, unruled=report.verdict, notes=(*report.notes, *notes))
 
 
-def _unused(report: Report, policy: Policy) -> Iterator[str]:
-    """Yield the entries of a policy that match no finding, as written, with what the revisions lack."""
-    yield from (
-        f"promise to {role!r} (neither revision has roles)" for role in policy.promises if not report.named.roles
-    )
+def _unused(report: Report, policy: Policy, at: SourcePosition) -> Iterator[Note]:
+    """Yield the note on the entries of a policy that match no finding, as written, with what the revisions lack."""
     reached = [(reach, (each.old, each.new)) for each in report.findings for reach in each.reaches]
+    entries = [
+        f"promise to {role!r} (neither revision has roles)" for role in policy.promises if not report.named.roles
+    ]
     for entry in policy.entries:
         is_marked = entry.area is not None and entry.area.written == MARKED
         if not is_marked and not any(entry.holds(*each) for each in reached):
             lack = "" if entry.area is None else entry.area.names(report.named)
-            yield f"{entry.title} ({lack})" if lack else entry.title
+            entries.append(f"{entry.title} ({lack})" if lack else entry.title)
+    if entries:
+        what = "1 entry of the policy matches" if len(entries) == 1 else f"{len(entries)} entries of the policy match"
+        advice = "Nothing there has changed; otherwise, correct the entry."
+        yield Note("policy-unused", f"{what} no finding: {'; '.join(entries)}.", advice, at)
 
 
-def policy_unused(entries: tuple[str, ...], at: SourcePosition) -> Note:
-    """The note on policy entries that match no finding."""
-    what = "1 entry of the policy matches" if len(entries) == 1 else f"{len(entries)} entries of the policy match"
-    return Note(
-        "policy-unused",
-        f"{what} no finding: {'; '.join(entries)}.",
-        "Nothing there has changed; otherwise, correct the entry.",
-        at,
-    )
-
-
-def _notes(ruled: Iterable[Finding], at: SourcePosition) -> Iterator[Note]:
-    """Yield a note for each reason and each change of severity."""
+def _applied(findings: Iterable[Finding], at: SourcePosition) -> Iterator[Note]:
+    """Yield a note for each reason and each change of severity, with the findings that it is about."""
     names_by_change: dict[tuple[str, Severity, Severity], list[str]] = {}
-    for finding in ruled:
-        parts: set[tuple[str, Severity, Severity]] = {
+    for finding in findings:
+        changes: set[tuple[str, Severity, Severity]] = {
             (each.ruled.reason, each.ruled.judged, each.severity) for each in finding.reaches if each.ruled
         }
-        for part in parts:
-            names_by_change.setdefault(part, []).append(finding.declaration or finding.location or "the root")
+        for change in changes:
+            names_by_change.setdefault(change, []).append(finding.declaration or finding.location or "the root")
     for (reason, was, now), names in sorted(names_by_change.items()):
-        yield policy_applied(reason, was, now, names, at)
-
-
-def policy_applied(reason: str, was: Severity, now: Severity, names: Sequence[str], at: SourcePosition) -> Note:
-    """The note on findings whose severity the policy changes."""
-    what = "1 finding" if len(names) == 1 else f"{len(names)} findings"
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    verb = "lowers" if SEVERITIES.index(now) > SEVERITIES.index(was) else "raises"
-    return Note(
-        "policy-applied",
-        f"The policy {verb} {what} from {was} to {now}: {', '.join(names[:_NAMED])}{more}. {reason}",
-        "'acpgen rules' shows the whole policy.",
-        at,
-    )
+        what = "1 finding" if len(names) == 1 else f"{len(names)} findings"
+        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        verb = "lowers" if SEVERITIES.index(now) > SEVERITIES.index(was) else "raises"
+        message = f"The policy {verb} {what} from {was} to {now}: {', '.join(names[:_NAMED])}{more}. {reason}"
+        yield Note("policy-applied", message, "'acpgen rules' shows the whole policy.", at)
 
 
 def _finding(finding: Finding, policy: Policy, today: date) -> Finding:
     """A finding with the policy applied to each reach, worst first."""
-    positions = finding.old, finding.new
-    reaches = [_judge(each, positions, policy, today) for each in finding.reaches]
+    reaches = [_reach(each, (finding.old, finding.new), policy, today) for each in finding.reaches]
     reaches.sort(key=lambda each: SEVERITIES.index(each.severity))
     return replace(finding, reaches=tuple(reaches))
 
 
-def _judge(reach: Reach, positions: tuple[SourcePosition | None, ...], policy: Policy, today: date) -> Reach:
+def _reach(reach: Reach, positions: tuple[SourcePosition | None, ...], policy: Policy, today: date) -> Reach:
     """A reach with the policy applied; `breaks` is set if it makes values that only new writers send breaking."""
     severity, reason = _said(reach, positions, policy, today) or (reach.severity, "")
     if severity == reach.severity:

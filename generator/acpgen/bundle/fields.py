@@ -1,4 +1,4 @@
-"""Fields that a definition inherits and narrows: the field's own type and what is inherited become one type."""
+"""The schemas of fields: which need a name, and how a field that a definition inherits and narrows gets one type."""
 
 from __future__ import annotations
 
@@ -6,10 +6,51 @@ from collections.abc import Callable, Collection, Iterator
 from typing import TypeAlias
 
 from acpgen.input.schema_nodes import OBJECTS, Node, Schemas
-from acpgen.input.walk import Schema, asserts, copied, is_object
+from acpgen.input.walk import Schema, copied, is_array, is_object, select_annotations, select_assertions
 
 Join: TypeAlias = Callable[[str, str, Schema, str], Schema]
 """Makes a definition for a field from the owner, the field's name, a schema and its place, and returns a reference to it."""
+
+
+def without_null(node: Node) -> tuple[Schema | None, bool]:
+    """A field's schema without null, and whether it certainly allowed null; `None` if there is no such schema that could be named."""
+    schema = node.says
+    if node.union is not None:
+        keyword, branches = node.union
+        others = [branch for branch in branches if not branch.is_null]
+        if len(others) == len(branches):
+            return schema, False
+        if node.demands != frozenset({keyword}):
+            return None, False  # what stands beside the union may refuse null
+        if keyword == "oneOf" and any("null" in branch.kinds for branch in others):
+            return schema, False  # null may be two of the branches, and then it is refused
+        if len(others) == 1:
+            return (others[0].says if is_object(others[0].schema) and others[0].reference is None else None), True
+        return {**schema, keyword: [branch.schema for branch in others]}, True
+    if is_array(schema.get("type")) and "null" in node.types and len(node.types) > 1:
+        if not node.demands.isdisjoint(("const", "$ref", "allOf", "not", "if")):
+            return schema, False  # what stands beside the types may refuse null
+        types = [name for name in node.types if name != "null"]
+        narrowed = {**schema, "type": types[0] if len(types) == 1 else types}
+        if "enum" in schema:
+            narrowed["enum"] = [value for value in schema["enum"] if value is not None]
+            return narrowed, None in schema["enum"]
+        return narrowed, True
+    return schema, False
+
+
+def needs_name(node: Node) -> bool:
+    """Whether a schema is a record, a union, an enumeration, or has a pattern, and therefore gets a named type."""
+    parts = [part for part in node.each("allOf") if part.reference or "properties" in part.says]
+    return (
+        bool(node.says.get("properties"))
+        or "patternProperties" in node.says
+        or "pattern" in node.says
+        or len(node.types) > 1
+        or len(node.says.get("enum", ())) > 1
+        or len([branch for branch in node.branches if not branch.is_null]) > 1
+        or len(parts) > 1
+    )
 
 
 def narrow_inherited(name: str, schemas: Schemas, shared: Collection[str], join: Join) -> Iterator[str]:
@@ -53,7 +94,7 @@ def _find_more(definition: Node, part: Node, field: str, type_: Node) -> Iterato
             continue
         if own.referred is not None and type_.owner in own.referred.lineage:
             continue  # it says more than this one
-        demands = {key: copied(value) for key, value in own.says.items() if asserts(key)}
+        demands = copied(select_assertions(own.says))
         if demands and not _are_types_of(own, type_):
             lineage |= own.referred.lineage if own.referred is not None else set()
             yield demands
@@ -73,7 +114,7 @@ def _is_record(node: Node) -> bool:
 
 def _with_type(field: Node, old: Node, new: Schema) -> Schema:
     """A field's schema with another type; null and annotations are unchanged."""
-    words = {key: value for key, value in field.says.items() if not asserts(key)}
+    words = select_annotations(field.says)
     if field is old:
         return {**words, **new}
     keyword = "anyOf" if "anyOf" in field.says else "oneOf"

@@ -1,4 +1,4 @@
-"""What a comparison covers: the definitions that messages reach, those that are compared on their own, and what is not read."""
+"""Which parts of two revisions are compared with each other: messages, and the definitions that no message contains."""
 
 from __future__ import annotations
 
@@ -6,18 +6,152 @@ from collections import ChainMap
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final, Literal, NamedTuple
 
 from acpgen import ir
+from acpgen.compat.diff.methods import same_methods
+from acpgen.compat.diff.pairs import EXTENSION, Pair, Step
+from acpgen.compat.diff.shapes import Alternative
 from acpgen.compat.findings import Revision
+from acpgen.compat.protocol.messages import Route, Routes
 from acpgen.compat.protocol.revision import SchemaRevision, references_in, with_names, without_prose
+from acpgen.compat.rules import Flow
 from acpgen.input.numbers import dumps
 from acpgen.input.tagged_unions import branches_of, constant, lone_reference
 from acpgen.input.walk import ASSERTIONS, Schema, asserts, is_object, may_hold_schemas, reachable, refs
 from acpgen.pointers import reference_to, target
 
-GROUPED: Final = "definitions in a group are not read"
-UNREAD: Final = "a reference leads to a place that is not read"
+DIRECTIONS: Final[tuple[tuple[Revision, Revision], ...]] = (("old", "new"), ("new", "old"))
+"""Sender and receiver of each direction."""
+
+
+@dataclass(frozen=True, slots=True)
+class MessagePair:
+    """One kind of message in both revisions: the definition on each side, who sends it, and who receives it."""
+
+    old: Route
+    new: Route
+    flow: Flow = "both"
+    sender: str = "peer"
+    receiver: str = "peer"
+    alone: bool = False
+
+    @property
+    def method(self) -> str | None:
+        return self.new.method.name if self.new.method is not None else None
+
+    @property
+    def pair(self) -> Pair:
+        """The types that validate it."""
+        names = self.old.content, self.new.content
+        old, new = (ir.Anything() if name is None else ir.Ref(name) for name in names)
+        return Pair(old, new)
+
+    @property
+    def advertises(self) -> bool:
+        """Whether peers advertise capabilities here: an object without members then marks a capability, and is no map for arbitrary
+        names.
+        """
+        return self.method == "initialize"
+
+    @property
+    def sides(self) -> Routes:
+        return {"old": self.old, "new": self.new}
+
+    @property
+    def flow_name(self) -> str:
+        return f"{self.sender}-to-{self.receiver}" if self.flow in ("to-handler", "to-caller") else "both"
+
+
+def method_pair(old: ir.Method, new: ir.Method, part: Literal["params", "result"], sides: Sequence[str]) -> MessagePair:
+    """The params or results of a method of both revisions; `sides` are those of the protocol, and either sends if none handles it."""
+    one, other = (Route(part, each, each.params if part == "params" else each.result) for each in (old, new))
+    others = [side for side in sides if side != new.side]
+    if new.side not in sides or len(others) != 1:
+        return MessagePair(one, other)
+    if part == "params":
+        return MessagePair(one, other, "to-handler", others[0], new.side)
+    return MessagePair(one, other, "to-caller", new.side, others[0])
+
+
+def routes_of(old: SchemaRevision, new: SchemaRevision) -> Iterator[MessagePair]:
+    """Yield all kinds of messages and documents of two revisions."""
+    for before, after in same_methods(old, new):
+        pairs = [method_pair(before, after, "params", new.protocol.sides)]
+        if (before.kind, after.kind) == ("request", "request"):
+            pairs.append(method_pair(before, after, "result", new.protocol.sides))
+        yield from (each for each in pairs if (each.old.content, each.new.content) != (None, None))
+    for name, label in roots_of_both(old, new).items():
+        yield from (document_pair(each, each, each) for each in kinds_of_both(old, new, name))
+        yield document_pair(name, name, label)
+    parts: tuple[Literal["error", "id"], ...] = ("error", "id")
+    for part in parts:
+        ours, theirs = (envelope_parts(side, part) for side in (old, new))
+        shared_names = [name for name in ours if name in theirs]
+        for one, other in [(name, name) for name in shared_names] or list(zip(ours, theirs, strict=False))[:1]:
+            yield MessagePair(Route(part, None, one), Route(part, None, other))
+
+
+def roots_of_both(old: SchemaRevision, new: SchemaRevision) -> Mapping[str, str]:
+    """The definitions that represent root schemas in both revisions, with their labels."""
+    labels: Mapping[str, str] = {} if old.roots is None else old.roots.named
+    return {name: label for name, label in labels.items() if name in new.definitions}
+
+
+def kinds_of_both(old: SchemaRevision, new: SchemaRevision, root: str) -> list[str]:
+    """The kinds of documents whose union a root is in both revisions.
+
+    Each is reported separately: where kinds overlap, one may accept what another refuses, which would hide the change. If a tag moves
+    between kinds, the root reports it.
+    """
+    others = set(kinds(new, root))
+    return [name for name in kinds(old, root) if name in others and _tags(old, root, name) == _tags(new, root, name)]
+
+
+def _tags(revised: SchemaRevision, root: str, name: str) -> set[object]:
+    """The tags that select a kind in the tagged union of a root."""
+    union = revised.definitions.get(root)
+    variants = union.variants if isinstance(union, ir.TaggedUnion) else ()
+    return {each.tag for each in variants if each.type == name}
+
+
+def root_of(revised: SchemaRevision) -> str:
+    """The place of the root in the sources."""
+    first = next(iter(revised.bundle.origins.values()), "")
+    return first.partition("#")[0] + "#" if first else ""
+
+
+def document_pair(old: str, new: str, label: str) -> MessagePair:
+    """The pair of a definition that is compared on its own."""
+    return MessagePair(Route("document", None, old, label), Route("document", None, new, label))
+
+
+def names_of(pair: Pair) -> tuple[str, str] | None:
+    """The names of a pair of definitions; `None` for other pairs."""
+    return (pair.old.name, pair.new.name) if isinstance(pair.old, ir.Ref) and isinstance(pair.new, ir.Ref) else None
+
+
+def envelope_parts(revised: SchemaRevision, part: str) -> tuple[str, ...]:
+    """The definitions of `error` or `id` in the envelopes of a schema, in alphabetical order."""
+    names: set[str] = set()
+    for schema in revised.bundle.definitions.values():
+        if schema.get("x-docs-ignore") is True or "jsonrpc" in schema.get("properties", {}):
+            for each in _with_alternatives(schema):
+                name = lone_reference(each.get("properties", {}).get(part))
+                if name is not None and name in revised.definitions:
+                    names.add(name)
+    return tuple(sorted(names))
+
+
+def _with_alternatives(schema: Schema) -> Iterator[Schema]:
+    yield schema
+    for keyword in ("anyOf", "oneOf", "allOf"):
+        for branch in schema.get(keyword, ()):
+            if isinstance(branch, dict):
+                yield branch
+
+
+# --- definitions that no message contains ----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +206,7 @@ def _reached(revised: SchemaRevision, routes: Iterable[str]) -> tuple[set[str], 
 
 def _body(revised: SchemaRevision, name: str, *, tagged: bool) -> str:
     """The text of a record without its tags; empty if it is no record, or does not have tags exactly if `tagged`."""
-    schema = without_prose(revised.bundle.definitions.get(name, {}))
+    schema = revised.demands.get(name, {})
     properties: Schema = schema.get("properties", {})
     untagged_properties = {key: sub for key, sub in properties.items() if constant(sub) is None}
     if (
@@ -91,30 +225,23 @@ def messages(revised: SchemaRevision) -> set[str]:
     methods = revised.protocol.methods
     parts = ((method.params, method.result, message_of(revised, method)) for method in methods)
     message_names = {name for names in parts for name in names if name is not None}
-    unions = {name: branch_names(schema) for name, schema in revised.bundle.definitions.items()}
-    while more := {
-        name
-        for name, branches in unions.items()
-        if branches and name not in message_names and branches <= message_names
-    }:
+    unions = {name: names for name, each in revised.bundle.definitions.items() if (names := branch_names(each))}
+    while more := {name for name, names in unions.items() if names <= message_names} - message_names:
         message_names |= more
     return message_names
 
 
 def framing(revised: SchemaRevision) -> list[str]:
     """The definitions that frame messages, and declared unions of only messages, in source order."""
-    declared = set(revised.declared)
-    unions = {name for name in messages(revised) & declared if branch_names(revised.bundle.definitions[name])}
-    return [name for name in revised.bundle.definitions if name in revised.bundle.framing | unions]
+    unions = {name for name in messages(revised) if branch_names(revised.bundle.definitions[name])}
+    names = revised.bundle.framing | unions.intersection(revised.declared)
+    return [name for name in revised.bundle.definitions if name in names]
 
 
 def branch_names(schema: Schema) -> set[str]:
     """The definitions that a schema is a union of; empty if it asserts anything else."""
-    union = branches_of(schema)
-    if union is None or {key for key in schema if asserts(key)} != {union[0]}:
-        return set()
-    names = [lone_reference(branch) for branch in union[1]]
-    return {name for name in names if name is not None} if None not in names else set()
+    branches = [] if "$ref" in schema or schema.get("type") == "object" else _branches(schema)
+    return {name for name in branches if name is not None} if None not in branches else set()
 
 
 def kinds(revised: SchemaRevision, root: str) -> list[str]:
@@ -124,13 +251,12 @@ def kinds(revised: SchemaRevision, root: str) -> list[str]:
     """
     kind_names: list[str] = []
     visited, pending = {root}, [root]
-    while pending:
-        name = pending.pop(0)
+    for name in pending:  # which grows
         branches = _branches(revised.bundle.definitions.get(name, {}))
-        targets = [branch for branch in branches if branch is not None]
+        targets = dict.fromkeys(branch for branch in branches if branch is not None)
         kind_names += [name] if name != root and (not branches or None in branches) else []
-        pending += [branch for branch in dict.fromkeys(targets) if branch not in visited]
-        visited |= set(targets)
+        pending += [branch for branch in targets if branch not in visited]
+        visited |= targets.keys()
     return [name for name in kind_names if name in revised.declared] if len(kind_names) > 1 else []
 
 
@@ -143,8 +269,7 @@ def _branches(schema: Schema) -> list[str | None]:
     if only is not None:
         return [only]
     keywords = {key for key in schema if asserts(key) and (key, schema[key]) != ("type", "object")}
-    is_union = union is not None and keywords == {union[0]}
-    return [lone_reference(branch) for branch in union[1]] if union is not None and is_union else []
+    return [lone_reference(branch) for branch in union[1]] if union is not None and keywords == {union[0]} else []
 
 
 def closure(revised: SchemaRevision, start: Iterable[str], excluded: Collection[str] = ()) -> set[str]:
@@ -160,28 +285,18 @@ def _renames(old: SchemaRevision, new: SchemaRevision) -> dict[str, str]:
 
     A name that no file declares is made of the name of what contains it and a number; it only counts if both are at the same place.
     """
-    ours, theirs = old.own, new.own
-    both, remaining = ours & theirs, ours - theirs
     declared = {*old.declared, *new.declared}
+    pointers = [{name: each.at.partition("#")[2] for name, each in side.definitions.items()} for side in (old, new)]
     renames = {
         name: name
-        for name in old.definitions
-        if name in both and (name in declared or _pointer(old, name) == _pointer(new, name))
+        for name, place in pointers[0].items()
+        if name in old.own & new.own and (name in declared or place == pointers[1][name])
     }
-    for name in sorted(theirs - ours):
-        renames.update({was: name for was in new.former_names(name) if was in remaining})
-    renames.update(
-        {
-            name: new_name
-            for name, new_name in of_both_files(old.root_definitions, new.root_definitions)
-            if name not in renames
-        }
-    )
+    for name in sorted(new.own - old.own):
+        renames.update({was: name for was in new.former_names(name) if was in old.own - new.own})
+    for name, new_name in of_both_files(old.root_definitions, new.root_definitions):
+        renames.setdefault(name, new_name)
     return renames
-
-
-def _pointer(revised: SchemaRevision, name: str) -> str:
-    return revised.definitions[name].at.partition("#")[2]
 
 
 def of_both_files(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -215,9 +330,13 @@ def _renamed(
 
     An alias must be the only candidate with its text. `other_renames` are other definitions with their new names.
     """
+
+    def text(revised: SchemaRevision, name: str, names: Mapping[str, str]) -> str:
+        return with_names(revised.texts[name], lambda was: names.get(was, was))
+
     texts: dict[str, list[str]] = {}
     for name in additions:
-        texts.setdefault(_text(new, name, {name: ""}), []).append(name)
+        texts.setdefault(text(new, name, {name: ""}), []).append(name)
     referring: dict[str, list[str]] = {}
     for name in removed:
         for below in references_in(old.texts[name]):
@@ -227,20 +346,15 @@ def _renamed(
     """The definitions that wait until only one candidate with their text is left, by text."""
     pending = list(removed)
     for name in pending:  # which grows
-        text = "" if name in renames else _text(old, name, ChainMap({name: ""}, renames, dict(other_renames)))
-        candidates = texts.get(text, [])
+        own = "" if name in renames else text(old, name, ChainMap({name: ""}, renames, dict(other_renames)))
+        candidates = texts.get(own, [])
         if candidates and (len(candidates) == 1 or not isinstance(old.definitions[name], ir.Alias)):
             renames[name] = candidates.pop(0)
-            pending += (*referring.get(name, ()), *alike.pop(text, ()))
+            pending += (*referring.get(name, ()), *alike.pop(own, ()))
         elif candidates:
-            alike.setdefault(text, []).append(name)
+            alike.setdefault(own, []).append(name)
     declared = {*old.declared, *new.declared}
     return {one: other for one, other in renames.items() if {one, other} <= declared}
-
-
-def _text(revised: SchemaRevision, name: str, names: Mapping[str, str]) -> str:
-    """The text of a definition with other names in its references."""
-    return with_names(revised.texts[name], lambda was: names.get(was, was))
 
 
 def _outermost(revised: SchemaRevision, names: AbstractSet[str]) -> tuple[str, ...]:
@@ -265,9 +379,11 @@ def unread(old: SchemaRevision, new: SchemaRevision) -> dict[str, str]:
         sides = [each.bundle.definitions.get(name, {}) for each in (old, new)]
         groups = [dumps(without_prose(_grouped(side)), sort_keys=True) for side in sides]
         if groups[0] != groups[1]:
-            reasons[name] = GROUPED
-        elif old.texts.get(name) != new.texts.get(name) and any(map(_leads_astray, sides)):
-            reasons[name] = UNREAD
+            reasons[name] = "definitions in a group are not read"
+        elif old.texts.get(name) != new.texts.get(name) and not all(
+            _is_local(ref) for side in sides for ref in refs(side)
+        ):
+            reasons[name] = "a reference leads to a place that is not read"
     return reasons
 
 
@@ -286,22 +402,73 @@ def _grouped(schema: Schema) -> Schema:
     }
 
 
-def _leads_astray(schema: Any) -> bool:
-    """Whether a reference in a schema names no definition."""
-    return not all(map(_is_local, refs(schema)))
-
-
 def _is_local(reference: str) -> bool:
     return reference.startswith("#/$defs/") and reference == reference_to(target(reference))
-
-
-def root_frame(revised: SchemaRevision) -> Schema:
-    """What the roots that are no definitions demand of every message."""
-    schemas: Mapping[str, Schema] = revised.roots.said if revised.roots is not None else {}
-    return {"allOf": [schema for path, schema in schemas.items() if path not in revised.root_definitions]}
 
 
 def message_of(revised: SchemaRevision, method: ir.Method) -> str | None:
     """The definition of a whole message of a method; `None` if only its params and result are definitions."""
     names = (name for name, at in revised.bundle.origins.items() if at == method.at)
     return next((name for name in names if name not in (method.params, method.result)), None)
+
+
+class Cause(NamedTuple):
+    """What a finding is about, in however many messages it occurs: a label for readers, a key that identifies it, and the text of its
+    rule.
+    """
+
+    declaration: str
+    key: tuple[str | None, ...]
+    said: str
+
+
+# --- places ----------------------------------------------------------------------------------------------------------
+
+
+def location_of(route: Route, steps: Sequence[Step], side: SchemaRevision) -> str:
+    """The location in a message as shown to readers: `params.update(tool_call).content[].path`.
+
+    An alternative of a root without a name in the file is shown by its place: `#/anyOf/0.path`.
+    """
+    if route.part != "document":
+        return route.part + path_of(steps)
+    name = name_of(steps[0].new) if steps and steps[0].kind == "alternative" else None
+    place = side.bundle.origins.get(name or "", "")
+    if place and not {name, route.label}.intersection(side.declared):
+        return f"{route.label}#{side.in_file(place).partition('#')[2]}{path_of(steps[1:])}"
+    return (route.label + path_of(steps)).lstrip(".")
+
+
+def path_of(steps: Sequence[Step]) -> str:
+    """Steps as shown to readers: `.update(tool_call).content[]`."""
+    text = ""
+    for step in steps:
+        match step.kind:
+            case "field":
+                text += f".{step.name}"
+            case "item":
+                text += f"[{step.name}]"
+            case "value":
+                text += ".*"
+            case "variant":
+                text += "(any other)" if step.name == EXTENSION else f"({step.name})"
+            case "untagged":
+                text += "(untagged)"
+            case "alternative":
+                name = name_of(step.new)
+                text += f"({name})" if name else ""
+    return text
+
+
+def name_of(alternative: Alternative | None) -> str | None:
+    """The name of an alternative as shown to readers; that of a list is derived from its items."""
+    if isinstance(alternative, ir.Array):
+        return f"{alternative.items.name}[]" if isinstance(alternative.items, ir.Ref) else None
+    return getattr(alternative, "name", None)
+
+
+def within_of(location: str, within: str) -> str:
+    """A location with a name inside it."""
+    if not within or within.startswith("("):
+        return location + within
+    return f"{location}.{within}".lstrip(".")

@@ -1,20 +1,95 @@
-"""The intersection of two schemas of one object, and whether one schema object can express it."""
+"""Variants of unions and their bodies: the intersection of two schemas of one object, and which bodies become one with their variant.
+
+A definition is such a body if one branch of one union refers to it, and nothing else does. If a second branch, a field or a method
+refers to it, it stays a definition of its own, beside those of its variants.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from acpgen.input.equality import same
+from acpgen.input.schema_nodes import Schemas
 from acpgen.input.step_budget import spend
-from acpgen.input.tagged_unions import constant, lone_reference, types_of
-from acpgen.input.walk import Schema, asserts, is_array, is_object
+from acpgen.input.tagged_unions import branches_of, constant, lone_reference, types_of
+from acpgen.input.walk import (
+    Schema,
+    asserts,
+    is_array,
+    is_object,
+    reachable,
+    references,
+    select_annotations,
+    select_assertions,
+)
+
+
+def owned_bodies(
+    schemas: Schemas, root: Schema, *, framing: Collection[str], alone: Collection[str]
+) -> tuple[Mapping[tuple[str, int], str], Mapping[str, int]]:
+    """The body that only one branch refers to, by union and index of the branch, and the number of owners above each body.
+
+    `framing` definitions own nothing; those in `alone` have no owner.
+    """
+    count = Counter(name for schema in (root, *schemas.written.values()) for name in references(schema))
+    branches: dict[str, tuple[str, int]] = {}
+    for union, node in schemas.items():
+        for index, branch in enumerate(node.branches if union not in framing else ()):
+            bodies = [part.reference for part in branch.parts if part.reference is not None]
+            if len(bodies) == 1 and bodies[0] != union and count[bodies[0]] == 1 and bodies[0] not in alone:
+                branches[bodies[0]] = (union, index)
+    above = {name: reachable([name], lambda one: [branches[one][0]] if one in branches else []) for name in branches}
+    depths = {name: len(each) - 1 for name, each in above.items() if any(one not in branches for one in each)}
+    return {branches[name]: name for name in depths}, depths
+
+
+def without(whole: Schema, body: str) -> Schema:
+    """What a branch demands in addition to its body."""
+    rest = {key: value for key, value in whole.items() if key not in ("$ref", "allOf")}
+    if "$ref" in whole and lone_reference({"$ref": whole["$ref"]}) != body:
+        rest["$ref"] = whole["$ref"]
+    parts = [part for part in whole.get("allOf", ()) if lone_reference(part) != body]
+    return {**rest, "allOf": parts} if parts else rest
+
+
+def merge_body(body: Schema, rest: Schema, definitions: Mapping[str, Schema]) -> Schema | None:
+    """The body merged with what its variant demands in addition; `None` if one schema cannot express both.
+
+    Annotations of the body take precedence.
+    """
+    if not is_mergeable(body, rest) or (branches_of(body) is not None and branches_of(rest) is not None):
+        return None
+    combined = merge(body, rest, definitions)
+    annotation_keywords = {
+        key: value for key, value in rest.items() if key.startswith("x-") and key != "x-name" and not asserts(key)
+    }
+    annotation_keywords |= select_annotations(body)
+    if is_array(annotation_keywords.get("examples")):
+        annotation_keywords["examples"] = [
+            whole for one in annotation_keywords["examples"] if (whole := _complete(one, combined)) is not None
+        ]
+    return {**annotation_keywords, **select_assertions(combined)}
+
+
+def _complete(example: Any, schema: Schema) -> Any:
+    """An example of a body completed with the variant's tag; `None` if other required members are missing."""
+    if not is_object(example):
+        return None
+    tags = {name: value for name, sub in schema.get("properties", {}).items() if (value := constant(sub)) is not None}
+    required = schema.get("required", ())
+    whole = {**{name: value for name, value in tags.items() if name in required}, **example}
+    return whole if all(name in whole for name in required) else None
+
+
+# --- the intersection of two schemas of one object ---
 
 
 def merge(base: Schema, branch: Schema, definitions: Mapping[str, Schema]) -> Schema:
     """One object schema that demands what both demand; tags come first, and annotations of `branch` take precedence."""
     spend(1 + len(base.get("properties", ())) + len(branch.get("properties", ())))
-    result: Schema = {key: value for key, value in branch.items() if not asserts(key)}
+    result = select_annotations(branch)
     result["type"] = "object"
     own, common = branch.get("properties", {}), base.get("properties", {})
     tags = {name: sub for name, sub in {**common, **own}.items() if constant(sub) is not None}
@@ -99,8 +174,7 @@ def _meet(base: Any, branch: Any, definitions: Mapping[str, Schema]) -> Any:
         return base if branch is True else branch
     if not is_object(base) or not is_object(branch):
         return False
-    notes = {key: value for key, value in base.items() if not asserts(key)}
-    demands = {key: value for key, value in base.items() if asserts(key)}
+    notes, demands = select_annotations(base), select_assertions(base)
     if not demands or _admits_all(demands, branch, definitions):
         return {**notes, **branch}
     if not any(asserts(key) for key in branch):
@@ -112,7 +186,7 @@ def _admits_all(demands: Schema, branch: Schema, definitions: Mapping[str, Schem
     """Whether a schema of types or constants alone certainly accepts all that `branch` accepts, considering only these."""
     reference = lone_reference(demands)
     if reference is not None:
-        demands = {key: value for key, value in definitions.get(reference, {}).items() if asserts(key)}
+        demands = select_assertions(definitions.get(reference, {}))
     constants = demands.get("enum")
     if demands.keys() <= {"type", "enum"} and is_array(constants) and constant(branch) is not None:
         return any(same(constant(branch), value) for value in constants)

@@ -1,0 +1,150 @@
+"""Lenient decoding: what the annotations `x-deserialize-…` of a schema allow to drop is dropped where it is invalid."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, Final
+
+from .contract import Path
+from .engine import Engine
+from .errors import Dropped, Problem
+from .explain import SchemaError
+from .json_types import is_array, is_object
+from .pointers import json_pointer
+
+MOST: Final = 16_000
+"""The maximum number of values that are dropped from one message."""
+EXAMINED: Final = 1000
+"""The maximum number of problems of an object that are examined for a missing field."""
+
+
+class TooMuch(Exception):
+    """More of a message is invalid than may be dropped."""
+
+
+class Leniency:
+    """Drops what is invalid from a value: the innermost place that the schema allows to drop. `drops` are the dropped values.
+
+    `problem` converts an error, given its path in the message.
+    """
+
+    def __init__(self, engine: Engine, at: Path, problem: Callable[[SchemaError, Path], Problem]) -> None:
+        self.drops: list[Dropped] = []
+        self._engine: Final = engine
+        self._at: Final = at
+        self._problem: Final = problem
+        self._retained: dict[Path, list[int]] = {}
+
+    def problems(self, places: Sequence[Path], value: Any, path: Path = ()) -> Iterator[Problem]:
+        """Yield the problems of what remains of the value at a path, with the paths of the message."""
+        for place in places:
+            for error in self._engine.problems(place, value):
+                yield self._problem(error, self._original((*path, *error.path)))
+
+    def mended(self, places: Sequence[Path], value: Any, path: Path = (), *, skips: bool = False) -> Any:
+        """A value without what may be dropped; `skips`: its items may. `places` are the subschemas that apply to it.
+
+        Raises `TooMuch`.
+        """
+        if self._fits(places, value):
+            return value
+        schemas = list(self._meant(places, value))
+        members: dict[Any, list[Path]] = {}
+        for place, schema in schemas:
+            for member, key in self._engine.explainer.members(place, schema, value):
+                members.setdefault(key, []).append(member)
+        if is_object(value):
+            return self._object(places, schemas, members, value, path)
+        if not is_array(value):
+            return value
+        items: list[Any] = []
+        indices: list[int] = []
+        for index, item in enumerate(value):
+            there, mark, own = (*path, index), len(self.drops), members.get(index, ())
+            mended = self.mended(own, item, there)
+            if skips and not self._fits(own, mended):
+                self._drop(mark, there, item, self.problems(own, mended, there))
+            else:
+                items.append(mended)
+                indices.append(index)
+        self._retained[path] = indices
+        return items
+
+    def _object(
+        self,
+        places: Sequence[Path],
+        schemas: Iterable[tuple[Path, Any]],
+        members: dict[Any, list[Path]],
+        value: dict[str, Any],
+        path: Path,
+    ) -> dict[str, Any]:
+        explainer = self._engine.explainer
+        fields: dict[str, list[Path]] = {}
+        for place, schema in schemas:
+            for name in schema.get("properties", ()):
+                fields.setdefault(name, []).append((*place, "properties", name))
+        result = dict(value)
+        for name in dict.fromkeys((*value, *fields)):
+            there, mark, own = (*path, name), len(self.drops), members.get(name, ())
+            declared = [one for one in fields.get(name, ()) if is_object(explainer.at(one))]
+            keywords = {keyword for one in declared for keyword, setting in explainer.at(one).items() if setting}
+            is_list = {type_ for one in declared for type_ in explainer.types(one)} - {"null"} == {"array"}
+            if name in value:
+                skips = is_list and "x-deserialize-skip-invalid-items" in keywords
+                mended = result[name] = self.mended(own, value[name], there, skips=skips)
+                is_dropped = "x-deserialize-default-on-error" in keywords or (
+                    value[name] is None and "x-deserialize-default-on-null" in keywords
+                )
+                if is_dropped and not self._fits(own, mended):
+                    if next(self._missing(places, value, name), None) is None:
+                        del result[name]
+                    elif is_list and self._fits(own, []):
+                        result[name] = []
+                    else:
+                        continue
+                    self._drop(mark, there, value[name], self.problems(own, mended, there))
+            elif is_list and "x-deserialize-default-on-error" in keywords and self._fits(declared, []):
+                missing = next(self._missing(places, value, name), None)
+                if missing is not None:
+                    result[name] = []
+                    self._drop(mark, there, None, iter([self._problem(missing, self._original(path))]))
+        return result
+
+    def _drop(self, mark: int, path: Path, value: Any, problems: Iterator[Problem]) -> None:
+        """Record that a value is dropped, and not those parts of it that have been since the drops had this number."""
+        del self.drops[mark:]
+        if len(self.drops) == MOST:
+            raise TooMuch
+        self.drops.append(Dropped(json_pointer(self._original(path)), value, next(problems)))
+
+    def _missing(self, places: Iterable[Path], value: dict[str, Any], name: str) -> Iterator[SchemaError]:
+        """Yield the errors that an object lacks a required field once it has none of this name."""
+        rest = {key: item for key, item in value.items() if key != name}
+        for place in places:
+            errors = islice(self._engine.problems(place, rest), EXAMINED)
+            yield from (one for one in errors if one.missing == name and not one.path)
+
+    def _meant(self, places: Iterable[Path], value: Any) -> Iterator[tuple[Path, Any]]:
+        """Yield the subschemas by which a value is judged, with their paths; of a union, the branch that the value was meant for."""
+        explainer = self._engine.explainer
+        waiting, visited = [*places], set[Path]()
+        for place in waiting:  # which grows
+            schema = explainer.at(place)
+            if place not in visited and is_object(schema):
+                visited.add(place)
+                yield place, schema
+                waiting += explainer.applicators(place, schema, value)
+                unions = ((*place, keyword) for keyword in ("anyOf", "oneOf") if keyword in schema)
+                waiting += [branch for union in unions for branch in explainer.branches(union, value)]
+
+    def _fits(self, places: Iterable[Path], value: Any) -> bool:
+        return all(self._engine.is_valid(place, value) for place in places)
+
+    def _original(self, path: Path) -> Path:
+        """The path in the message for a path in what remains of the value."""
+        original_path: Path = ()
+        for step in path:
+            indices = self._retained.get(original_path)
+            original_path = (*original_path, step if indices is None else indices[int(step)])
+        return (*self._at, *original_path)
