@@ -68,16 +68,15 @@ def _require_words(options: HistoryOptions) -> None:
 
 
 def _revisions(options: HistoryOptions) -> Revisions:
-    if options.methods is not None:
-        find_profile(options.methods)  # a wrong name is the first thing that is said
+    methods = None if options.methods is None else replace(find_profile(options.methods), how="evident")
     if options.path is not None:
-        return from_git(next(iter(options.given), "HEAD"), options.path, options)
+        return from_git(next(iter(options.given), "HEAD"), options.path, options, methods)
     if len(options.given) > 1:
-        return from_paths(options.given, options)
+        return from_paths(options.given, options, methods)
     name = next(iter(options.given))
-    releases = from_releases(name, options) if options.since is None else None
+    releases = from_releases(name, options, methods) if options.since is None else None
     try:
-        return releases or from_git("HEAD", name, options)
+        return releases or from_git("HEAD", name, options, methods)
     except Faults as caught:
         if any(fault.kind != NOT_FOUND for fault in caught.faults) or not is_revision(name):
             raise

@@ -12,7 +12,7 @@ from acpgen.compat import sources
 from acpgen.compat.compare import side
 from acpgen.compat.history.timeline import Milestone
 from acpgen.compat.sources import Input
-from acpgen.config import docs_inputs, find_profile, protocols
+from acpgen.config import docs_inputs, protocols
 from acpgen.diagnostics.outputs import Destination
 from acpgen.errors import Faults, counted
 from acpgen.input import git_revisions
@@ -53,12 +53,6 @@ class HistoryOptions:
         """The input of a source. Raises `Faults`."""
         return sources.make_input(source, label, profile, unstable=self.unstable, references=self.references)
 
-    def profile(self, protocol: str) -> Profile | None:
-        """The profile of all revisions, else the one that the project configures for the protocol. Raises `Faults`."""
-        if self.methods is None:
-            return sources.configured_profile(protocol)
-        return replace(find_profile(self.methods), how="evident")
-
 
 @dataclass(frozen=True, slots=True)
 class Revisions:
@@ -74,16 +68,18 @@ class Revisions:
     files: tuple[str, ...] = ()
 
 
-def from_paths(arguments: Sequence[str], options: HistoryOptions) -> Revisions:
+def from_paths(arguments: Sequence[str], options: HistoryOptions, methods: Profile | None) -> Revisions:
     """The revisions for files, folders or protocols, each optionally at a git revision, in the order of the arguments.
 
-    Raises `Faults` for those that do not exist.
+    `methods` is the profile of all, by default the one that the project configures for each. Raises `Faults` for those that do not exist.
     """
     located_sources = [(each, sources.find_source(each)) for each in arguments[-options.limit :]]
     names = [name for name, _ in located_sources]
     labels = [name if names.count(name) == 1 else f"{name} ({number})" for number, name in enumerate(names, 1)]
     milestones = tuple(
-        options.read(Milestone(label), partial(options.input_of, source, name, options.profile(name)))
+        options.read(
+            Milestone(label), partial(options.input_of, source, name, methods or sources.configured_profile(name))
+        )
         for label, (name, source) in zip(labels, located_sources, strict=True)
     )
     files = tuple(path for each in arguments for path in sources.files_here(each))
@@ -92,7 +88,7 @@ def from_paths(arguments: Sequence[str], options: HistoryOptions) -> Revisions:
     )
 
 
-def from_releases(protocol: str, options: HistoryOptions) -> Revisions | None:
+def from_releases(protocol: str, options: HistoryOptions, methods: Profile | None) -> Revisions | None:
     """The releases of a protocol that the project or acpgen keeps; `None` if there are none. Raises `Faults`."""
     folder = protocols.with_releases(protocol)
     if folder is None:
@@ -100,7 +96,7 @@ def from_releases(protocol: str, options: HistoryOptions) -> Revisions | None:
     release_index = docs_inputs.parsed(docs_inputs.read(folder, [protocol])).releases.get(protocol)
     if release_index is None or not release_index.releases:
         return None
-    profile = options.profile(protocol)
+    profile = methods or sources.configured_profile(protocol)
     milestones = tuple(
         options.read(
             Milestone(each.version, tags=(each.title,) if each.title else ()),
@@ -112,7 +108,7 @@ def from_releases(protocol: str, options: HistoryOptions) -> Revisions | None:
     return Revisions(protocol, milestones, _omission_note(len(release_index.releases) - options.limit, "older"), files)
 
 
-def from_git(revision: str, path: str, options: HistoryOptions) -> Revisions:
+def from_git(revision: str, path: str, options: HistoryOptions, methods: Profile | None) -> Revisions:
     """The commits of a revision, or of a range `A..B`, that changed a schema, along first parents and across renames of its files.
 
     For a range, and with `--since`, the state before it comes first. Raises `Faults`.
@@ -140,7 +136,7 @@ def from_git(revision: str, path: str, options: HistoryOptions) -> Revisions:
     notes += _omission_note(len(log.commits) - len(commits), "earlier")
     if beside:
         notes.append(f"Changes of the files that the schema refers to count: {', '.join(beside)}.")
-    profile = options.profile(path)
+    profile = methods or sources.configured_profile(path)
 
     def read(commit: git_revisions.Commit) -> Input:
         location = git_revisions.Location(commit.identity, commit.path)
