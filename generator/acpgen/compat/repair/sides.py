@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urljoin
 
 from acpgen.compat.repair.reversals import Place, Reversal, between
-from acpgen.input.walk import ASSERTIONS, DEFINITIONS, is_array, is_object, refs_anywhere
+from acpgen.input.walk import ASSERTIONS, DEFINITIONS, is_array, is_object, leading_to, refs_anywhere
 from acpgen.pointers import as_fragment, follow, plain_pointer, pointer_parts
 
 if TYPE_CHECKING:
@@ -132,14 +132,17 @@ class Sides:
 
         Some definitions have an effect whatever refers to them: a profile names them, or they have the name of an inner type.
         """
-        new_places = {each: at for each, at in self.new.definitions.items() if each not in self.old.definitions}
-        gone = {name} & new_places.keys()
-        while more := {each for each, at in new_places.items() if each not in gone and self._refers(at, gone)}:
-            gone |= more
-        edits = (Reversal("remove", new_places[each]) for each in sorted(gone))
+        gone = set(leading_to({name} & self._added.keys(), self._added))
+        edits = (Reversal("remove", self.new.definitions[each]) for each in sorted(gone))
         referring = [each for each in self.reversals if gone and self._refers(each.at, gone)]
         beside = {each.at[:-1] for each in referring if each.at[-1] == "$ref"}
         return (*edits, *referring, *(each for each in self.reversals if each.at[:-1] in beside))
+
+    @cached_property
+    def _added(self) -> Mapping[str, Iterable[str]]:
+        """The definitions of the new side alone, each with those that it refers to."""
+        places = {name: at for name, at in self.new.definitions.items() if name not in self.old.definitions}
+        return {name: self.new.references(self.new.value(at), at[0]) for name, at in places.items()}
 
     def _refers(self, at: Place, names: set[str]) -> bool:
         return not names.isdisjoint(self.new.references({at[-1]: self.new.value(at)}, at[0]))
