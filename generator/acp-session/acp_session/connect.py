@@ -40,7 +40,7 @@ from .codec.to_v1 import ToV1, offer_services
 from .diffs import as_object
 from .errors import UnsupportedVersion
 from .log import LOG
-from .serving import VERSIONS, EarlyTransport, encoded, integer_of, serve_agent, validate_versions
+from .serving import VERSIONS, EarlyTransport, encoded, serve_agent, validate_versions, version_of
 
 INITIALIZE_TIMEOUT: Final = 120.0
 """The default timeout of `initialize`, in seconds; `timeout=None` waits forever."""
@@ -177,7 +177,7 @@ class InitializedTransport(EarlyTransport):
                 answer = await self._receive_answer(number)
             if "result" in answer:
                 self.answer = as_object(answer["result"])
-                self.version = integer_of(self.answer.get("protocolVersion")) or 0
+                self.version = version_of(self.answer.get("protocolVersion")) or 0
                 if self.version not in known_versions:
                     raise UnsupportedVersion(self.answer.get("protocolVersion"), known_versions)
                 return
@@ -186,7 +186,7 @@ class InitializedTransport(EarlyTransport):
         failure = PeerError("initialize", code if isinstance(code, int) else 0, str(error.get("message")), data, error)
         if failure.code == UNSUPPORTED_VERSION:
             supported = as_object(data).get("supported")
-            versions = map(integer_of, supported if is_array(supported) else ())
+            versions = map(version_of, supported if is_array(supported) else ())
             raise UnsupportedVersion(max(filter(None, versions), default=None), known_versions) from failure
         raise failure
 
