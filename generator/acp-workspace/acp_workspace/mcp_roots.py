@@ -245,7 +245,7 @@ class RootsProvider:
             return
         try:
             await self.check()
-        except Exception as error:  # noqa: BLE001 - told by `failure`, and tried again
+        except Exception as error:  # noqa: BLE001 - `failure` reports it, and the next check tries again
             self.failure = error
 
     async def watch(self, interval: float = 2.0) -> None:

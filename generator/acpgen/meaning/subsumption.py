@@ -382,7 +382,7 @@ def is_idle(schema: Schema, keyword: str) -> bool:
         case "if":
             return "then" not in schema and "else" not in schema
         case "then" | "else":
-            return True  # told by `if`
+            return True  # the keyword `if` decides it
         case "minContains" | "maxContains":
             return "contains" not in schema
         case _:

@@ -109,13 +109,13 @@ class WitnessValidator:
 
     def proof(self, routes: Routes, whole: ir.JSON, sender: Revision, shows: Shows | None = None) -> Witness | None:
         """The witness that the other revision refuses a whole message, as in `refusal`."""
-        claim = Witness(whole, verified=True, accepted_by=sender, refused_by=opposite(sender))
-        return self._readable(routes, claim, sender, shows)
+        candidate = Witness(whole, verified=True, accepted_by=sender, refused_by=opposite(sender))
+        return self._readable(routes, candidate, sender, shows)
 
     def loss(self, routes: Routes, sender: Revision, value: ir.JSON, shows: Shows | None = None) -> Witness | None:
         """The witness that params, a result or a document have a meaning for only one revision."""
-        claim = Witness(self._message(routes, sender, value), verified=True, carried_by=sender)
-        return self._readable(routes, claim, sender, shows)
+        candidate = Witness(self._message(routes, sender, value), verified=True, carried_by=sender)
+        return self._readable(routes, candidate, sender, shows)
 
     def _message(self, routes: Routes, side: Revision, value: ir.JSON) -> ir.JSON:
         return message(self.sides[side].protocol.envelope, routes[side], value)
@@ -140,17 +140,17 @@ class WitnessValidator:
 
         return is_standing
 
-    def confirm(self, routes: Routes, claim: Witness, side: Revision, shows: Shows | None = None) -> Witness | None:
-        """The witness if the revisions accept and refuse its message as claimed, with whether this also holds with formats asserted."""
-        formats = self.accepts(routes, side, claim.value, formats=True)
-        if not formats and not self.accepts(routes, side, claim.value):
+    def confirm(self, routes: Routes, candidate: Witness, side: Revision, shows: Shows | None = None) -> Witness | None:
+        """The witness if the revisions accept and refuse its message as it states, with whether this also holds with formats asserted."""
+        formats = self.accepts(routes, side, candidate.value, formats=True)
+        if not formats and not self.accepts(routes, side, candidate.value):
             return None
-        if claim.refused_by is not None and self._says(routes, claim.refused_by, claim.value) is not False:
+        if candidate.refused_by is not None and self._says(routes, candidate.refused_by, candidate.value) is not False:
             return None
-        content: Any = claim.value
+        content: Any = candidate.value
         for key in _envelope_path(self.sides[side].protocol.envelope, routes[side]) if shows is not None else ():
             content = content[key]
-        return replace(claim, formats=formats) if shows is None or shows(content) else None
+        return replace(candidate, formats=formats) if shows is None or shows(content) else None
 
     def accepts(self, routes: Routes, side: Revision, value: ir.JSON, *, formats: bool = False) -> bool:
         """Whether one revision accepts a message; `formats` asserts formats whatever the comparison does.
@@ -175,15 +175,15 @@ class WitnessValidator:
         except _undecidable():
             return None
 
-    def _readable(self, routes: Routes, claim: Witness, side: Revision, shows: Shows | None) -> Witness | None:
+    def _readable(self, routes: Routes, candidate: Witness, side: Revision, shows: Shows | None) -> Witness | None:
         """The witness with readable texts, and with texts of the formats that the revision names, as far as it still holds with them."""
 
         def held(value: ir.JSON) -> Witness | None:
-            return self.confirm(routes, replace(claim, value=value), side, shows)
+            return self.confirm(routes, replace(candidate, value=value), side, shows)
 
         if side not in self._shown:
             self._shown[side] = sample_texts.shown(self.sides[side].bundle.definitions)
-        witness = with_readable_texts(claim.value, self._shown[side], held) or self.confirm(routes, claim, side)
+        witness = with_readable_texts(candidate.value, self._shown[side], held) or self.confirm(routes, candidate, side)
         if witness is None or witness.formats:
             return witness
         formed = (self._formed(routes, side, witness.value, is_as_long) for is_as_long in (False, True))

@@ -136,7 +136,7 @@ class _DefinitionRows:
         for field in record.fields:
             if field.required:
                 rest = {key: value for key, value in small.items() if key != field.name}
-                yield from self._forgiven(field, (field.name,), rest, small, None) or self._refusal((), rest)
+                yield from self._lenient(field, (field.name,), rest, small, None) or self._refusal((), rest)
             yield from self._damaged_field(field, small)
 
     def _other_fields(self, record: ir.Record, small: Any) -> Iterator[Row]:
@@ -167,7 +167,7 @@ class _DefinitionRows:
                 nullable += [] if field.required else [field.name]
             elif not field.required or field.leniency.default_on_null:
                 one, path = self._only_refusal(value), (field.name,)
-                yield from self._forgiven(field, path, value, small, one) or self._refusal(path, value, "[null]", one)
+                yield from self._lenient(field, path, value, small, one) or self._refusal(path, value, "[null]", one)
         if nullable:
             with suppress(Unmakeable):
                 value = self._values.full(record.name, without=frozenset(nullable))
@@ -184,9 +184,9 @@ class _DefinitionRows:
                 continue
             if not self._is_tolerated(value):
                 reported_rules.add((one.path, one.rule))
-                yield from self._forgiven(field, path, value, small, one) or self._refusal(path, value, one=one)
+                yield from self._lenient(field, path, value, small, one) or self._refusal(path, value, one=one)
 
-    def _forgiven(self, field: ir.Field, path: Path, value: Any, small: Any, one: Refusal | None) -> list[Row]:
+    def _lenient(self, field: ir.Field, path: Path, value: Any, small: Any, one: Refusal | None) -> list[Row]:
         """The row of a value with one invalid or missing field that is decoded leniently: invalid items are dropped, or else the field;
         otherwise empty.
 
