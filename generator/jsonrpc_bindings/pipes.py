@@ -46,8 +46,9 @@ class Pipes:
 
     def _release(self) -> None:
         """Stop reading and writing."""
-        if self._sink is not None and not self._output.lost.is_set():
-            self._sink.abort()
+        sink = self._sink
+        if sink is not None and (sink.get_write_buffer_size() or not sink.is_closing()):  # asyncio fails on an abort after the end
+            sink.abort()
         if self._source is not None:
             self._source.close()
         self._reader.feed_eof()

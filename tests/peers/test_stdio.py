@@ -59,6 +59,24 @@ def test_an_agent_is_started_served_and_ended_and_stray_prints_disturb_nobody(
     assert capfd.readouterr().err.splitlines() == ["a stray print", "a stray child", "a stray write"]
 
 
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="the descriptors of a process cannot be opened")
+def test_the_input_of_an_ended_child_is_closed_once_while_somebody_else_holds_it() -> None:
+    failures: list[dict[str, Any]] = []
+
+    async def test() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, failure: failures.append(failure))
+        child = await Child.start([sys.executable, "-c", "input()"], Lines(1000))
+        with Path(f"/proc/{child.pid}/fd/0").open("rb"):
+            child.send(b"{}")
+            with pytest.raises(ConnectionClosed, match="its exit code is 0"):
+                await child.receive()
+            await child.close()
+            await asyncio.sleep(0)
+
+    run(test)
+    assert not failures
+
+
 def test_a_thousand_requests_over_a_pipe() -> None:
     async def test() -> None:
         async with spawn() as agent:
