@@ -6,6 +6,7 @@ import copy
 import json
 import random
 import sys
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -21,7 +22,14 @@ from acpgen.input.faults import BAD_SETTING
 from acpgen.input.load import Document, Documents
 from acpgen.ir import Record
 from acpgen.meaning.understanding import understand
-from acpgen.naming.identifiers import class_names, field_names, is_class_name, method_keys
+from acpgen.naming.identifiers import (
+    class_names,
+    field_names,
+    is_class_name,
+    member_names,
+    method_keys,
+    method_names,
+)
 from acpgen.targets.python.naming import name_all
 
 SEVENTH: Final = "http://json-schema.org/draft-07/schema#"
@@ -488,3 +496,24 @@ def test_definitions_whose_names_python_keeps_for_itself_get_names_of_classes(na
     found = class_names(names)
     assert len(set(found.values())) == len(names)
     assert all(is_class_name(one) for one in found.values())
+
+
+@pytest.mark.parametrize(
+    "text", ["a\u0bf0", "\u0bf0a", "\u09f4", "\u0390x", "a \u03b0b", "\u2e2fa", "\u01f0b", "\u00bd"]
+)
+def test_every_name_is_one_that_python_reads_as_it_is_written(text: str) -> None:
+    (class_,), (field,) = class_names([text]).values(), field_names([text]).values()
+    for name in (class_, field, *member_names([text]).values(), *method_names({text: text}, ()).values()):
+        assert name.isidentifier() and unicodedata.normalize("NFKC", name) == name
+    assert len({*class_names(["a", text]).values()}) == len({*field_names(["a", text]).values()}) == 2
+
+
+def test_a_union_may_be_named_like_another_one_behind_a_letter_beyond_ascii() -> None:
+    unions = {
+        "\u00c9A": {"type": ["string", "null"]},
+        "A": {"anyOf": [{"$ref": "#/$defs/\u00c9A"}, {"type": "boolean"}]},
+    }
+    from acpgen import Settings, generate
+
+    files = generate(documents({"$defs": unions}), {"python": Settings(package="letters.v1")})["python"]
+    assert "\nA: TypeAlias = \u00c9A | bool" in files["letters/v1/models.py"]

@@ -12,6 +12,7 @@ import re
 import sys
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence
+from itertools import groupby
 from typing import Final
 
 from acpgen.input.numbers import dumps
@@ -43,9 +44,18 @@ RESERVED_FIELDS = frozenset(
 
 def words(text: str) -> list[str]:
     """The words of a wire name: split at punctuation and at changes of case."""
-    plain = unicodedata.normalize("NFKC", text)
-    parts = re.split(r"[^\w]|_", plain)
-    return [word for part in parts if part for word in _BOUNDARY.split(part)]
+    return [word for part in _parts(text) if _is_letter(part[0]) for word in _BOUNDARY.split(part)]
+
+
+def _parts(text: str) -> list[str]:
+    """The runs of letters and digits of a text, and each character between them, in order."""
+    groups = groupby(unicodedata.normalize("NFKC", text), _is_letter)
+    return [part for is_run, group in groups for part in (["".join(group)] if is_run else group)]
+
+
+def _is_letter(character: str) -> bool:
+    """Whether a character is a letter or digit that a name in Python can have: `½` and `௰` are numbers, but cannot."""
+    return character.isalnum() and f"a{character}".isidentifier()
 
 
 def class_name(text: str) -> str:
@@ -53,9 +63,8 @@ def class_name(text: str) -> str:
 
     Capitals inside a word stay (`JSONRPCMessage`). A text without letters and digits becomes its code points.
     """
-    plain = unicodedata.normalize("NFKC", text)
-    parts = [part for part in re.split(r"[^\w]|_", plain) if part]
-    name = "".join(part[0].upper() + part[1:] for part in parts)
+    name = "".join(part[0].upper() + part[1:] for part in _parts(text) if _is_letter(part[0]))
+    name = unicodedata.normalize("NFKC", name)  # which a capital of several characters may not be: that of `ΐ`
     if not name:
         name = "".join(f"U{ord(character):04X}" for character in text) or "Empty"
     if not name[0].isidentifier():
@@ -130,7 +139,7 @@ def member_names(values: Collection[str]) -> Mapping[str, str]:
 
 
 def _member(parts: Sequence[str], text: str) -> str:
-    name = "_".join(part.upper() for part in parts if part)
+    name = unicodedata.normalize("NFKC", "_".join(part.upper() for part in parts if part))
     if not name:
         return "_".join(f"U{ord(character):04X}" for character in text) or "EMPTY"
     return name if name[0].isalpha() else f"N{name}"
@@ -217,8 +226,7 @@ def _attribute(name: str, text: str) -> str:
 
 def _spelled_parts(text: str) -> list[str]:
     """The words of a text and the names of the punctuation between them, in order."""
-    parts = re.findall(r"[^\W_]+|[\W_]", unicodedata.normalize("NFKC", text))
-    return [part if part[0].isalnum() else _PUNCTUATION.get(part, f"u{ord(part):04x}") for part in parts]
+    return [part if _is_letter(part[0]) else _PUNCTUATION.get(part, f"u{ord(part):04x}") for part in _parts(text)]
 
 
 _PUNCTUATION: Final = {
