@@ -23,6 +23,7 @@ from acpgen.input.walk import (
     references,
     select_annotations,
     select_assertions,
+    strongly_connected,
 )
 
 
@@ -33,16 +34,27 @@ def owned_bodies(
 
     `framing` definitions own nothing; those in `alone` have no owner.
     """
-    count = Counter(name for schema in (root, *schemas.written.values()) for name in references(schema))
+    edges = {name: [*references(one)] for name, one in schemas.written.items()}
+    of_root = [*references(root)]
+    count = Counter(name for names in (of_root, *edges.values()) for name in names)
+    has_owner = {*edges} - _entries(edges, of_root) - {*alone}
     branches: dict[str, tuple[str, int]] = {}
     for union, node in schemas.items():
         for index, branch in enumerate(node.branches if union not in framing else ()):
             bodies = [part.reference for part in branch.parts if part.reference is not None]
-            if len(bodies) == 1 and bodies[0] != union and count[bodies[0]] == 1 and bodies[0] not in alone:
+            if len(bodies) == 1 and bodies[0] != union and count[bodies[0]] == 1 and bodies[0] in has_owner:
                 branches[bodies[0]] = (union, index)
     above = {name: reachable([name], lambda one: [branches[one][0]] if one in branches else []) for name in branches}
     depths = {name: len(each) - 1 for name, each in above.items() if any(one not in branches for one in each)}
     return {branches[name]: name for name in depths}, depths
+
+
+def _entries(edges: Mapping[str, Collection[str]], of_root: Collection[str]) -> frozenset[str]:
+    """The definitions to which nothing leads but what they lead to themselves: a message may be each of them, without a tag."""
+    components = {name: number for number, names in enumerate(strongly_connected(edges)) for name in names}
+    entered = {components[other] for name in edges for other in edges[name] if components[other] != components[name]}
+    entered.update(components[name] for name in of_root)
+    return frozenset(name for name in edges if components[name] not in entered)
 
 
 def without(whole: Schema, body: str) -> Schema:
