@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 from acpgen.input.equality import same
 from acpgen.input.schema_nodes import Node, Schemas
 from acpgen.input.tagged_unions import Tag, Tagged, constants, own_tag
-from acpgen.input.walk import Schema, is_object, leading_to, mapped, references
+from acpgen.input.walk import Schema, is_array, is_object, leading_to, mapped, references
 from acpgen.pointers import reference_to, target
 
 Unions: TypeAlias = Mapping[str, Tagged | None]
@@ -31,7 +31,8 @@ def of_receivers(
     exact = _Exact(definitions, tolerated)
     receiving: dict[str, Schema] = {}
     for name in (name for name in definitions if name in exact.leading):
-        one = schemas.node(exact.outside(definitions[name]))
+        is_apart = unions.get(name) is not None or name in tolerated
+        one = schemas.node(exact.outside(definitions[name], is_apart=is_apart))
         receiving[name] = _with_own_tags(one, unions.get(name), exact.leading)
         if name in tolerated:
             receiving[name] = _opened(schemas.node(receiving[name]), unions.get(name), names.get(name))
@@ -49,6 +50,10 @@ def of_receivers(
     return {**changed_definitions, **exact.definitions}
 
 
+_MOST_REPEATED: Final = 3
+"""How deep a `oneOf` may lie directly in others whose exact branches are told apart: each of these is repeated four times."""
+
+
 class _Exact:
     """Keeps exclusions and conditions of a schema on definitions without fallbacks: there, a more tolerant definition would reject more."""
 
@@ -57,11 +62,26 @@ class _Exact:
         self.leading: Final = leading_to(opened, {name: references(one) for name, one in definitions.items()}).keys()
         """The definitions that lead to what is opened."""
         self._published: Final = definitions
+        self._depth = 0
+        """In how many unions the schema lies that is being changed, which are repeated."""
 
-    def outside(self, schema: Any, *, is_inside: bool = False) -> Any:
-        """A schema whose exclusions and conditions refer to exact definitions."""
+    def outside(self, schema: Any, *, is_inside: bool = False, is_apart: bool = False) -> Any:
+        """A schema whose exclusions and conditions refer to exact definitions.
+
+        Of a `oneOf` the exact branches alone exclude one another, unless it `is_apart`: by its tags or constants.
+        """
         if not is_object(schema):
             return schema
+        union = {"oneOf": schema["oneOf"]} if is_array(schema.get("oneOf")) else {}
+        if not (is_inside or is_apart) and not self.leading.isdisjoint(references(union)):
+            whole = self.outside({key: value for key, value in schema.items() if key != "oneOf"})
+            self._depth += 1
+            received, exact = self.outside(union, is_apart=True), self.outside(union, is_inside=True)
+            self._depth -= 1
+            parts = [{"anyOf": received["oneOf"]}]
+            if self._depth < _MOST_REPEATED:
+                parts.append({"if": {"anyOf": exact["oneOf"], "not": exact}, "then": received})
+            return {**whole, "allOf": [*whole.get("allOf", ()), *parts]}
         result = mapped(schema, lambda keys, one: self.outside(one, is_inside=is_inside or keys[0] in ("not", "if")))
         name = target(schema["$ref"]) if is_inside and isinstance(schema.get("$ref"), str) else ""
         if name in self.leading:
