@@ -343,6 +343,9 @@ def base(node: Node) -> str | None:
     is_kept = all(
         same([node.schema for node in own[key]], [node.schema for node in nodes]) for key, nodes in theirs.items()
     )
+    undeclared = above.required - theirs.keys()  # a base has fields of these, too
+    if undeclared and not (undeclared.isdisjoint(own) and says_nothing(node.says.get("additionalProperties", True))):
+        return None
     return name if is_kept and node.required & set(theirs) == above.required & set(theirs) else None
 
 
