@@ -419,9 +419,7 @@ def test_what_is_decoded_by_name_is_told_all_that_the_definition_says(subjects: 
 
 
 @pytest.mark.parametrize("own", [{"properties": {"op": True, "n": {"type": "integer"}}}, {"properties": {"op": True}}])
-def test_a_record_says_the_type_of_a_field_that_its_base_only_requires(
-    subjects: Subjects, own: dict[str, Any]
-) -> None:
+def test_a_record_says_the_type_of_a_field_that_its_base_only_requires(subjects: Subjects, own: dict[str, Any]) -> None:
     base = {"type": "object", "required": ["n"]}
     sub = {"$ref": "#/$defs/Base", "type": "object", "additionalProperties": {"type": "integer"}, **own}
     name = f"only_required_{len(own['properties'])}"
