@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import random
+import re
 import sys
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
@@ -506,6 +507,16 @@ def test_every_name_is_one_that_python_reads_as_it_is_written(text: str) -> None
     for name in (class_, field, *member_names([text]).values(), *method_names({text: text}, ()).values()):
         assert name.isidentifier() and unicodedata.normalize("NFKC", name) == name
     assert len({*class_names(["a", text]).values()}) == len({*field_names(["a", text]).values()}) == 2
+
+
+def test_a_definition_may_have_an_empty_name() -> None:
+    from acpgen import Settings, generate
+
+    defs = {"": record(a=TEXT), "Other": record(a=TEXT, b=TEXT)}
+    files = generate(documents({"$defs": defs}), {"python": Settings(package="empty.v1"), "typescript": Settings()})
+    assert "class Empty(Record):" in files["python"]["empty/v1/models.py"]
+    declarations = next(text for path, text in files["typescript"].items() if path.endswith("index.d.ts"))
+    assert re.search(r"interface Other \{[^}]*\ba\?: string[^}]*\bb\?: string", declarations)
 
 
 def test_a_union_may_be_named_like_another_one_behind_a_letter_beyond_ascii() -> None:

@@ -34,7 +34,7 @@ def method_rows(protocol: ir.Protocol, names: Names, any_: str = "Any") -> list[
 
 def _is_null(protocol: ir.Protocol, name: str | None) -> bool:
     """Whether a definition is only null: its alias would be `None`, which in a row means that the schema has no type."""
-    definition = protocol.definitions.get(name or "")
+    definition = protocol.definitions.get(name) if name is not None else None
     if not isinstance(definition, ir.Alias):
         return False
     return definition.type == ir.Null() or (

@@ -178,7 +178,7 @@ def _takes_empty(
 def _cancellation(protocol: ir.Protocol) -> dict[str, str] | None:
     """The notification that cancels a request: its name contains "cancel", and its params have the id of the request."""
     for method in protocol.methods:
-        params = protocol.definitions.get(method.params or "")
+        params = protocol.definitions.get(method.params) if method.params is not None else None
         if method.kind == "notification" and re.search("cancel", method.name, re.IGNORECASE):
             fields = [field.name for field in params.fields] if isinstance(params, ir.Record) else []
             for name in ("requestId", "request_id", "id"):

@@ -48,7 +48,7 @@ class Declarations:
                 assert_never(definition)
 
     def _record(self, record: ir.Record, name: str) -> str:
-        base = self._protocol.definitions.get(record.base or "")
+        base = self._protocol.definitions[record.base] if record.base is not None else None
         inherited = {field.name for field in base.fields} if isinstance(base, ir.Record) else set[str]()
         lines: list[str] = []
         for field in record.fields:
