@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from acpgen.input.expressions import expression, patterns_of
 from acpgen.input.walk import DEFINITIONS, Schema, children, is_object, leading_to, mapped
-from acpgen.pointers import as_fragment, pointer, pointer_parts, target
+from acpgen.pointers import as_fragment, plain_pointer, pointer_parts, target
 
 Path: TypeAlias = tuple["str | int", ...]
 
@@ -76,7 +76,7 @@ class Patterns:
         if isinstance(schema.get("$ref"), str) and "/patternProperties/" in schema["$ref"]:
             translation.pop("$ref")
             place = self._written_place(pointer_parts(unquote(schema["$ref"])))
-            translation.update({} if place is None else {"$ref": as_fragment(pointer(*place))})
+            translation.update({} if place is None else {"$ref": as_fragment(plain_pointer(*place))})
         pattern_properties = translation.get("patternProperties")
         if is_object(pattern_properties):
             translation["patternProperties"] = {
