@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -139,6 +139,27 @@ def test_a_chain_is_as_long_as_the_schemas_that_judge_one_value(length: int) -> 
 def test_a_chain_through_fields_is_no_chain() -> None:
     definitions = levels(1_000, lambda n: {"type": "object", "properties": {"a": level(n + 1)}})["$defs"]
     require_short_chains(definitions, {})
+
+
+@pytest.mark.parametrize("inner", [{"items": {}}, {"prefixItems": [{}], "minItems": 1}, {"additionalProperties": {}}])
+def test_types_that_lie_in_one_another_are_python_or_refused_with_the_reason(inner: Mapping[str, Any]) -> None:
+    def chained(length: int) -> dict[str, Any]:
+        kind = "object" if "additionalProperties" in inner else "array"
+        texts = (
+            json.dumps({"type": kind, **inner}).replace("{}", f'{{"$ref": "#/$defs/L{n + 1}"}}') for n in range(length)
+        )
+        definitions = {f"L{number}": json.loads(text) for number, text in enumerate(texts)}
+        return {"$defs": {**definitions, f"L{length}": {"type": "object", "properties": {"a": {"type": "string"}}}}}
+
+    def package(length: int) -> Mapping[str, str]:
+        source = Source("p", "", (("p.json", json.dumps(chained(length)).encode()),))
+        return TARGETS["python"](*understand(parse(source)), Settings(package="a.v1"))
+
+    assert "a/v1/models.py" in package(LONGEST_CHAIN)
+    with pytest.raises(Faults) as caught:
+        package(LONGEST_CHAIN + 1)
+    (fault,) = caught.value.faults
+    assert (fault.kind, fault.at.partition("#")[2]) == (TOO_LONG_CHAIN, "/$defs/L0")
 
 
 def test_what_leads_back_to_itself_is_no_chain() -> None:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from math import ceil, floor
 from typing import Any, Final, NamedTuple, TypeAlias, assert_never
 
 from acpgen import ir
+from acpgen.errors import Faults
+from acpgen.input.complexity import LONGEST_CHAIN
 from acpgen.input.equality import exact, whole
 from acpgen.input.expressions import quick_in_python
+from acpgen.input.faults import TOO_LONG_CHAIN
 from acpgen.input.numbers import ExactNumber
 from acpgen.meaning.definition_order import ordered
 from acpgen.meaning.discriminators import tags_by_type
@@ -49,6 +53,19 @@ class Hints:
         self.used: set[str] = set()
         self.recursive = recursive_aliases(protocol)
         self._defined: dict[str, Hint] = {}
+        self._define_from_the_leaves()
+
+    def _define_from_the_leaves(self) -> None:
+        """Define the types that others refer to first. Raises `Faults` if more lie in one another than Python's stack holds."""
+        depths: dict[str, int] = {}
+        for definition in chain.from_iterable(ordered(self.protocol)):
+            name = definition.name
+            if isinstance(definition, ir.Record) or name in self.recursive:
+                continue
+            depths[name] = _depth(definition.type, depths) if isinstance(definition, ir.Alias) else 0
+            if depths[name] > LONGEST_CHAIN:
+                raise Faults([TOO_LONG_CHAIN(at=definition.at, limit=LONGEST_CHAIN)])
+            self.of_definition(name)
 
     def ours(self, name: str) -> str:
         """The module's name for an import, which is recorded as used."""
@@ -328,6 +345,21 @@ def either(members: Iterable[str], joint: str = " | ") -> str:
 def _tuple(items: Iterable[str]) -> str:
     entries = list(items)
     return f"({', '.join(entries)}{',' if len(entries) == 1 else ''})"
+
+
+def _depth(type_: ir.Type, depths: Mapping[str, int]) -> int:
+    """How many arrays and maps lie in one another in a type; `depths` has this of the definitions that are known."""
+    match type_:
+        case ir.Ref(name=name):
+            return depths.get(name, 0)
+        case ir.Array(items=inner) | ir.Map(values=inner):
+            return 1 + _depth(inner, depths)
+        case ir.Tuple(first=first, rest=rest):
+            return 1 + max(_depth(inner, depths) for inner in (*first, rest))
+        case ir.AnyOf(types=types):
+            return max((_depth(inner, depths) for inner in types), default=0)
+        case _:
+            return 0
 
 
 def references(type_: ir.Type) -> set[str]:
