@@ -187,16 +187,16 @@ def test_keys_tell_parts_apart() -> None:
 
 
 def asked(memory: Memory, *inputs: object, may_lag: bool = False) -> object:
-    return memory.once("kind", inputs, lambda: object(), may_lag=may_lag)
+    return memory.compute_once("kind", inputs, lambda: object(), may_lag=may_lag)
 
 
 def test_the_last_result_is_taken_again_while_its_inputs_are_equal() -> None:
     memory = Memory()
     first = asked(memory, "a", ["b"])
-    assert asked(memory, "a", ["b"]) is first is memory.last("kind")
+    assert asked(memory, "a", ["b"]) is first is memory.get_last("kind")
     assert asked(memory, "a", ["c"]) is not first
     assert asked(memory, "a") is not asked(memory, "a", "b")
-    assert memory.last("other") is None
+    assert memory.get_last("other") is None
     assert asked(FORGETFUL, "a") is not asked(FORGETFUL, "a")
 
 
@@ -226,8 +226,8 @@ def test_in_a_hurry_only_what_may_lag_lags_and_is_made_in_the_next_round() -> No
 def test_what_raises_is_asked_again() -> None:
     memory = Memory()
     with pytest.raises(ZeroDivisionError):
-        memory.once("kind", (), lambda: 1 / 0)
-    assert memory.last("kind") is None
+        memory.compute_once("kind", (), lambda: 1 / 0)
+    assert memory.get_last("kind") is None
 
 
 def small_project(folder: Path) -> config.Config:

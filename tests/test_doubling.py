@@ -133,4 +133,4 @@ def test_values_that_would_be_too_large_are_not_made() -> None:
         many = Values(understand(documents("many-items"))[0].definitions)
         with pytest.raises(Unmakeable):
             many.of(Ref("L0"))
-        assert [*many.damaged(Ref("L0"))]
+        assert [*many.damage(Ref("L0"))]

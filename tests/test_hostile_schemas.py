@@ -183,7 +183,7 @@ def test_the_docs_of_a_project_are_counted_with_all_that_is_made_of_the_protocol
     version = publish.Version(*read, Settings(package="p.q"), lambda at: f"project/{at}")
     assert steps(lambda: publish.map_texts(publish.make_pages([version]))) > 10 * 60
     with step_budget.account():
-        with read[1].bounded():
+        with read[1].limit_steps():
             step_budget.spend(step_budget.STEPS - 50)
         with pytest.raises(Faults) as caught:
             publish.map_texts(publish.make_pages([version]))

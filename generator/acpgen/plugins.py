@@ -1,9 +1,9 @@
 """The API for targets in other packages: the IR, the target interface, an order of definitions, helpers that write text, and a test kit.
 
-    from acpgen.plugins import Option, Settings, Target, ir, ordered
+    from acpgen.plugins import Option, Settings, Target, ir, order_definitions
 
     def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping[str, str]:
-        return {"types.txt": "".join(f"{d.name};" for group in ordered(protocol) for d in group)}
+        return {"types.txt": "".join(f"{d.name};" for group in order_definitions(protocol) for d in group)}
 
     target = Target(render, "The names of all types.", (Option("case", "How names are written.", "as-is"),))
 
@@ -22,7 +22,7 @@ from acpgen.errors import Fault, Faults
 from acpgen.files import Files
 from acpgen.input.load import Documents, parse
 from acpgen.input.load import Source as _Source
-from acpgen.meaning.definition_order import ordered, references, referred
+from acpgen.meaning.definition_order import list_references, order_definitions, references
 from acpgen.meaning.interchange import dump, load
 from acpgen.meaning.understanding import understand
 from acpgen.naming.identifiers import assign, class_name, class_names, field_name, field_names, method_keys
@@ -58,12 +58,12 @@ __all__ = [
     "indented",
     "ir",
     "json_literal",
+    "list_references",
     "literal",
     "load",
     "method_keys",
-    "ordered",
+    "order_definitions",
     "references",
-    "referred",
     "refuse",
     "sample",
     "understand",

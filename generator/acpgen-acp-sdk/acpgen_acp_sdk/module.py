@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from acpgen.plugins import docstring, indented, ir, json_literal, literal, ordered
+from acpgen.plugins import docstring, indented, ir, json_literal, literal, order_definitions
 from acpgen_acp_sdk.names import COERCED, LITERALS, PUBLIC, ROOT_MODELS
 from acpgen_acp_sdk.view import View, limits, union
 
@@ -62,7 +62,7 @@ def _by(key: str, attribute: str, known: Tuple[Any, ...], untagged: str) -> Call
 def module(view: View, helpers: str) -> str:
     """The whole text."""
     blocks = [HEAD.format(helpers=helpers), *literals(view), BASE]
-    for group in ordered(view.protocol):
+    for group in order_definitions(view.protocol):
         for definition in sorted(group, key=lambda each: not isinstance(each, ir.Record)):
             blocks += block(view, definition)
     blocks += envelopes(view)

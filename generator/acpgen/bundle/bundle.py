@@ -107,11 +107,11 @@ class Bundle:
         title, _ = self.files.get(file, ("", ""))
         return "Base protocol" if title and len(self.files) > 1 and title == self.schema.get("title") else title
 
-    def bounded(self) -> AbstractContextManager[None]:
+    def limit_steps(self) -> AbstractContextManager[None]:
         """Count the steps of a block towards the budget of this protocol; see `step_budget.bounded`."""
         return bounded(next(iter(self.files), self.name), self.size)
 
-    def unread_remarks(self) -> Iterator[tuple[str, str]]:
+    def describe_unread(self) -> Iterator[tuple[str, str]]:
         """Yield the file and a sentence for each member about messages that foreign documents have and no importer reads."""
         for path, members in self.unread.items():
             yield from ((f"{path}#", f"{shown(phrase)} is not read, and has no effect.") for phrase in members)
@@ -161,7 +161,7 @@ def bundle(
         except Faults as caught:
             raise Faults(_move_fault(fault, foreign.places) for fault in caught.faults) from None
     own = {one.path: one.value for one in documents.documents if is_object(one.value)}
-    definitions = work.ordered()
+    definitions = work.order_definitions()
     root = {key: value for key, value in collected.root.items() if key not in ("$schema", "$id")}
     return Bundle(
         name=documents.name,

@@ -131,7 +131,7 @@ class _Collector:
             self.addresses.admit(path, self.files[path])
         for uri, document in documents.references.items():
             self._open(document.path, document.value, uri)
-        self.passed, self.referred = self._passed()
+        self.passed, self.referred = self._trace_references()
 
     def find_schemas(self, read: frozenset[str]) -> None:
         """Find all schemas, claim names for definitions, and resolve the references that lead from the files. Raises `Faults`."""
@@ -365,7 +365,7 @@ class _Collector:
         except KeyError:
             return None
 
-    def _passed(self) -> tuple[Mapping[SchemaPlace, set[str]], set[SchemaPlace]]:
+    def _trace_references(self) -> tuple[Mapping[SchemaPlace, set[str]], set[SchemaPlace]]:
         """The keys by which references pass through each place, and the targets of references."""
         keys_by_place: dict[SchemaPlace, set[str]] = {}
         referred: set[SchemaPlace] = set()
@@ -577,12 +577,12 @@ def _refuse_loops(definitions: Mapping[str, Schema], origins: Mapping[str, str])
     for group in strongly_connected(edges):
         first = min(group, key=position.__getitem__)
         if len(group) > 1 or first in edges[first]:
-            faults.append(REFERENCE_LOOP(at=origins[first], names=" -> ".join(_way_back(first, edges))))
+            faults.append(REFERENCE_LOOP(at=origins[first], names=" -> ".join(_find_cycle(first, edges))))
     if faults:
         raise Faults(faults)
 
 
-def _way_back(start: str, edges: Mapping[str, list[str]]) -> list[str]:
+def _find_cycle(start: str, edges: Mapping[str, list[str]]) -> list[str]:
     """The shortest cycle of references through a definition."""
     ways, visited = [[start]], {start}
     for way in ways:

@@ -58,7 +58,7 @@ def narrow_inherited(name: str, schemas: Schemas, shared: Collection[str], join:
 
     Yields the names of the types that were extended. Those in `shared`, which other fields use, stay unchanged.
     """
-    for part in _own_parts(schemas[name]):
+    for part in _list_own_parts(schemas[name]):
         for field, node in part.named("properties").items():
             own = node.beside_null
             if own.referred is None:
@@ -75,11 +75,11 @@ def narrow_inherited(name: str, schemas: Schemas, shared: Collection[str], join:
                 schemas.forget()
 
 
-def _own_parts(node: Node) -> Iterator[Node]:
+def _list_own_parts(node: Node) -> Iterator[Node]:
     """Yield a schema and its inline parts."""
     yield node
     for part in node.each("allOf"):
-        yield from _own_parts(part)
+        yield from _list_own_parts(part)
 
 
 def _find_more(definition: Node, part: Node, field: str, type_: Node) -> Iterator[Schema]:

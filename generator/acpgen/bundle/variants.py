@@ -26,7 +26,7 @@ from acpgen.input.walk import (
 )
 
 
-def owned_bodies(
+def find_owned_bodies(
     schemas: Schemas, root: Schema, *, framing: Collection[str], alone: Collection[str]
 ) -> tuple[Mapping[tuple[str, int], str], Mapping[str, int]]:
     """The body that only one branch refers to, by union and index of the branch, and the number of owners above each body.

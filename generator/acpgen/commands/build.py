@@ -9,7 +9,7 @@ from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from acpgen.bundle.faults import UNUSED_NAME, unused_name
+from acpgen.bundle.faults import UNUSED_NAME, report_unused_name
 from acpgen.commands.project import OutputFolder, Part, Work
 from acpgen.config import docs_inputs
 from acpgen.errors import Fault, Faults, did_you_mean, distinct
@@ -197,7 +197,7 @@ class _Build:
             except Faults as caught:
                 faults.extend(caught.faults)
         if not faults and {part.label for part in _protocols(outputs)} >= work.protocols:
-            faults += [unused_name(f"{work.names_at}: {key}") for key in _unused_names(work, meanings)]
+            faults += [report_unused_name(f"{work.names_at}: {key}") for key in _unused_names(work, meanings)]
         if faults:
             raise Faults(distinct(faults))
         return meanings
@@ -289,7 +289,7 @@ class _Build:
         if part.target == "python":
             definitions = unenforced.gaps(*meaning).items()
             gaps = {name: {at(path): reason for path, reason in places.items()} for name, places in definitions}
-        notes = [*((note.at, note.what()) for note in bundle.notes), *bundle.unread_remarks()]
+        notes = [*((note.at, note.what()) for note in bundle.notes), *bundle.describe_unread()]
         return {"files": {**files}, "gaps": gaps, "notes": [[at(path), sentence] for path, sentence in notes]}
 
     def _render(self, part: Part, output: OutputFolder, meaning: Meaning) -> Files:

@@ -252,12 +252,12 @@ def find_profile(named: str, root: Path | None = None, at: str = "--methods") ->
 
     A relative path is resolved against `root`, else against the current folder. Raises `Faults`.
     """
-    from acpgen.methods.profile import built_in, profile
     from acpgen.methods.profile import names as profile_names
+    from acpgen.methods.profile import profile, read_built_in
 
     path = Path(named) if root is None else root / named
     if named in profile_names():
-        return built_in(named)
+        return read_built_in(named)
     if not path.exists():
         hint = did_you_mean(named, profile_names())
         raise Faults([UNKNOWN_NAME(at=at, kind="profile or file", name=named, hint=hint)])

@@ -60,7 +60,7 @@ def keyword_meaningless(subject: Subject) -> Iterable[Remark]:
         return
     notes = (each for each in subject.bundle.notes if not _is_extension(each))
     yield from (make_remark(note) for note in notes)
-    yield from (Remark(at, sentence) for at, sentence in subject.bundle.unread_remarks())
+    yield from (Remark(at, sentence) for at, sentence in subject.bundle.describe_unread())
 
 
 def _is_extension(note: Fault) -> bool:

@@ -25,13 +25,13 @@ def discriminators(schemas: Schemas) -> dict[str, set[str]]:
                 continue
             node = top.make(schema, *keys) if keys else top
             branches = [branch for branch in node.branches if branch.kinds == OBJECTS]
-            for branch, name in _marked(node, branches):
+            for branch, name in _find_tags(node, branches):
                 for record in _records(branch):
                     names_by_record.setdefault(record, set()).add(name)
     return names_by_record
 
 
-def _marked(node: Node, branches: list[Node]) -> Iterator[tuple[Node, str]]:
+def _find_tags(node: Node, branches: list[Node]) -> Iterator[tuple[Node, str]]:
     """Yield the branches of a union with their tag; without a common tag, with each field whose constants differ between branches.
 
     One branch may lack the field: it would be the default. For an exclusive union (`oneOf`), any number of branches may.
@@ -94,7 +94,7 @@ class SharedTag:
     optional: tuple[int, ...]
 
 
-def shared_tag(union: ir.AnyOf, definitions: Mapping[str, ir.Definition]) -> SharedTag | None:
+def find_shared_tag(union: ir.AnyOf, definitions: Mapping[str, ir.Definition]) -> SharedTag | None:
     """The field that distinguishes most of the records of a union; `None` if there is none."""
     definitions_by_index = {
         index: definitions[one.name]

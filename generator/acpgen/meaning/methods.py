@@ -26,7 +26,7 @@ def find_methods(schemas: Schemas, bundle: Bundle) -> tuple[tuple[ir.Method, ...
     """
     if not bundle.profile.marked:
         return bundle.methods, _sides(bundle.methods, bundle) if bundle.methods else ()
-    methods = tuple(_marked(schemas))
+    methods = tuple(_read_marked_methods(schemas))
     if not methods and bundle.profile.how == "named":
         raise Faults([NO_METHODS(at=next(iter(bundle.files)), profile=bundle.profile.name)])
     return methods, _sides(methods, bundle)
@@ -52,7 +52,7 @@ def role_of(name: str) -> str | None:
     return next((role for suffix, role in _ROLES.items() if name.endswith(suffix)), None)
 
 
-def _marked(definitions: Mapping[str, Node]) -> list[ir.Method]:
+def _read_marked_methods(definitions: Mapping[str, Node]) -> list[ir.Method]:
     """The methods of definitions with `x-method`. Raises `Faults` for those that cannot be bound to their method."""
     groups: dict[str, dict[str, str]] = {}
     faults: list[Fault] = []

@@ -21,11 +21,11 @@ from acpgen.methods.payload_locations import (
     Reader,
     find_params,
     find_property,
+    get_written_name,
+    is_optional_result,
     is_same,
-    may_lack,
     one_of,
     says_nothing,
-    written_name,
 )
 from acpgen.methods.profile import FRAMES, Kind, Profile, Rule
 from acpgen.naming.identifiers import class_name
@@ -128,8 +128,8 @@ def bind(calls: Calls, schemas: Schemas, envelope: ir.Envelope) -> tuple[ir.Meth
                 result=_name(call.result, schemas),
                 omitted=find_omitted(schemas, params, envelope, is_optional=call.is_optional),
                 optional_result=call.has_optional_result,
-                unstable=_said(call.message, "x-unstable") is True,
-                doc=str(_said(call.message, "description") or ""),
+                unstable=_read_keyword(call.message, "x-unstable") is True,
+                doc=str(_read_keyword(call.message, "description") or ""),
                 at=call.message.at,
             )
         )
@@ -152,7 +152,7 @@ def find_omitted(schemas: Schemas, name: str | None, envelope: ir.Envelope, *, i
     return "array" if "array" in params.kinds else "object"
 
 
-def _said(message: Node, keyword: str) -> Any:
+def _read_keyword(message: Node, keyword: str) -> Any:
     """The value of a keyword in a message, or in the last of its inline parts that has it."""
     saying = [one.says[keyword] for one in (message, *reversed(message.each("allOf"))) if keyword in one.says]
     return saying[0] if saying else None
@@ -203,7 +203,7 @@ class _Finder:
             doubled=tuple(doubled),
             unbound=tuple(self._unbound(messages, names)),
             unsent=tuple(dict.fromkeys(unsent)),
-            beyond=tuple(text for message in ordered for text in self._beyond(message)),
+            beyond=tuple(text for message in ordered for text in self._list_extra_members(message)),
             unmatched=tuple(
                 UNUSED_RULE(at=f"{profile.at}#{plain_pointer(*keys)}", what_for=why) for keys, why in unused
             ),
@@ -229,7 +229,7 @@ class _Finder:
         places: dict[tuple[str, Kind], int] = {}
 
         def is_union(message: Message) -> bool:
-            return not message.place.keys and written_name(message.place) in unions
+            return not message.place.keys and get_written_name(message.place) in unions
 
         for message in sorted(ordered, key=is_union):
             call = self._call(replace(message, stem="") if is_union(message) else message)
@@ -252,7 +252,7 @@ class _Finder:
             if node not in messages and unbound_methods and unbound_methods.isdisjoint(methods):
                 yield f"{node.at} ({', '.join(sorted(map(str, unbound_methods)))})"
 
-    def _beyond(self, message: Message) -> Iterator[str]:
+    def _list_extra_members(self, message: Message) -> Iterator[str]:
         """Yield members that a message requires in addition to those of its frame."""
         if message.rule.spelled:
             return
@@ -268,7 +268,7 @@ class _Finder:
                 stem = self.read.rule_stem(rule, node)
                 if stem is not None and (rule.spelled or self.read.method(node, rule) is not None):
                     yield Message(node, rule, stem)
-        for union in self.schemas.values() if "*" in rule.unions else self.read.named(rule.unions):
+        for union in self.schemas.values() if "*" in rule.unions else self.read.get_definitions(rule.unions):
             for branch in self.read.branches(union):
                 if self.read.method(branch, rule) is None or ("*" in rule.unions and not branch.keys):
                     continue
@@ -281,20 +281,20 @@ class _Finder:
     def _senders(self, messages: Mapping[Node, Message]) -> Mapping[Node, set[ir.Side]]:
         """The senders of each message, as far as unions state them."""
         senders: dict[Node, set[ir.Side]] = {}
-        for side, unions in self._sent(messages).items():
-            for union in self.read.named(unions):
+        for side, unions in self._find_sent_unions(messages).items():
+            for union in self.read.get_definitions(unions):
                 for message in self.read.branches(union):
                     senders.setdefault(message, set()).add(side)
         return senders
 
-    def _sent(self, messages: Mapping[Node, Message]) -> Mapping[ir.Side, tuple[str, ...]]:
+    def _find_sent_unions(self, messages: Mapping[Node, Message]) -> Mapping[ir.Side, tuple[str, ...]]:
         """The unions of what each side sends; for a guess, those whose names begin with a side and end with their kind of content."""
         if self.profile.how != "guessed":
             return self.profile.sent
         unions_by_side: dict[ir.Side, list[str]] = {}
         for node in self.schemas.values():
             branches = list(self.read.branches(node))
-            match = re.fullmatch(r"([A-Z][a-z]+)(?:Request|Notification|Event|Message)s?", written_name(node))
+            match = re.fullmatch(r"([A-Z][a-z]+)(?:Request|Notification|Event|Message)s?", get_written_name(node))
             if branches == [node] and (match is None or match[1] not in ("Client", "Server")):
                 continue
             if match and branches and all(branch in messages for branch in branches):
@@ -312,7 +312,7 @@ class _Finder:
     def _call(self, message: Message) -> Call:
         """The call of a message. Its side is the one in the profile, empty if it has none."""
         rule, place = message.rule, message.place
-        name = _spelled(message.stem, rule.spelled) if rule.spelled else self.read.method(place, rule) or ""
+        name = _spell(message.stem, rule.spelled) if rule.spelled else self.read.method(place, rule) or ""
         params = find_params(message)
         is_optional = bool(rule.spelled) or rule.params not in place.required
         side = self.profile.handled.get(name) or rule.side
@@ -321,10 +321,10 @@ class _Finder:
         results = (self.read.payload(one, message.stem, about, place) for one in templates)
         result = next((one for one in results if one is not None), None)
         result = None if result is None or says_nothing(result) else result
-        return Call(name, rule.kind, side, place, params, result, is_optional, may_lack(result))
+        return Call(name, rule.kind, side, place, params, result, is_optional, is_optional_result(result))
 
 
-def _spelled(stem: str, how: str) -> str:
+def _spell(stem: str, how: str) -> str:
     """A name in another spelling: `GetThing` as `getThing`, `get_thing` or `get-thing`."""
     words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+", stem) or [stem]
     if how == "as-is":
@@ -368,7 +368,7 @@ def _find_unused(
 
 def _is_union(reader: Reader, name: str) -> bool:
     """Whether the schema has a union with this name; one of a single message may be written as the message."""
-    return any(node.union is not None or reader.is_message(node) for node in reader.named([name]))
+    return any(node.union is not None or reader.is_message(node) for node in reader.get_definitions([name]))
 
 
 def _of_rule(

@@ -120,16 +120,16 @@ def choose(documents: Documents, named: Profile | None = None) -> Profile:
         return named
     values = [document.value for document in documents.documents if is_object(document.value)]
     for name in names():
-        candidate = built_in(name)
+        candidate = read_built_in(name)
         if candidate.document is not None and any(is_document(value, candidate.document) for value in values):
             return replace(candidate, how="evident")
     definition_names = {name for value in values for name in _definitions(value)}
     marks = any(_marks(value) for value in values)
     for name in names():
-        candidate = built_in(name)
+        candidate = read_built_in(name)
         if candidate.evidence and definition_names.issuperset(candidate.evidence) and candidate.marked == marks:
             return replace(candidate, how="marked" if candidate.marked else "evident")
-    return MARKED if marks else replace(built_in(_GUESS), how="guessed")
+    return MARKED if marks else replace(read_built_in(_GUESS), how="guessed")
 
 
 def is_document(value: Mapping[str, Any], kind: Document) -> bool:
@@ -144,7 +144,7 @@ def names() -> tuple[str, ...]:
 
 
 @cache
-def built_in(name: str) -> Profile:
+def read_built_in(name: str) -> Profile:
     """A built-in profile. Raises `Faults` if there is none with this name."""
     if name != _GUESS and name not in names():
         raise Faults([UNKNOWN_NAME(at="--methods", kind="profile", name=name, hint=did_you_mean(name, names()))])

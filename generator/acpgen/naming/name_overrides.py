@@ -45,7 +45,7 @@ class ChosenNames:
                 ]
             )
         self.names = names
-        self.written = {_spelled(key): key for key in names}
+        self.written = {_normalize(key): key for key in names}
         self.used: set[str] = set()
         self.asked: set[str] = set()
 
@@ -64,7 +64,7 @@ class ChosenNames:
         return chosen_name
 
     def _alike(self, key: str, is_exact: bool) -> str | None:
-        entry = self.written.get(_spelled(key))
+        entry = self.written.get(_normalize(key))
         is_other = is_exact and entry is not None and "#/definitions/" in f"{key}{entry}"
         return None if is_other else entry
 
@@ -110,7 +110,7 @@ def _in_definitions(key: str) -> str:
     return key.replace("#/definitions/", "#/$defs/")
 
 
-def _spelled(key: str) -> str:
+def _normalize(key: str) -> str:
     """A key in normal form: definitions in `$defs`, and no unnecessary quotes around tags."""
     return _QUOTED.sub(
         lambda match: f"[{tag_text(str(json.loads(match[1])))}]" if _is_text(match[1]) else match[0],
@@ -168,14 +168,16 @@ class NamedPlaces:
         """Yield a fault for each entry that addresses variants of a tagged union by index, unless that is allowed."""
         variants = self._places()
         for entry in () if self.may_count else [*self.names.names]:
-            if (place := _above(entry, variants)) is not None:
+            if (place := _find_container(entry, variants)) is not None:
                 rest = _in_definitions(entry).removeprefix(place)
                 yield NAMED_BY_POSITION(at=entry, instead=f"{variants[place][1]}{rest}")
 
-    def unused(self) -> Mapping[str, str]:
+    def find_unused(self) -> Mapping[str, str]:
         """The remaining entries that match nothing, each with a hint."""
         variants: Mapping[str, tuple[str, str]] = {} if self.may_count else self._places()
-        entries = [one for one in self.names.names if one not in self.names.used and _above(one, variants) is None]
+        entries = [
+            one for one in self.names.names if one not in self.names.used and _find_container(one, variants) is None
+        ]
         return {entry: self.names.hint(entry) for entry in entries}
 
     def _places(self) -> Mapping[str, tuple[str, str]]:
@@ -198,7 +200,7 @@ class NamedPlaces:
         self.variants[at] = f"{union}[{tag_text(tag)}]"
 
 
-def _above(entry: str, places: Collection[str]) -> str | None:
+def _find_container(entry: str, places: Collection[str]) -> str | None:
     """The one of these places that an entry names or is below; `None` if there is none."""
     steps = _in_definitions(entry).split("/")
     above = ("/".join(steps[:depth]) for depth in range(len(steps), 0, -1))

@@ -102,7 +102,7 @@ class _Guide:
             for title, path in self.paths.items()
             if title in self.moves or title in self.methods or further.get(title)
         }
-        yield self.first, ("", self._first(page_paths))
+        yield self.first, ("", self._link_first_steps(page_paths))
         for title, path in page_paths.items():
             everywhere, capabilities, types = (further[each] if each == title else () for each in _FURTHER)
             text = lay_out(
@@ -121,7 +121,7 @@ class _Guide:
             )
             yield path, (plain(title), text)
 
-    def _first(self, page_paths: Mapping[str, str]) -> str:
+    def _link_first_steps(self, page_paths: Mapping[str, str]) -> str:
         checklists: dict[str, dict[str, list[tuple[Moved, str]]]] = {}
         for move in self.new.bundle.moves.values():
             for reader, does in move.does.items():

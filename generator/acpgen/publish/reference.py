@@ -181,7 +181,7 @@ class Library:
         address = f"{relative(path, there.path)}{'#' if anchor else ''}{identifier(anchor) if anchor else ''}"
         return Markdown(f"[{code(label or name or module)}]({address})")
 
-    def inherited(self, module: Module, declaration: ApiDeclaration, method: str) -> str:
+    def find_inherited(self, module: Module, declaration: ApiDeclaration, method: str) -> str:
         """The docstring of a method in the nearest known base class that has one; empty if none has."""
         waiting = [(module, declaration)]
         for _ in range(_DEPTH):
@@ -326,7 +326,7 @@ def _list_entries(library: Library, module: Module) -> Iterator[ApiEntry]:
         fields = [(text.partition(" = ")[0], doc) for text, doc in fields]
         yield ApiEntry(Markdown("##"), name, declaration.doc, _write_source(name, declaration.node), fields=fields)
         for method in declaration.methods:
-            doc = method.doc or library.inherited(there, declaration, method.name)
+            doc = method.doc or library.find_inherited(there, declaration, method.name)
             yield ApiEntry(Markdown("###"), f"{name}.{method.name}", doc, _write_source(method.name, method.node))
 
 

@@ -51,7 +51,7 @@ def load_package_target(entry: EntryPoint) -> Target:
 def _guard(entry: EntryPoint, function: Render) -> Render:
     def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping[str, str]:
         try:
-            with limited_time():
+            with limit_time():
                 files: object = function(copy.deepcopy(protocol), copy.deepcopy(bundle), settings)
                 return check_files(files, entry.value, entry.name)
         except (Faults, KeyboardInterrupt):
@@ -75,20 +75,20 @@ def seconds() -> float:
     return limit if 0 < limit < 1_000_000 else SECONDS
 
 
-def out_of_time() -> str:
+def describe_timeout() -> str:
     """The reason of a failure by timeout."""
     return f"it did not answer within {seconds():g} seconds (ACPGEN_TARGET_SECONDS says how long one may take)"
 
 
 @contextmanager
-def limited_time() -> Generator[None]:
+def limit_time() -> Generator[None]:
     """Interrupt code that exceeds the time limit of a target. Has an effect only in the main thread, and not on Windows."""
     if sys.platform == "win32" or threading.current_thread() is not threading.main_thread():
         yield
         return
 
     def end(number: int, frame: object) -> None:  # noqa: ARG001
-        raise _OutOfTime(out_of_time())
+        raise _OutOfTime(describe_timeout())
 
     before = signal.signal(signal.SIGALRM, end)
     signal.setitimer(signal.ITIMER_REAL, seconds(), 1)

@@ -36,7 +36,7 @@ from acpgen.meaning.interchange import dump
 from acpgen.targets.faults import TARGET_REFUSED
 from acpgen.targets.interface import Render, Settings, Target
 from acpgen.targets.options import Option, find_misdeclared
-from acpgen.targets.outside import check_files, make_failure, out_of_time, seconds
+from acpgen.targets.outside import check_files, describe_timeout, make_failure, seconds
 
 if TYPE_CHECKING:
     from jsonrpc_bindings.supervisor import Program
@@ -133,7 +133,7 @@ def _ask(name: str, path: str, question: Mapping[str, Any]) -> dict[str, Any]:
     for line in program.errors.splitlines():
         sys.stderr.write(f"{printable(line)}\n")
     if not is_over:
-        raise make_failure(path, name, out_of_time())
+        raise make_failure(path, name, describe_timeout())
     if talk.is_too_long:
         raise make_failure(path, name, f"its answer is longer than {MOST} bytes")
     if program.code:

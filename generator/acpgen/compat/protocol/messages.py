@@ -182,7 +182,7 @@ class WitnessValidator:
             return self.confirm(routes, replace(candidate, value=value), side, shows)
 
         if side not in self._shown:
-            self._shown[side] = sample_texts.shown(self.sides[side].bundle.definitions)
+            self._shown[side] = sample_texts.collect_examples(self.sides[side].bundle.definitions)
         witness = with_readable_texts(candidate.value, self._shown[side], held) or self.confirm(routes, candidate, side)
         if witness is None or witness.formats:
             return witness
@@ -260,7 +260,7 @@ def example(side: SchemaRevision, name: str, like: SchemaRevision) -> tuple[ir.J
     def held(each: ir.JSON) -> tuple[ir.JSON] | None:
         return (each,) if judge.accepts(routes, "old", each) else None
 
-    return with_readable_texts(value, sample_texts.shown(like.bundle.definitions), held) or (value,)
+    return with_readable_texts(value, sample_texts.collect_examples(like.bundle.definitions), held) or (value,)
 
 
 def with_readable_texts(

@@ -68,7 +68,7 @@ class Docs:
     edited: Mapping[str, str] = field(default_factory=dict[str, str])
     scripts: Files = field(default_factory=dict[str, str])
 
-    def laid_out(self, address: SiteSettings, *, is_draft: bool = False) -> Files:
+    def lay_out(self, address: SiteSettings, *, is_draft: bool = False) -> Files:
         """The input files of the site generator; in a draft, pages have no real descriptions."""
         return site_files.lay_out_site(
             self.documents, self.navigation, address, self.edited, self.scripts, is_draft=is_draft
@@ -121,14 +121,14 @@ def read_inputs(config: Config) -> Inputs:
 def make_docs(config: Config, inputs: Inputs, memory: Memory = FORGETFUL, cache: Cache = NO_CACHE) -> Docs:
     """Make the docs of a project, with results of an earlier run from a `cache`. Raises `Faults`."""
     versions = _understand_versions(config, inputs.sources, memory, cache)
-    library = memory.once("library", (inputs.python,), partial(reference.parse_modules, inputs.python))
-    beside = memory.once("material", (inputs.beside,), partial(docs_inputs.parsed, inputs.beside))
+    library = memory.compute_once("library", (inputs.python,), partial(reference.parse_modules, inputs.python))
+    beside = memory.compute_once("material", (inputs.beside,), partial(docs_inputs.parsed, inputs.beside))
     pages = make_pages(versions, beside, for_site=True, python=library, memory=memory, cache=cache)
     return Docs(
         map_texts(pages),
         arrange_navigation(pages, config.site.sections.items()),
         {page.path: page.source for page in pages if page.source},
-        memory.once("scripts", tuple(versions), partial(make_scripts, versions)),
+        memory.compute_once("scripts", tuple(versions), partial(make_scripts, versions)),
     )
 
 
@@ -156,8 +156,8 @@ def _understand_versions(
     for name, source in sources.items():
         names, profile = config.chosen_names(name), config.profile(name)
         read_of = (source, names, profile, config.package(name), config.module(name))
-        before = memory.last(f"version {name}")
-        version = memory.once(
+        before = memory.get_last(f"version {name}")
+        version = memory.compute_once(
             f"version {name}", read_of, partial(_understand, config, name, source, cache), may_lag=has_changed
         )
         has_changed = has_changed or version is not before
@@ -197,7 +197,7 @@ def make_files(docs: Docs, address: SiteSettings = _NOWHERE) -> Files:
     with TemporaryDirectory(prefix="acpgen-site-") as temporary:
         folder = Path(temporary)
         try:
-            for path, text in docs.laid_out(address).items():
+            for path, text in docs.lay_out(address).items():
                 (folder / path).parent.mkdir(parents=True, exist_ok=True)
                 (folder / path).write_text(text, "utf-8")
             generator.build_site(folder)
@@ -227,7 +227,7 @@ def serve(
     """
     from acpgen.files.watch import rounds
 
-    def watched() -> list[Path]:
+    def list_watched() -> list[Path]:
         current = config()
         python = [current.root / each for each in current.site.python]
         return [current.file, current.root / current.schema, resources.templates(), embedded.monitor_folder(), *python]
@@ -248,12 +248,12 @@ def serve(
             current = config()
             local = replace(current, site=replace(current.site, url=""))
             docs = make_docs(local, read_inputs(local), memory)
-            return live.show(docs.laid_out(local.site, is_draft=True), docs.documents)
+            return live.show(docs.lay_out(local.site, is_draft=True), docs.documents)
 
-        changes = rounds(watched)
+        changes = rounds(list_watched)
         next(changes, None)
         with serve_folder(
-            live.pages, port, live.beside
+            live.pages, port, live.get_text
         ) as address:  # a port that cannot be used is told before the work
             show(in_hurry=False)
             say(f"{address} shows the site. Ctrl-C ends this.")

@@ -85,7 +85,7 @@ def generate_examples(protocol: ir.Protocol, judge: ExampleJudge, collected_exam
     values = Values(protocol.definitions)
 
     def tries(name: str) -> Iterator[ir.JSON]:
-        for make in (partial(values.full, without=WITHOUT), values.small):
+        for make in (partial(values.make_full, without=WITHOUT), values.small):
             with suppress(Unmakeable):
                 yield make(name)
 

@@ -39,7 +39,7 @@ def schema_text(bundle: Bundle, beside: Mapping[str, Any] | None = None) -> str:
     return f'{{"$schema": {_json(bundle.schema["$schema"])},\n{about}"$defs": {{\n{definitions}\n}}}}\n'
 
 
-def beside_the_schema(protocol: ir.Protocol, bundle: Bundle, names: Names, options: PythonOptions) -> Mapping[str, Any]:
+def list_extra_data(protocol: ir.Protocol, bundle: Bundle, names: Names, options: PythonOptions) -> Mapping[str, Any]:
     """The data that is not in the schema: types whose names differ from their definitions, and the definitions by which receivers
     validate.
     """

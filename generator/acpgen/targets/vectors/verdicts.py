@@ -71,7 +71,7 @@ class Judge:
         """Spend the budget for validating a value."""
         spend(1 + self._ways.get(name, 1) // _WAYS)
 
-    def only_refusal(self, name: str, value: Any) -> Refusal | None:
+    def find_only_refusal(self, name: str, value: Any) -> Refusal | None:
         """The only violation in a value; `None` if it is valid, has several or a vague one, or is not read as written."""
         refusals = self.refusals(name, value) if _is_read_alike(value) else ()
         return refusals[0] if len(refusals) == 1 and not refusals[0].vague else None
