@@ -13,7 +13,7 @@ import pytest
 
 from acpgen import config, errors, ir
 from acpgen.bundle.faults import STRAY_DEFINITION
-from acpgen.files.cache import NO_CACHE, UNUSED, Cache, key_of, own_code, user_cache
+from acpgen.files.cache import NO_CACHE, UNUSED, Cache, hash_own_code, key_of, user_cache
 from acpgen.files.serialization import from_json, to_json
 from acpgen.input.faults import UNKNOWN_NAME
 from acpgen.ir import JSON
@@ -149,7 +149,7 @@ def test_code_depends_on_the_bytes_of_modules_and_data_and_on_what_is_installed(
 ) -> None:
     (tmp_path / "dialect.json").write_text("{}")
     monkeypatch.setattr("acpgen.resources.schema", lambda: tmp_path)
-    found = own_code.__wrapped__
+    found = hash_own_code.__wrapped__
     looked = found()
     (tmp_path / "dialect.json").write_text("{ }")
     assert not looked.is_as_it_was
@@ -161,7 +161,7 @@ def test_code_depends_on_the_bytes_of_modules_and_data_and_on_what_is_installed(
     monkeypatch.setattr("importlib.metadata.version", version)
     known.add(found().digest)
     assert len(known) == 3
-    assert own_code() is own_code()
+    assert hash_own_code() is hash_own_code()
 
 
 def test_records_and_what_stands_between_them_are_read_as_they_were_written() -> None:

@@ -55,7 +55,7 @@ __all__ = [
     "field_name",
     "field_names",
     "format_files",
-    "indented",
+    "indent",
     "ir",
     "json_literal",
     "list_references",
@@ -73,7 +73,7 @@ __all__ = [
 # --- writers ---------------------------------------------------------------------------------------------------------
 
 
-def indented(lines: Iterable[str], by: int = 4) -> list[str]:
+def indent(lines: Iterable[str], by: int = 4) -> list[str]:
     """Indent each line that is not empty; a text of several lines is split."""
     return [f"{' ' * by}{line}" if line else "" for text in lines for line in text.split("\n")]
 

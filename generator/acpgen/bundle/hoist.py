@@ -13,8 +13,8 @@ from acpgen.bundle.faults import NAME_COLLISION, report_unused_name
 from acpgen.bundle.fields import narrow_inherited, needs_name, without_null
 from acpgen.bundle.variants import find_owned_bodies, is_mergeable, merge, merge_body, without
 from acpgen.errors import Fault, Faults
-from acpgen.input.drafts import spelled_as_written
-from acpgen.input.equality import same
+from acpgen.input.drafts import restore_keywords
+from acpgen.input.equality import is_equal
 from acpgen.input.keywords import OF_FIELDS
 from acpgen.input.schema_nodes import OBJECTS, Node, ObjectShape, Schemas
 from acpgen.input.step_budget import working_on
@@ -114,7 +114,7 @@ class Bundler:
         self.unused = self.places.find_unused()
         self.faults.extend(report_unused_name(key, hint) for key, hint in self.unused.items() if key not in self.shared)
         if self.faults:
-            raise Faults(fault.move_to(spelled_as_written(fault.at, self.files)) for fault in self.faults)
+            raise Faults(fault.move_to(restore_keywords(fault.at, self.files)) for fault in self.faults)
 
     def _position(self, name: str) -> tuple[tuple[int, str], ...]:
         """The sort key of a definition's place: alphabetical, with array indices compared as numbers."""
@@ -155,7 +155,7 @@ class Bundler:
                 self.demands[name] = body
                 self.below.setdefault(owner, []).append(name)
                 return name, True
-            if same(self.demands.get(other), body):
+            if is_equal(self.demands.get(other), body):
                 self.shared_types.add(other)
                 return other, False
         other = self.names[class_name(preferred[0])]
@@ -183,7 +183,7 @@ class Bundler:
             if words := self._words(node, keyword, tagged):
                 schema[keyword] = [
                     self._name_branch(owner, base, branch, word, apart) if is_object(branch.schema) else branch.schema
-                    for branch, word in zip(node.each(keyword), words, strict=True)
+                    for branch, word in zip(node.get_subschemas(keyword), words, strict=True)
                 ]
         return schema
 
@@ -203,19 +203,19 @@ class Bundler:
                 shape.add(beside)
                 shape.add(branches[index].shape)
             tagged = recognise(shapes)
-            self.unions[node.at] = None if tagged is None else tagged.among(own)
+            self.unions[node.at] = None if tagged is None else tagged.select(own)
         return None if node.union is None else self.unions[node.at]
 
     def _words(self, node: Node, keyword: str, tagged: Tagged | None = None) -> list[str]:
         """A word for each branch of a schema, for names; empty words if no branch needs a name."""
-        branches = node.each(keyword)
+        branches = node.get_subschemas(keyword)
         if all(branch.reference is not None or not is_object(branch.schema) for branch in branches):
             return [""] * len(branches)
         return labels(branches, tagged if node.union is not None and node.union[0] == keyword else None)
 
     def _name_fields(self, owner: str, base: str, node: Node, schema: Schema, apart: str) -> None:
         """Name inline schemas of fields in alphabetical order, and list the new definitions in the order of the fields."""
-        properties = node.named("properties")
+        properties = node.get_subschema_map("properties")
         children = self.below.pop(owner, [])
         names_by_field: dict[str, list[str]] = {}
         types: Schema = {}
@@ -234,11 +234,11 @@ class Bundler:
 
         for keyword, word in (("items", "Item"), ("additionalProperties", "Value")):
             if is_object(node.says.get(keyword)):
-                schema[keyword] = name_part(word, node.inside(keyword))
-        if entries := node.each("prefixItems"):
+                schema[keyword] = name_part(word, node.get_subschema(keyword))
+        if entries := node.get_subschemas("prefixItems"):
             words = (*ORDINALS, *(f"Item{index + 1}" for index in range(len(ORDINALS), len(entries))))
             schema["prefixItems"] = [name_part(word, entry) for word, entry in zip(words, entries, strict=False)]
-        rest, patterns = node.says.get("additionalProperties", True), node.named("patternProperties")
+        rest, patterns = node.says.get("additionalProperties", True), node.get_subschema_map("patternProperties")
         if patterns and rest not in (True, {}):  # else any value may stand there
             schema["patternProperties"] = dict(node.says["patternProperties"])
             for pattern in sorted(patterns):
@@ -266,7 +266,7 @@ class Bundler:
             if words := self._words(node, keyword):
                 schema[keyword] = [
                     self._name_inner_schemas(owner, (candidates[0], f"{word}{candidates[0]}", *candidates[1:]), branch)
-                    for branch, word in zip(node.each(keyword), words, strict=True)
+                    for branch, word in zip(node.get_subschemas(keyword), words, strict=True)
                 ]
         return schema
 
@@ -416,9 +416,9 @@ class Bundler:
 
     def _name_shapes(self, union: Node, keyword: str, *, is_of_objects: bool) -> None:
         """Name the inline objects among branches that are not self-contained."""
-        base, branches = class_name(union.owner), [branch.schema for branch in union.each(keyword)]
+        base, branches = class_name(union.owner), [branch.schema for branch in union.get_subschemas(keyword)]
         for index, (branch, word) in enumerate(
-            zip(union.each(keyword), labels(union.each(keyword), None), strict=True)
+            zip(union.get_subschemas(keyword), labels(union.get_subschemas(keyword), None), strict=True)
         ):
             if not is_object(branch.schema) or branch.reference is not None or not needs_name(branch):
                 continue
@@ -484,7 +484,7 @@ def frames(definitions: Mapping[str, Schema]) -> frozenset[str]:
 
 def _holds_union(node: Node) -> bool:
     """Whether a schema or one of its parts is a union of objects."""
-    return any(part.branches and all(one.shape.is_object for one in part.branches) for part in node.whole)
+    return any(part.branches and all(one.shape.is_object for one in part.branches) for part in node.all_parts)
 
 
 def _without_branch_names(schema: Schema) -> Schema:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, Final, TypeAlias
 
-from acpgen.input.equality import same
+from acpgen.input.equality import is_equal
 from acpgen.input.schema_nodes import Node, Schemas
-from acpgen.input.tagged_unions import Tag, Tagged, constants, own_tag
-from acpgen.input.walk import Schema, is_object, leading_to, mapped, references
+from acpgen.input.tagged_unions import Tag, Tagged, constants, find_own_tag
+from acpgen.input.walk import Schema, is_object, leading_to, map_subschemas, references
 from acpgen.pointers import reference_to, target
 
 Unions: TypeAlias = Mapping[str, Tagged | None]
@@ -62,7 +62,7 @@ class _Exact:
         """A schema whose exclusions and conditions refer to exact definitions."""
         if not is_object(schema):
             return schema
-        result = mapped(
+        result = map_subschemas(
             schema, lambda keys, one: self.restore_exact(one, is_inside=is_inside or keys[0] in ("not", "if"))
         )
         name = target(schema["$ref"]) if is_inside and isinstance(schema.get("$ref"), str) else ""
@@ -120,14 +120,16 @@ def common_fields(branches: list[Node], tag: str) -> tuple[dict[str, Node], list
         name: first
         for name, (first, *_) in shapes[0].properties.items()
         if name != tag
-        and all(name in shape.properties and same(shape.properties[name][0].schema, first.schema) for shape in shapes)
+        and all(
+            name in shape.properties and is_equal(shape.properties[name][0].schema, first.schema) for shape in shapes
+        )
     }
     return common, [name for name in common if all(name in shape.required for shape in shapes)]
 
 
 def _fallback(tagged: Tagged, branches: list[Node]) -> Schema:
     common, required = common_fields([branches[index] for index in tagged.own_branches], tagged.tag)
-    own = own_tag(tagged, branches[tagged.default]) if tagged.default is not None else None
+    own = find_own_tag(tagged, branches[tagged.default]) if tagged.default is not None else None
     tags = [*(tag for _, tag in tagged.variants), *([own] if own is not None else [])]
     return {
         "type": "object",

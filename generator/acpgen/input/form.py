@@ -64,7 +64,7 @@ class Form:
 
     def _errors(self, value: object) -> Iterator[FormError]:
         plain = json.loads(json.dumps(value, default=str), parse_constant=str)  # TOML has dates and infinity
-        schema, validator = _compiled(self)
+        schema, validator = _compile(self)
         paths, reported_paths = Paths(plain), set[tuple[str, ...]]()
         errors = [(paths.of(error), error) for error in validator.iter_errors(plain)]
         misspelt = {path for path, error in errors if hasattr(error.kind, "unexpected")}
@@ -105,7 +105,7 @@ def _positions(value: Any, path: Sequence[str]) -> Iterator[int]:
 
 
 @cache
-def _compiled(form: Form) -> tuple[Mapping[str, Any], jsonschema_rs.Draft202012Validator]:
+def _compile(form: Form) -> tuple[Mapping[str, Any], jsonschema_rs.Draft202012Validator]:
     import jsonschema_rs  # the command starts without it
 
     schema: dict[str, Any] = json.loads(read_bytes(form.file))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from acpgen import ir
-from acpgen.input.walk import strongly_connected
+from acpgen.input.walk import find_cycles
 
 
 def references(definition: ir.Definition) -> tuple[str, ...]:
@@ -56,6 +56,5 @@ def order_definitions(protocol: ir.Protocol) -> tuple[tuple[ir.Definition, ...],
     edges = {name: [other for other in references(definitions[name]) if other in definitions] for name in names}
     position = {name: index for index, name in enumerate(names)}
     return tuple(
-        tuple(definitions[name] for name in sorted(group, key=position.__getitem__))
-        for group in strongly_connected(edges)
+        tuple(definitions[name] for name in sorted(group, key=position.__getitem__)) for group in find_cycles(edges)
     )

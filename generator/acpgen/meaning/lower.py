@@ -13,7 +13,7 @@ from acpgen.errors import Faults
 from acpgen.input.equality import by_key, kind_of
 from acpgen.input.schema_nodes import OBJECTS, Node, Schemas
 from acpgen.input.step_budget import working_on
-from acpgen.input.tagged_unions import Tagged, excluded_text, is_of_type, own_tag
+from acpgen.input.tagged_unions import Tagged, find_own_tag, is_of_type, read_excluded_text
 from acpgen.input.walk import is_array, is_object, leading_to, select_annotations
 from acpgen.meaning.definition_order import references
 from acpgen.meaning.discriminators import discriminators
@@ -95,8 +95,8 @@ class _Lowering:
         values = _enum_values(settled)
         if values is not None:
             return self._enum(name, settled, *values)
-        if node.tagged is not None and _is_named(node, node.tagged):
-            return self._lower_tagged_union(name, node, node.tagged)
+        if node.tagged_union is not None and _is_named(node, node.tagged_union):
+            return self._lower_tagged_union(name, node, node.tagged_union)
         if is_record(node):
             return self._record(name, node)
         type_ = self._with_record(name, node) or type_of(self.notes, node, is_definition=True)
@@ -177,7 +177,7 @@ class _Lowering:
 
     def _note_exclusion(self, branch: Node, tagged: Tagged, own: int | None = None) -> None:
         """Record the `not` of a branch as unenforced, unless it only excludes tags of other branches."""
-        exclusions = branch.excluded
+        exclusions = branch.exclusions
         if exclusions == {}:
             return
         others = by_key(tag for index, tag in tagged.variants if index != own)
@@ -209,19 +209,19 @@ class _Lowering:
         if tagged.default in tagged.first_tags:  # it refuses every other tag itself
             return {"default": referred.owner}
         shape, known_tags = branch.shape, by_key(tag for _, tag in tagged.variants)
-        exclusions = {**(branch.excluded or {}), **(referred.excluded or {})}
+        exclusions = {**(branch.exclusions or {}), **(referred.exclusions or {})}
         is_closed = tagged.tag in shape.closed
         admits_known = not (
             known_tags.keys() <= exclusions.get(tagged.tag, {}).keys()
             or is_closed
             or any(sub.is_null for sub in shape.properties.get(tagged.tag, []))
         )
-        closing = excluded_text(branch.says.get("not"))
+        closing = read_excluded_text(branch.says.get("not"))
         if closing is None or closing[0] != tagged.tag:  # the union itself refuses unknown tags, or keeps them apart
             self._note_exclusion(branch, tagged)
         if admits_known and keyword == "oneOf":
             self.notes.unenforced.append(f"{node.at}/oneOf")
-        own = own_tag(tagged, branch)
+        own = find_own_tag(tagged, branch)
         roles = {"default": referred.owner, "default_admits_known": admits_known, "default_tag": own}
         if tagged.fallback is not None or is_closed:
             return roles
@@ -302,7 +302,7 @@ class _Lowering:
         ]
         undeclared = sorted(required_names - set(declared))
         fields.extend(ir.Field(name=key, type=rest, required=True, owner=name, at=node.place) for key in undeclared)
-        exclusions = node.excluded
+        exclusions = node.exclusions
         is_plain = not node.says.get("patternProperties") and set(declared) <= set(node.says.get("properties", ()))
         above = base(node)
         handled = {*(["additionalProperties"] if is_plain else []), *(["not"] if exclusions is not None else [])}
@@ -322,8 +322,8 @@ class _Lowering:
         """Record as unenforced what a record and its parts demand beyond the types of its fields. Exclusions of its base are its own,
         too.
         """
-        for part in node.whole:
-            is_kept = part is not node and part.owner == above and "not" in part.says and part.excluded is not None
+        for part in node.all_parts:
+            is_kept = part is not node and part.owner == above and "not" in part.says and part.exclusions is not None
             also = handled if part is node else {"not"} if is_kept and part is part.schemas[part.owner] else set[str]()
             self.notes.leave(part, {"properties", "required", "type", "allOf", "$ref", *also}, OBJECTS)
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
 from acpgen.errors import Fault, Faults
-from acpgen.input.dialect import DECLARING, SIDES, declared_sides
+from acpgen.input.dialect import DECLARING, SIDES, find_sides
 from acpgen.input.schema_nodes import Node, Schemas
 from acpgen.meaning.faults import NO_ROLE, ROLE_TAKEN, SIDES_DIFFER
 from acpgen.methods.faults import NO_METHODS
@@ -37,7 +37,7 @@ def _sides(methods: Collection[ir.Method], bundle: Bundle) -> tuple[ir.Side, ...
     if bundle.profile.at or not bundle.profile.marked:
         return bundle.profile.sides
     if any(DECLARING in source for source in bundle.sources.values()):
-        return declared_sides(bundle.sources.values())
+        return find_sides(bundle.sources.values())
     handling = {method.side for method in methods}
     if handling & {"agent", "proxy", "server"}:
         handling.add("client")

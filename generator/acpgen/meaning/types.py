@@ -8,7 +8,7 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.errors import Fault
-from acpgen.input.equality import by_key, kind_of, whole
+from acpgen.input.equality import by_key, kind_of, to_integer
 from acpgen.input.expressions import expression
 from acpgen.input.faults import MALFORMED_KEYWORD
 from acpgen.input.schema_nodes import ALL_KINDS, OBJECTS, Node
@@ -105,7 +105,7 @@ def read_kind(notes: Notes, node: Node, kind: str) -> ir.Type:
 
 def extra(notes: Notes, node: Node) -> ir.Type:
     """The type of undeclared fields. With `patternProperties`, the union of all schemas that may apply to a field."""
-    patterns, rest = node.named("patternProperties"), node.inside("additionalProperties")
+    patterns, rest = node.get_subschema_map("patternProperties"), node.get_subschema("additionalProperties")
     return _join_types(notes, [*patterns.values(), rest]) if patterns else type_of(notes, rest)
 
 
@@ -131,7 +131,7 @@ def _number(notes: Notes, node: Node, *, is_integer: bool) -> ir.Number:
 
 def _count(node: Node, keyword: str) -> int | None:
     """The value of a length limit as an integer, `None` if absent; JSON Schema admits 2.0 for 2."""
-    return whole(node.says[keyword]) if keyword in node.says else None
+    return to_integer(node.says[keyword]) if keyword in node.says else None
 
 
 def _string(notes: Notes, node: Node) -> ir.String:
@@ -149,7 +149,7 @@ def _string(notes: Notes, node: Node) -> ir.String:
 def _array(notes: Notes, node: Node) -> ir.Array | ir.Tuple:
     least, most = _count(node, "minItems"), _count(node, "maxItems")
     unique = node.says.get("uniqueItems") is True
-    prefix, rest = node.each("prefixItems")[:most], node.inside("items")
+    prefix, rest = node.get_subschemas("prefixItems")[:most], node.get_subschema("items")
     is_full = most is not None and most <= len(prefix)
     if prefix and rest.refuses_all:
         is_full, most = True, len(prefix) if most is None else min(most, len(prefix))
@@ -206,7 +206,7 @@ def _widen_constants(constants: list[object]) -> ir.Type:
 def _unions(node: Node) -> list[tuple[str, list[Node]]]:
     """The unions directly in a schema; the `type` beside them is added to branches without one."""
     return [
-        (keyword, [of_type(branch, node) for branch in node.each(keyword)])
+        (keyword, [of_type(branch, node) for branch in node.get_subschemas(keyword)])
         for keyword in ("oneOf", "anyOf")
         if node.says.get(keyword)
     ]

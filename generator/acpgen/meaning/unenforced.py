@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from acpgen.errors import counted
+from acpgen.errors import count_noun
 from acpgen.input.drafts import as_written
 from acpgen.input.expressions import expression, patterns_of
 from acpgen.input.walk import leading_to, reachable, references
@@ -76,9 +76,9 @@ def describe_gaps(label: str, gaps_by_name: Gaps) -> tuple[str, ...]:
     if not every:
         return ()
     head = (
-        f"{label}: no validator here enforces {counted(len(every), 'pattern')} of {counted(len(gaps_by_name), 'definition')}; "
+        f"{label}: no validator here enforces {count_noun(len(every), 'pattern')} of {count_noun(len(gaps_by_name), 'definition')}; "
         f"the package lists every place in UNENFORCED."
     )
     lines = [f"  {place}: {gap}" for place, gap in [*every.items()][:FEW]]
     rest = len(every) - FEW
-    return (head, *lines, *([f"  and {counted(rest, 'more pattern')}"] if rest > 0 else []))
+    return (head, *lines, *([f"  and {count_noun(rest, 'more pattern')}"] if rest > 0 else []))

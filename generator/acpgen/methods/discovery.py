@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from acpgen import ir
-from acpgen.errors import Fault, Faults, shown
+from acpgen.errors import Fault, Faults, show
 from acpgen.input.schema_nodes import Node, Schemas
 from acpgen.input.walk import Schema
 from acpgen.methods.faults import NO_METHODS, UNUSED_RULE
@@ -154,7 +154,7 @@ def find_omitted(schemas: Schemas, name: str | None, envelope: ir.Envelope, *, i
 
 def _read_keyword(message: Node, keyword: str) -> Any:
     """The value of a keyword in a message, or in the last of its inline parts that has it."""
-    saying = [one.says[keyword] for one in (message, *reversed(message.each("allOf"))) if keyword in one.says]
+    saying = [one.says[keyword] for one in (message, *reversed(message.get_subschemas("allOf"))) if keyword in one.says]
     return saying[0] if saying else None
 
 
@@ -344,23 +344,23 @@ def _find_unused(
     profile = reader.profile
     for name, side in profile.handled.items():
         if name not in methods:
-            yield ("handled", side), f"the schema has no method {shown(name)}"
+            yield ("handled", side), f"the schema has no method {show(name)}"
     for name in profile.results:
         if name not in methods:
-            yield ("results", name), f"the schema has no method {shown(name)}"
+            yield ("results", name), f"the schema has no method {show(name)}"
     for name, members in profile.alternatives.items():
         if reader.schemas.written.get(name) != one_of(members):
-            names = " and ".join(map(shown, members))
-            yield ("alternatives", name), f"the schema lacks one of {names}, or has a definition {shown(name)} itself"
+            names = " and ".join(map(show, members))
+            yield ("alternatives", name), f"the schema lacks one of {names}, or has a definition {show(name)} itself"
     places = [("results", name, place) for name, place in profile.results.items()]
     places += [("methods", name, place) for name, one in profile.listed.items() for place in (one.params, one.result)]
     for key, name, place in places:
         if place and reader.payload(place) is None:
-            yield (key, name), f"the schema has no definition or property {shown(place)}"
+            yield (key, name), f"the schema has no definition or property {show(place)}"
     for side, names_ in profile.sent.items():
         for name in names_:
             if not _is_union(reader, name):
-                yield ("sent", side), f"the schema has no union {shown(name)}"
+                yield ("sent", side), f"the schema has no union {show(name)}"
     for index, match in enumerate(matches):
         for keys, why in _of_rule(reader, *match):
             yield ("messages", str(index), *keys), why
@@ -376,16 +376,16 @@ def _of_rule(
 ) -> Iterator[tuple[tuple[str, ...], str]]:
     missing = [name for name in rule.unions if name != "*" and not _is_union(reader, name)]
     for name in missing:
-        yield (), f"the schema has no union {shown(name)}"
+        yield (), f"the schema has no union {show(name)}"
     if missing:
         return
     if not messages:
         is_named = rule.named and any(reader.rule_stem(rule, node) for node in reader.schemas.values())
         if rule.named and not is_named:
-            yield (), f"the schema has no definition that is called like {shown(rule.named)}"
+            yield (), f"the schema has no definition that is called like {show(rule.named)}"
             return
-        subject = f"the definitions called like {shown(rule.named)}" if rule.named else "the branches of the unions"
-        yield (), f"{subject} have no property {shown(rule.method)} that is a constant, so none is a message"
+        subject = f"the definitions called like {show(rule.named)}" if rule.named else "the branches of the unions"
+        yield (), f"{subject} have no property {show(rule.method)} that is a constant, so none is a message"
     elif not own:
         yield (), "rules before this one find each message that it would find"
     else:
@@ -394,4 +394,4 @@ def _of_rule(
                 reader.payload(template, one.stem, reader.params_name(find_params(one)), one.place) for one in own
             )
             if all(result is None for result in results):
-                yield ("results", str(place)), f"for no message of this rule the schema has {shown(template)}"
+                yield ("results", str(place)), f"for no message of this rule the schema has {show(template)}"

@@ -134,10 +134,10 @@ def find_property(node: Node, name: str, *, is_message: bool = False) -> Node | 
 def _find_property(node: Node, name: str, cache: dict[Node, Node | None], *, is_message: bool) -> Node | None:
     """Find a property with a `cache` of the schemas visited."""
     if node not in cache:
-        cache[node] = node.named("properties").get(name)
+        cache[node] = node.get_subschema_map("properties").get(name)
         references = [] if node.target is None else [node.schemas[node.target]]
-        inline = [part for part in node.each("allOf") if "$ref" not in part.says]
-        for part in (*inline, *references, *(part for part in node.each("allOf") if part not in inline)):
+        inline = [part for part in node.get_subschemas("allOf") if "$ref" not in part.says]
+        for part in (*inline, *references, *(part for part in node.get_subschemas("allOf") if part not in inline)):
             cache[node] = cache[node] or _find_property(part, name, cache, is_message=is_message)
         if cache[node] is None and not is_message:
             each = [_find_property(branch, name, cache, is_message=False) for branch in node.branches]

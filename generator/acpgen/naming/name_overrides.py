@@ -16,10 +16,10 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, Final, cast
 
-from acpgen.errors import Fault, Faults, shown
-from acpgen.input.drafts import spelled_as_written
+from acpgen.errors import Fault, Faults, show
+from acpgen.input.drafts import restore_keywords
 from acpgen.input.faults import BAD_SETTING
-from acpgen.input.schema_nodes import Node, keyed
+from acpgen.input.schema_nodes import Node, find_keys
 from acpgen.input.tagged_unions import Tag, Tagged
 from acpgen.input.walk import DEFINITIONS
 from acpgen.naming.faults import NAMED_BY_POSITION
@@ -40,7 +40,7 @@ class ChosenNames:
             expected = "the name of a Python class: letters, digits and '_', a capital first"
             raise Faults(
                 [
-                    BAD_SETTING(at="names", key=f"the value of {shown(key)}", expected=expected, hint="Correct it.")
+                    BAD_SETTING(at="names", key=f"the value of {show(key)}", expected=expected, hint="Correct it.")
                     for key in wrong
                 ]
             )
@@ -71,7 +71,7 @@ class ChosenNames:
     def hint(self, key: str) -> str:
         """A suggestion of the place most similar to that of an entry; empty if none is."""
         close = get_close_matches(key, sorted(self.asked), n=1)
-        return f"Did you mean {shown(close[0])}?" if close else ""
+        return f"Did you mean {show(close[0])}?" if close else ""
 
 
 def tag_text(value: Tag) -> str:
@@ -153,7 +153,7 @@ class NamedPlaces:
         tagged = at
         for place in variants:
             tagged = f"{place.rpartition('/')[0]}[{self.tags[place]}]{tagged.removeprefix(place)}"
-        source_place = spelled_as_written(at, self.files)
+        source_place = restore_keywords(at, self.files)
         keys = [key for each in (source_place, at) for key in (each, _fragment(each))]
         keys += [*([tagged, _fragment(tagged)] if tagged != at else []), *self._meanings(at)]
         if variants and variants[0] != at:
@@ -187,7 +187,7 @@ class NamedPlaces:
     def mark_variants(self, owner: str, node: Node, tagged: Tagged | None) -> None:
         """Record the tags, or the only keys, of the branches of a union."""
         union = self.variants.get(node.at, owner)
-        for index, key in keyed(node.branches).items() if tagged is None else ():
+        for index, key in find_keys(node.branches).items() if tagged is None else ():
             self.mark(node.branches[index].at, union, key)
             self.keyed.add(node.branches[index].at)
         for index, tag in tagged.first_tags.items() if tagged is not None else ():

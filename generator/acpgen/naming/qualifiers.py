@@ -12,7 +12,7 @@ from itertools import accumulate, chain, count
 from typing import Final
 
 from acpgen.input.equality import by_key
-from acpgen.input.schema_nodes import Node, keyed
+from acpgen.input.schema_nodes import Node, find_keys
 from acpgen.input.tagged_unions import Tag, Tagged
 from acpgen.input.walk import is_object
 from acpgen.naming.identifiers import class_name, spell_out
@@ -100,13 +100,13 @@ def _keys(branches: Sequence[Node]) -> dict[int, str]:
     """The distinctive keys of branches, by position: of a union in the form of Rust's `enum`, even if it has other branches, too."""
     alone = sum(branch.lone_key is not None for branch in branches)
     has_words = any(isinstance(branch.constant, str) or "enum" in branch.says for branch in branches)
-    if not keyed(branches) and alone < (1 if has_words else 2):
+    if not find_keys(branches) and alone < (1 if has_words else 2):
         return {}
     keys: dict[int, str] = {}
     for index, branch in enumerate(branches):
         required = branch.says.get("required", ())
         is_closed = branch.says.get("type") == "object" and branch.says.get("additionalProperties") is False
-        if is_closed and len(required) == 1 and required[0] in branch.named("properties"):
+        if is_closed and len(required) == 1 and required[0] in branch.get_subschema_map("properties"):
             keys[index] = required[0]
     return keys
 
@@ -133,7 +133,7 @@ def _list_words(node: Node) -> Iterator[str]:
     reference = node.without("not").reference
     if reference is not None:
         yield reference
-    properties = node.named("properties")
+    properties = node.get_subschema_map("properties")
     required = list(node.says.get("required", ()))
     optional = sorted(name for name in properties if name not in required)
     if required:
@@ -148,7 +148,7 @@ def _list_words(node: Node) -> Iterator[str]:
         yield "Or".join(class_name(str(value)) for value in values)
     yield from members(node)
     if is_object(node.says.get("items")):
-        yield from (f"{word}Array" for word in _list_words(node.inside("items")))
+        yield from (f"{word}Array" for word in _list_words(node.get_subschema("items")))
     if "format" in node.says:
         yield class_name(node.text("format"))
     word = "Or".join(class_name(str(name)) for name in node.types or ["Any"])

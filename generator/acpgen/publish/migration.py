@@ -24,7 +24,7 @@ from acpgen.compat.findings import Reach
 from acpgen.compat.protocol.messages import Part, Route, example, message
 from acpgen.compat.protocol.revision import SchemaRevision, without_prose
 from acpgen.compat.report_cache import find_or_compare
-from acpgen.diagnostics.markup import Markdown, block, identifier, plain
+from acpgen.diagnostics.markup import Markdown, block, escape_line, identifier
 from acpgen.files.cache import NO_CACHE, Cache
 from acpgen.input.numbers import dumps
 from acpgen.input.walk import is_object
@@ -119,7 +119,7 @@ class _Guide:
                 capabilities=capabilities,
                 types=types,
             )
-            yield path, (plain(title), text)
+            yield path, (escape_line(title), text)
 
     def _link_first_steps(self, page_paths: Mapping[str, str]) -> str:
         checklists: dict[str, dict[str, list[tuple[Moved, str]]]] = {}

@@ -18,7 +18,7 @@ from textwrap import dedent
 from typing import Final, NamedTuple
 
 from acpgen.config.faults import BAD_MATERIAL
-from acpgen.diagnostics.markup import Markdown, code, fenced, identifier, prose
+from acpgen.diagnostics.markup import Markdown, code, identifier, prose, write_code_block
 from acpgen.errors import Fault, Faults
 from acpgen.input.load import decode, place, read_bytes
 from acpgen.publish.faults import SITE_NOT_BUILT
@@ -384,9 +384,9 @@ def _format_docstring(text: str) -> Markdown:
     for part in filter(str.strip, re.split(r"\n[ \t]*\n", text.strip("\n"))):
         lines = part.split("\n")
         if lines[0].lstrip().startswith(">>>"):
-            blocks.append(fenced(dedent(part), "pycon"))
+            blocks.append(write_code_block(dedent(part), "pycon"))
         elif all(line.startswith("    ") for line in lines):
-            blocks.append(fenced(dedent(part), "text"))
+            blocks.append(write_code_block(dedent(part), "text"))
         elif lines[0].startswith(("- ", "* ")):
             blocks.append("\n".join(f"- {prose(each)}" for each in re.split(r"^[-*] ", part, flags=re.MULTILINE)[1:]))
         else:

@@ -15,7 +15,7 @@ from typing import Final, cast
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
-from acpgen.errors import Faults, printable, shown
+from acpgen.errors import Faults, printable, show
 from acpgen.files import is_file
 from acpgen.targets.faults import TARGET_FAILED
 from acpgen.targets.interface import Render, Settings, Target
@@ -121,7 +121,7 @@ def check_files(output: object, at: str, name: str) -> Mapping[str, str]:
             advice = (
                 "" if is_file(path, "") else "; a path is relative, with '/', of ASCII letters, digits and _ . @ + -"
             )
-            raise make_failure(at, name, f"it made the file {shown(path)}, {reason}{advice}")
+            raise make_failure(at, name, f"it made the file {show(path)}, {reason}{advice}")
         files[path] = text
     if not files:
         raise make_failure(at, name, "it made no file. A target that cannot use a protocol must refuse it")
@@ -136,12 +136,12 @@ def _require_apart(files: Mapping[str, str], at: str, name: str) -> None:
         other = folded.setdefault(path.casefold(), path)
         if other != path:
             raise make_failure(
-                at, name, f"it made the files {shown(other)} and {shown(path)}, which are the same file on some systems"
+                at, name, f"it made the files {show(other)} and {show(path)}, which are the same file on some systems"
             )
     for path in files:
         steps = path.casefold().split("/")
         for length in range(1, len(steps)):
             if (parent := "/".join(steps[:length])) in folded:
                 raise make_failure(
-                    at, name, f"it made {shown(folded[parent])}, in whose place {shown(path)} needs a folder"
+                    at, name, f"it made {show(folded[parent])}, in whose place {show(path)} needs a folder"
                 )

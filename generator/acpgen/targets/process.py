@@ -29,7 +29,7 @@ import msgspec
 
 from acpgen import embedded, ir
 from acpgen.bundle.bundle import Bundle
-from acpgen.errors import Faults, printable, shown
+from acpgen.errors import Faults, printable, show
 from acpgen.input.load import parse_json
 from acpgen.input.numbers import dumps
 from acpgen.meaning.interchange import dump
@@ -148,9 +148,9 @@ def _parse_answer(name: str, path: str, output: bytes) -> dict[str, Any]:
     except UnicodeDecodeError:
         raise make_failure(path, name, "its answer is not UTF-8") from None
     except Faults as caught:
-        raise make_failure(path, name, f"its answer is not JSON: {caught.faults[0].what()}") from None
+        raise make_failure(path, name, f"its answer is not JSON: {caught.faults[0].join_text()}") from None
     if not isinstance(answer, dict):
-        raise make_failure(path, name, f"its answer is not an object: {shown(str(answer))}")
+        raise make_failure(path, name, f"its answer is not an object: {show(str(answer))}")
     return cast("dict[str, Any]", answer)
 
 

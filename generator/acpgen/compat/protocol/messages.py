@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 from acpgen import ir
 from acpgen.compat.findings import BUDGET, Revision, Witness, opposite
 from acpgen.compat.protocol.revision import SchemaRevision
-from acpgen.input.walk import Schema, copied, is_array, is_object
+from acpgen.input.walk import Schema, copy_json, is_array, is_object
 from acpgen.meaning import envelopes, sample_texts
 from acpgen.meaning.samples import Unmakeable, Values
 from acpgen.pointers import plain_pointer, reference_to
@@ -191,7 +191,7 @@ class WitnessValidator:
 
     def _formed(self, routes: Routes, side: Revision, value: ir.JSON, is_as_long: bool) -> ir.JSON:
         """The message with valid texts for the formats of one revision in place of invalid ones; with `is_as_long`, of the same length."""
-        formed = copied(value)
+        formed = copy_json(value)
         for path, error in self._errors(routes, side, value):
             if error.validator != "format":
                 continue
@@ -276,7 +276,7 @@ def with_readable_texts(
         places += [(path, text)] if text != was else []
     result = None
     for portion in [places, *([each] for each in places if len(places) > 1)]:
-        candidate = copied(value)
+        candidate = copy_json(value)
         for path, other in portion:
             holder: Any = candidate
             for key in path[:-1]:

@@ -22,10 +22,10 @@ from acpgen import embedded, resources
 from acpgen.config import Config, SiteSettings, docs_inputs
 from acpgen.errors import Fault, Faults
 from acpgen.files import Change, Files, Tree, require_folder, write
-from acpgen.files.cache import NO_CACHE, Cache, Code, all_code, find_remarks, keep_remarks, key_of
+from acpgen.files.cache import NO_CACHE, Cache, Code, find_remarks, hash_all_code, keep_remarks, key_of
 from acpgen.files.faults import UNWRITABLE
 from acpgen.input.load import Source, parse, place, read
-from acpgen.input.step_budget import account
+from acpgen.input.step_budget import join_steps
 from acpgen.meaning.understanding import understand
 from acpgen.publish import arrange_navigation, make_pages, make_scripts, map_texts, reference
 from acpgen.publish.faults import SITE_NOT_BUILT
@@ -92,7 +92,7 @@ def build(
     if warned:
         say(warned)
     inputs = read_inputs(config)
-    code = all_code()
+    code = hash_all_code()
     inputs_hash = _hash_inputs(config, inputs, code)
     if find_remarks(cache, out, inputs_hash) is not None:
         return Change(out, written=(), unchanged=_list_paths(out), removed=(), strays=())
@@ -122,7 +122,7 @@ def make_docs(config: Config, inputs: Inputs, memory: Memory = FORGETFUL, cache:
     """Make the docs of a project, with results of an earlier run from a `cache`. Raises `Faults`."""
     versions = _understand_versions(config, inputs.sources, memory, cache)
     library = memory.compute_once("library", (inputs.python,), partial(reference.parse_modules, inputs.python))
-    beside = memory.compute_once("material", (inputs.beside,), partial(docs_inputs.parsed, inputs.beside))
+    beside = memory.compute_once("material", (inputs.beside,), partial(docs_inputs.parse_material, inputs.beside))
     pages = make_pages(versions, beside, for_site=True, python=library, memory=memory, cache=cache)
     return Docs(
         map_texts(pages),
@@ -154,7 +154,7 @@ def _understand_versions(
     versions: list[Version] = []
     has_changed = False
     for name, source in sources.items():
-        names, profile = config.chosen_names(name), config.profile(name)
+        names, profile = config.choose_names(name), config.profile(name)
         read_of = (source, names, profile, config.package(name), config.module(name))
         before = memory.get_last(f"version {name}")
         version = memory.compute_once(
@@ -168,7 +168,7 @@ def _understand_versions(
 def _understand(config: Config, name: str, source: Source, cache: Cache) -> Version:
     parts = understand(
         parse(source),
-        names=config.chosen_names(name),
+        names=config.choose_names(name),
         shared=frozenset(config.shared_names),
         methods=config.profile(name),
         cache=cache,
@@ -235,14 +235,14 @@ def serve(
     warned = generator.warn_untested(generator.require_generator())
     if warned:
         say(warned)
-    memory, templates = Memory(), all_code().digest
+    memory, templates = Memory(), hash_all_code().digest
     with (
         TemporaryDirectory(prefix="acpgen-site-") as temporary,
         _end_by_signals(),
         Live(Path(temporary), complain) as live,
     ):
 
-        @account()
+        @join_steps()
         def show(*, in_hurry: bool) -> int:
             memory.begin(in_hurry=in_hurry)
             current = config()
@@ -258,7 +258,7 @@ def serve(
             show(in_hurry=False)
             say(f"{address} shows the site. Ctrl-C ends this.")
             for _ in changes:
-                if templates != (templates := all_code().digest):
+                if templates != (templates := hash_all_code().digest):
                     memory = Memory()
                 try:
                     count = show(in_hurry=True)

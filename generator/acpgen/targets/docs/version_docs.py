@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
-from acpgen.diagnostics.markup import Markdown, fenced, prose
+from acpgen.diagnostics.markup import Markdown, prose, write_code_block
 from acpgen.errors import Fault
 from acpgen.input.walk import is_object
 from acpgen.meaning import envelopes
@@ -265,13 +265,13 @@ class VersionDocs:
         if request is not None and self.snippets is not None:
             source = self.snippets(method, request, result)
             if source is not None:
-                yield "Python", fenced(source, "python")
+                yield "Python", write_code_block(source, "python")
         if request is not None and self.module:
             example = write_bindings_example(self.protocol, self.class_names, method, request, result, self.module)
-            yield "TypeScript", fenced(example, "typescript")
+            yield "TypeScript", write_code_block(example, "typescript")
         sdk = write_sdk_example(self.protocol, method, self.examples, self.origins)
         if sdk is not None:
-            yield "TypeScript (official SDK)", fenced(sdk, "typescript")
+            yield "TypeScript (official SDK)", write_code_block(sdk, "typescript")
 
     def response(self, method: ir.Method) -> ir.JSON | None:
         result_examples = self.examples.get(method.result or "", ())

@@ -49,7 +49,7 @@ def list_extra_data(protocol: ir.Protocol, bundle: Bundle, names: Names, options
         receiving[name] = {**receiving.get(name, bundle.definitions[name]), "unevaluatedProperties": False}
     whole = {**bundle.definitions, **receiving}
     row = protocol_row(protocol, bundle)
-    adapted_definitions = Patterns(bundle.definitions.values()).changed(whole)
+    adapted_definitions = Patterns(bundle.definitions.values()).translate_changed(whole)
     receiving |= {
         name: one for name, one in adapted_definitions.items() if name in receiving or one != row["judging"].get(name)
     }

@@ -8,7 +8,7 @@ from math import ceil, floor
 from typing import Any, Final, NamedTuple, TypeAlias, assert_never
 
 from acpgen import ir
-from acpgen.input.equality import exact, whole
+from acpgen.input.equality import exact, to_integer
 from acpgen.input.expressions import quick_in_python
 from acpgen.input.numbers import ExactNumber
 from acpgen.meaning.definition_order import order_definitions
@@ -294,13 +294,13 @@ def _limits(number: ir.Number) -> tuple[dict[str, int | float], bool]:
         elif abs(bound) > _LARGEST_LIMIT:
             is_exact = False
         elif not isinstance(limits[key], ExactNumber):
-            integer = whole(limits[key])
+            integer = to_integer(limits[key])
             msgspec_limits[name if key == least else "gt" if name == "ge" else "lt"] = (
                 limits[key] if integer is None else integer
             )
     step = limits.get("multipleOf")
     if step is not None:
-        integer = whole(step)
+        integer = to_integer(step)
         if number.integer and integer is None:
             integer = exact(step).numerator
         if integer is not None and integer > _LARGEST_LIMIT:

@@ -23,7 +23,7 @@ from acpgen.input.expressions import fault_of
 from acpgen.input.numbers import dumps
 from acpgen.input.schema_nodes import Schemas
 from acpgen.input.tagged_unions import branches_of, constants, is_of_type
-from acpgen.input.walk import Schema, asserts, is_object, references, strongly_connected
+from acpgen.input.walk import Schema, asserts, find_cycles, is_object, references
 from acpgen.naming.identifiers import javascript_key
 from acpgen.pointers import resolve, target
 
@@ -61,7 +61,7 @@ class Checkers:
             targets = edges.setdefault(name.removesuffix(_EXACT), [])
             targets += (each.removesuffix(_EXACT) for each in references(schema))
         self._exported = protocol.definitions.keys() & bundle.definitions.keys()
-        for name in chain.from_iterable(strongly_connected(edges)):
+        for name in chain.from_iterable(find_cycles(edges)):
             if name in self._exported:
                 self._known[name] = self._constant(name)
         for name, word in self._evaluated:  # each may ask for more
