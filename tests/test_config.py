@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import time
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,7 @@ from acpgen.config import (
 from acpgen.config.faults import NO_CONFIGURATION
 from acpgen.errors import Fault, Faults
 from acpgen.input.faults import BAD_SETTING
+from acpgen.input.form import Form
 from acpgen.input.load import Document, Documents
 from acpgen.ir import JSON
 from acpgen.publish.requirement_table import NormativeDocument, SchemaPlaces
@@ -324,3 +327,22 @@ def test_every_message_of_a_form_ends_the_sentence_that_something_must_be() -> N
     for path in sorted(Path(config.__file__).parents[1].rglob("*.schema.json")):
         messages = re.findall(r'"errorMessage": "([^"]*)', path.read_text("utf-8"))
         assert all(message.startswith("must be ") for message in messages), path
+
+
+def test_two_threads_never_convert_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """msgspec inspects a class at its first use, and crashes where another thread uses it meanwhile."""
+    running: list[int] = []
+    most: list[int] = []
+
+    def convert(value: object, kind: type[object]) -> object:
+        running.append(1)
+        time.sleep(0.01)
+        most.append(len(running))
+        running.pop()
+        return value
+
+    monkeypatch.setattr("msgspec.convert", convert)
+    form = Form(Path("none.json"))
+    with ThreadPoolExecutor(4) as pool:
+        assert [*pool.map(lambda value: form.convert(value, object), range(8))] == [*range(8)]
+    assert max(most) == 1

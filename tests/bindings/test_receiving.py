@@ -177,7 +177,9 @@ def test_branches_that_keep_unknown_values_refuse_no_value_that_one_alone_accept
     subjects: Subjects, levels: int
 ) -> None:
     first, second = {"enum": ["a", "b"]}, {"enum": ["b", "c"]}
-    lists = {"oneOf": [{"type": "array", "items": {"$ref": f"#/$defs/{name}"}} for name in ("First", "Second")]}
+    lists: dict[str, Any] = {
+        "oneOf": [{"type": "array", "items": {"$ref": f"#/$defs/{name}"}} for name in ("First", "Second")]
+    }
     for level in range(levels):
         lists = {"oneOf": [lists, {"type": "integer", "minimum": level, "maximum": level}]}
     name = f"kept_lists_{levels}"
