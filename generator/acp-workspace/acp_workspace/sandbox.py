@@ -107,7 +107,7 @@ def list_handled_rights(abi: int) -> int:
 
     Raises `ValueError` for a version below 1: the kernel has no Landlock.
 
-    >>> handled_rights(1), handled_rights(3)
+    >>> list_handled_rights(1), list_handled_rights(3)
     (8191, 32767)
     """
     return _bits(_list_known_rights(abi))
