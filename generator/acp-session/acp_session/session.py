@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar, cast
 
 from acp_bindings import UNSET, ConnectionClosed, RequestError, to_builtins, v2
 from acp_bindings.v2.peers import RemoteClient
@@ -20,6 +20,7 @@ from acp_workspace.scope import parse_scope
 from acp_workspace.workspace import RootSet
 from jsonrpc_bindings import UnsetType
 from jsonrpc_bindings.failures import INTERNAL
+from jsonrpc_bindings.parse import parse
 
 from .arguments import omit_none
 from .background import Background, retrieve_exception
@@ -30,6 +31,8 @@ from .prompts import TurnQueue
 from .services import Services
 from .store import Store, StoredSession
 from .transcript import FINAL_STATUSES, TerminalState
+
+U = TypeVar("U", bound=v2.SessionUpdate)
 
 MAX_HISTORY: Final = 100_000
 """The maximum number of updates that a session keeps; the oldest are dropped first."""
@@ -233,14 +236,16 @@ class Session:
     async def set_commands(self, commands: Sequence[v2.AvailableCommand]) -> None:
         """Offer commands instead of the previous ones."""
         self._require_work()
-        self.stored.commands = list(commands)
-        await self._send(v2.AvailableCommandsUpdate(available_commands=list(commands)))
+        update = _copied(v2.AvailableCommandsUpdate(available_commands=list(commands)))
+        self.stored.commands = list(update.available_commands)
+        await self._send(update)
         await self._save_between_turns()
 
     async def _set_options(self, options: list[v2.SessionConfigOption]) -> None:
         self._require_work()
-        self.stored.config_options = options
-        await self._send(v2.ConfigOptionUpdate(config_options=list(options)))
+        update = _copied(v2.ConfigOptionUpdate(config_options=list(options)))
+        self.stored.config_options = list(update.config_options)
+        await self._send(update)
         await self._save_between_turns()
 
     async def replace_options(self, options: list[v2.SessionConfigOption]) -> None:
@@ -259,8 +264,9 @@ class Session:
         await self._send_state(self._state)
 
     async def send_update(self, update: v2.SessionUpdate) -> None:
-        """Send any update of the protocol, and add it to the history."""
+        """Send any update of the protocol, and add it to the history as it is now. Raises `EncodeError` for what JSON cannot express."""
         self._require_work()
+        update = _copied(update)
         if isinstance(update, v2.SessionInfoUpdate) and update.title is not UNSET:
             self.stored.title = update.title
         self._keep(update)
@@ -543,6 +549,11 @@ class Session:
         for update in updates:
             self._keep(update)
         return updates
+
+
+def _copied(update: U) -> U:
+    """A copy of an update, as its receiver would decode it. Raises `EncodeError`: what cannot be sent must not be in a history."""
+    return cast("U", v2.decode_as(v2.SessionUpdate, parse(v2.encode(update)), lenient=False))
 
 
 def _failure(error: RequestError) -> dict[str, Any]:
