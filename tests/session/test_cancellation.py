@@ -149,3 +149,29 @@ def test_the_ids_of_terminals_of_a_client_are_bounded() -> None:
         assert "t3000" in known
 
     play(work)
+
+
+@both
+def test_a_client_that_ends_during_a_turn_is_one_line_in_the_log(
+    tmp_path: Path, version: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    asking = asyncio.Event()
+
+    async def ask(turn: Turn) -> None:
+        asking.set()
+        await turn.request_permission("Go on?")
+
+    async def never(_: object) -> None:
+        await asyncio.Event().wait()
+
+    async def work() -> None:
+        async with talking(Working(ask), version, answers={"session/request_permission": never}) as client:
+            prompt = asyncio.create_task(client.prompt(await client.new(tmp_path)))
+            prompt.add_done_callback(lambda one: one.cancelled() or one.exception())
+            await asking.wait()
+            await asyncio.sleep(0.01)
+
+    with caplog.at_level("INFO", "acp_session"):
+        play(work)
+    (line,) = [one for one in caplog.records if "'on_prompt' failed" in one.getMessage()]
+    assert not line.exc_info

@@ -231,7 +231,7 @@ def test_all_that_a_field_says_of_its_value_is_checked(
 @both
 def test_a_field_with_a_pattern_that_is_none_is_not_asked_for(tmp_path: Path, version: int) -> None:
     async def work(turn: Turn) -> None:
-        with pytest.raises(ValueError, match="pattern|regex"):
+        with pytest.raises(ValueError, match=r"pattern|regex"):
             await turn.ask("?", {"name": v2.StringPropertySchema(pattern="(")})
 
     assert not talk(tmp_path, version, work, capabilities=FORMS).asked

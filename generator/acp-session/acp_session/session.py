@@ -516,7 +516,9 @@ class Session:
         if error is None:
             return {"stopReason": reason}
         request_error = answer_to_hook(error)
-        if request_error is None:
+        if isinstance(error, ConnectionClosed):  # a client that ends during a turn is no fault of its author
+            self.log.warning("'on_prompt' failed: %s", error)
+        elif request_error is None:
             self.log.error("'on_prompt' failed", exc_info=error)
         return _failure(request_error or INTERNAL)
 
