@@ -331,6 +331,58 @@ def test_a_store_that_fails_fails_requests_and_not_turns(
     assert "the store did not save it" in caplog.text
 
 
+class Slow(Counting):
+    """Waits for `go` when a session is resumed; its store then waits for `on` when it saves the first time."""
+
+    def __init__(self) -> None:
+        super().__init__(store=SlowStore())
+        self.go, self.is_resuming = asyncio.Event(), asyncio.Event()
+
+    async def on_resume_session(self, session: Session) -> None:  # noqa: ARG002
+        self.is_resuming.set()
+        await self.go.wait()
+
+
+class SlowStore(MemoryStore):
+    def __init__(self) -> None:
+        super().__init__()
+        self.gates: list[asyncio.Event] = []
+
+    async def save(self, session: StoredSession) -> None:
+        if self.gates:
+            await self.gates.pop().wait()
+        await super().save(session)
+
+
+@enforced
+@both
+def test_a_turn_that_begins_while_its_session_is_resumed_is_not_reported_as_ended(tmp_path: Path, version: int) -> None:
+    async def work() -> None:
+        agent = Slow()
+        async with talking(agent, version) as client:
+            id_ = await client.new(tmp_path)
+            resuming = client.begin("session/resume", sessionId=id_, cwd=str(tmp_path), mcpServers=[])
+            await agent.is_resuming.wait()
+            assert isinstance(agent.store, SlowStore)
+            agent.store.gates = [gate := asyncio.Event()]
+            prompt = asyncio.create_task(client.prompt(id_))
+            while agent.store.gates:
+                await asyncio.sleep(0)
+            agent.go.set()
+            await resuming
+            await asyncio.sleep(0.01)
+            assert not [one for one in client.updates(id_) if one.get("state") == "idle"]
+            assert not prompt.done()
+            client.cancel(id_)
+            await asyncio.sleep(0.01)
+            gate.set()
+            assert await prompt == "cancelled"
+            ends = [one for one in client.updates(id_) if one.get("state") == "idle"]
+            assert [one["stopReason"] for one in ends] == ["cancelled"] * (version - 1)
+
+    play(work)
+
+
 @enforced
 def test_many_clients_open_and_close_one_session_at_once(tmp_path: Path) -> None:
     closed: list[str] = []

@@ -402,7 +402,9 @@ class Session:
             with suppress(ConnectionError):
                 await self._replay()
         await self._release()
-        if not is_new:
+        if not is_new and (
+            self._state != "idle" or self.work is None
+        ):  # a turn that begins or ends reports its state itself
             with suppress(ConnectionError):
                 await self._send_state(self._state)
 
