@@ -168,14 +168,17 @@ def test_a_session_that_is_being_closed_is_used_no_more_and_can_be_loaded_at_onc
         async with connected(version, script, Yes(allowed_roots=folders)) as (agent, _):
             app, _lib = folders
             session = await agent.new_session(app)
-            closing = asyncio.create_task(session.close())
+            prompt, closing = asyncio.create_task(session.prompt("Hello")), asyncio.create_task(session.close())
             await asyncio.sleep(0)
             assert not session.is_open
+            with pytest.raises(ValueError, match="is closed"):
+                await prompt
             for attempt in (session.prompt("Hello"), session.cancel(), session.set_mode("plan"), session.close()):
                 with pytest.raises(ValueError, match=r"is closed|no mode"):
                     await attempt
             again = await agent.load_session(session.id, app)
             assert closing.done()
+            assert not script.asked("session/prompt")
             assert (again.is_open, again.roots, dict(agent.sessions)) == (True, (app,), {again.id: again})
             assert (await again.prompt("Hello")).stop_reason == "end_turn"
 

@@ -145,6 +145,7 @@ class ClientSession:
         self.scope.reset()
 
         async def send() -> str:
+            self._require_open()  # it was not closed in the meantime
             # it may wait for the work before it
             return str((await self._core.request("session/prompt", request, timeout=math.inf)).message_id)
 
