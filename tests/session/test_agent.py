@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
@@ -1092,6 +1093,17 @@ async def program(version: int) -> AsyncGenerator[tuple[RawClient, asyncio.subpr
         if child.returncode is None:
             child.kill()
         await child.wait()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no shell that closes descriptors")
+@pytest.mark.parametrize("closed", [(0,), (1,), (2,), (0, 1), (1, 2), (0, 1, 2)], ids=str)
+def test_a_program_whose_standard_streams_are_closed_ends_as_one_without_a_client(closed: tuple[int, ...]) -> None:
+    command = 'exec "$@" </dev/null ' + " ".join(f"{number}>&-" for number in closed)
+    arguments = ["sh", "-c", command, "sh", sys.executable, "-X", "dev", "-W", "error", "-c", PROGRAM]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    ran = subprocess.run(arguments, capture_output=True, env=environment, timeout=30)
+    assert (ran.returncode, ran.stdout) == (0, b"")
+    assert ran.stderr == (b"" if 2 in closed else b"after\n")
 
 
 async def errors(child: asyncio.subprocess.Process) -> tuple[str, int]:
