@@ -266,7 +266,11 @@ class Session:
     async def send_update(self, update: v2.SessionUpdate) -> None:
         """Send any update of the protocol, and add it to the history as it is now. Raises `EncodeError` for what JSON cannot express."""
         self._require_work()
-        update = _copied(update)
+        await self.send_own(_copied(update))
+
+    async def send_own(self, update: v2.SessionUpdate) -> None:
+        """Send an update that can be sent and that nobody else holds, and add it to the history."""
+        self._require_work()
         if isinstance(update, v2.SessionInfoUpdate) and update.title is not UNSET:
             self.stored.title = update.title
         self._keep(update)

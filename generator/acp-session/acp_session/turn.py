@@ -178,12 +178,18 @@ class Turn:
     async def send_message(self, content: str | v2.ContentBlock) -> None:
         """Send a chunk of the agent's message. Consecutive chunks form one message."""
         id_ = self.session.message_id("message")
-        await self.session.send_update(v2.AgentMessageChunk(message_id=id_, content=content_block(content)))
+        await self._send_chunk(v2.AgentMessageChunk(message_id=id_, content=content_block(content)), content)
 
     async def send_thought(self, content: str | v2.ContentBlock) -> None:
         """Send a chunk of the agent's thoughts."""
         id_ = self.session.message_id("thought")
-        await self.session.send_update(v2.AgentThoughtChunk(message_id=id_, content=content_block(content)))
+        await self._send_chunk(v2.AgentThoughtChunk(message_id=id_, content=content_block(content)), content)
+
+    async def _send_chunk(
+        self, chunk: v2.AgentMessageChunk | v2.AgentThoughtChunk, content: str | v2.ContentBlock
+    ) -> None:
+        send = self.session.send_own if isinstance(content, str) else self.session.send_update
+        await send(chunk)
 
     async def update_plan(self, entries: Iterable[v2.PlanEntry | str], *, plan_id: str = "plan") -> None:
         """Show a plan, replacing the one with this id. A string is a pending step."""
