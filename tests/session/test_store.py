@@ -111,6 +111,23 @@ def test_a_session_goes_on_over_a_websocket_that_connects_again_even_where_the_f
     play(work)
 
 
+def test_a_client_that_is_cut_off_before_it_says_hello_is_no_error_of_the_server(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def work() -> None:
+        agent = Counting()
+        async with websocket.accept(lambda socket: serve_agent(agent, socket, grace=1), grace=1) as server:
+            link = await websocket.connect(server.uri, grace=1)
+            link.send(b"[]")
+            assert await link.receive() is not None
+            link._cut()
+            await link.close()
+            await asyncio.sleep(0.05)
+
+    play(work)
+    assert not caplog.records
+
+
 def stored(**fields: Any) -> StoredSession:
     return StoredSession("s1", "/srv/app", ("/srv/lib",), updated_at="2026-11-28T00:00:00+00:00", **fields)
 

@@ -164,6 +164,9 @@ class Negotiation(EarlyTransport):
                 if error.is_last:
                     return
                 continue
+            except ConnectionClosed as error:  # the client was cut off
+                self._report(error)
+                return
             if line is None:
                 return
             outcome = self._judge(line)
