@@ -655,6 +655,31 @@ def test_options_are_set_by_the_user_where_the_agent_agrees(tmp_path: Path, vers
     play(work)
 
 
+@both
+def test_a_switch_takes_its_two_values_and_no_other_text(tmp_path: Path, version: int) -> None:
+    class Switch(Agent):
+        async def on_new_session(self, session: Session) -> None:
+            fast = v2.SessionConfigBoolean(config_id="fast", name="Fast", current_value=True)
+            await session.set_config_options([fast])
+            sessions.append(session)
+
+    async def work() -> None:
+        async with talking(Switch(), version) as client:
+            id_ = await client.new(tmp_path)
+            for value in ("banana", "on", "False", ""):
+                with pytest.raises(Refused) as refused:
+                    await client.request("session/set_config_option", **chosen(version, id_, "fast", value))
+                assert refused.value.code == -32602
+            (session,) = sessions
+            assert session.config == {"fast": True}
+            if version == 1:
+                await client.request("session/set_config_option", **chosen(version, id_, "fast", "false"))
+                assert session.config == {"fast": False}
+
+    sessions: list[Session] = []
+    play(work)
+
+
 def chosen(version: int, id_: str, option: str, value: str) -> dict[str, Any]:
     return {"sessionId": id_, "configId": option, "value": value} | ({} if version == 1 else {"type": "id"})
 
