@@ -656,6 +656,26 @@ def test_options_are_set_by_the_user_where_the_agent_agrees(tmp_path: Path, vers
 
 
 @both
+def test_modes_can_be_withdrawn(tmp_path: Path, version: int) -> None:
+    async def withdraw(turn: Turn) -> None:
+        await turn.session.set_modes([Mode("ask", "Ask")], current="ask")
+        assert turn.session.mode == "ask"
+        await turn.session.set_modes([], current="")
+        assert not (turn.session.modes or turn.session.config)
+        with pytest.raises(ValueError, match="several values"):
+            await turn.request_permission("Go on?", options="allow")  # type: ignore[arg-type]
+
+    async def work() -> None:
+        async with talking(Working(withdraw), version) as client:
+            id_ = await client.new(tmp_path)
+            assert await client.prompt(id_) == "end_turn"
+            *_, last = [one for one in client.updates(id_) if one["sessionUpdate"] == "config_option_update"]
+            assert last["configOptions"] == []
+
+    play(work)
+
+
+@both
 def test_a_switch_takes_its_two_values_and_no_other_text(tmp_path: Path, version: int) -> None:
     class Switch(Agent):
         async def on_new_session(self, session: Session) -> None:

@@ -193,10 +193,13 @@ class Session:
         values = [_choice(one) for one in modes]
         if values and current not in (one.value for one in values):
             raise ValueError(f"the mode {current!r} is not one of {[one.value for one in values]}")
-        option = v2.SessionConfigSelect(
-            config_id=MODE, name="Mode", category=MODE, current_value=current, options=values
-        )
-        await self._set_options([*([option] if values else []), *self.config_options])
+        options = list(self.config_options)
+        if values:
+            option = v2.SessionConfigSelect(
+                config_id=MODE, name="Mode", category=MODE, current_value=current, options=values
+            )
+            options.insert(0, option)
+        await self._set_options(options)
 
     async def set_mode(self, mode_id: str) -> None:
         """Set the mode, if the agent itself changes it. Raises `ValueError` for a mode that is not offered."""

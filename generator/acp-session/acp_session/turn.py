@@ -255,6 +255,7 @@ class Turn:
 
         Raises `ValueError` for a request without title or options.
         """
+        refuse_text(options=options)
         request = ask(self.session.id, title, options, description=description, subject=subject)
         async with self.waiting_for_user():
             asking = self.session.client.session_request_permission(request)
