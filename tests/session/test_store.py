@@ -24,6 +24,7 @@ from acp_session.store import FileStore, MemoryStore, Store, StoredSession
 from acp_session.turn import Turn
 from acp_workspace.containment import guarantees
 from jsonrpc_bindings import websocket
+from jsonrpc_bindings.json_types import is_object
 
 from .raw_client import RawClient, Refused, talking
 from .test_agent import both, play
@@ -120,8 +121,10 @@ def test_a_client_that_is_cut_off_before_it_says_hello_is_no_error_of_the_server
             link = await websocket.connect(server.uri, grace=1)
             link.send(b"[]")
             assert await link.receive() is not None
-            link._cut()
-            await link.close()
+            closing = asyncio.create_task(link.close())
+            await asyncio.sleep(0)
+            closing.cancel()  # which cuts the connection
+            await asyncio.wait([closing])
             await asyncio.sleep(0.05)
 
     play(work)
@@ -252,7 +255,7 @@ class Showing(Agent):
 
     async def show(self, turn: Turn) -> None:
         async with turn.tool_call("Show", raw_input=self.value) as call:
-            if isinstance(self.value, dict):
+            if is_object(self.value):
                 self.value["later"] = object()
             await call.update(status="completed")
 
