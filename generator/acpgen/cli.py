@@ -40,7 +40,7 @@ app = typer.Typer(
 
 def main() -> None:
     """Run the command line."""
-    from acpgen.input.step_budget import account
+    from acpgen.input.step_budget import join_steps
 
     if None in (sys.stdin, sys.stdout, sys.stderr):
         from jsonrpc_bindings.stdio import open_standard_streams
@@ -52,7 +52,7 @@ def main() -> None:
     gc.set_threshold(200_000)  # nearly all that a command makes lives until it ends
     atexit.register(gc.freeze)  # and goes with the process: a last collection takes a twentieth of a second
     try:
-        with account():
+        with join_steps():
             app(prog_name="acpgen")
     except MemoryError:
         terminal.show_out_of_memory()
