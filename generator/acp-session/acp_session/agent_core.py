@@ -215,13 +215,13 @@ class AgentCore(peers.Agent):
     ) -> v2.SetSessionConfigOptionResponse:
         """Set an option, or the mode. Raises `RequestError` -32602 for an unknown option or value."""
         session, value = await self._require_open(params.session_id), params.value
-        _set_option(session, params.config_id, value)
+        _replace_option(session, params.config_id, value)
         mode = find_mode_option(session.stored.config_options)
         if mode is not None and params.config_id == mode.config_id:
             await self._call(self.agent.on_set_mode(session, str(value)), session)
         else:
             await self._call(self.agent.on_set_config_option(session, params.config_id, value), session)
-        await session.replace_options(_set_option(session, params.config_id, value))
+        await session.replace_options(_replace_option(session, params.config_id, value))
         return v2.SetSessionConfigOptionResponse(config_options=list(session.stored.config_options))
 
     async def session_prompt(self, params: v2.PromptRequest, /) -> v2.PromptResponse:
@@ -397,7 +397,7 @@ def _bind_roots(bind: Callable[[P], RootSet], params: P) -> RootSet:
         raise RequestError(INVALID_PARAMS, error.message, error.data) from None
 
 
-def _set_option(session: Session, config_id: str, value: object) -> list[v2.SessionConfigOption]:
+def _replace_option(session: Session, config_id: str, value: object) -> list[v2.SessionConfigOption]:
     """The options of a session once one of them has this value. Raises `RequestError` -32602."""
     try:
         return with_value(session.stored.config_options, config_id, value)

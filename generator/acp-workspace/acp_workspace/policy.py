@@ -27,7 +27,6 @@ LONGEST_LOOK: Final = 1024 * 1024 * 1024
 
 
 def _split_words(text: str) -> tuple[str, ...]:
-    """Split text into words."""
     return tuple(text.split())
 
 

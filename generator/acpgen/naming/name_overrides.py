@@ -161,7 +161,6 @@ class NamedPlaces:
         return keys
 
     def _find_meanings(self, at: str) -> list[str]:
-        """The symbolic forms of a place."""
         return list_meanings(at, self.tags, self.named_at)
 
     def check_indexes(self) -> Iterator[Fault]:

@@ -171,16 +171,16 @@ class ToV2(Walker):
         }
 
     def _convert_capabilities(self, capabilities: Json, place: Place) -> Json:
-        def part(row: str, key: str) -> Json:
+        def convert_part(row: str, key: str) -> Json:
             result: Json = self.convert(row, as_object(capabilities.get(key)), place.at(key))
             return result
 
         session_keys = ("loadSession", "promptCapabilities", "mcpCapabilities", "sessionCapabilities", "session")
         result: Json = self.convert_row("AgentCapabilities", omit(capabilities, *session_keys), place)
         session = {
-            **part("SessionCapabilities", "sessionCapabilities"),
-            "prompt": part("PromptCapabilities", "promptCapabilities"),
-            "mcp": part("McpCapabilities", "mcpCapabilities"),
+            **convert_part("SessionCapabilities", "sessionCapabilities"),
+            "prompt": convert_part("PromptCapabilities", "promptCapabilities"),
+            "mcp": convert_part("McpCapabilities", "mcpCapabilities"),
         }
         return {**(result if result.get("auth") else omit(result, "auth")), "session": session}
 
