@@ -27,9 +27,9 @@ from acpgen.naming.identifiers import (
     class_names,
     field_names,
     is_class_name,
-    member_names,
+    make_member_names,
+    make_method_names,
     method_keys,
-    method_names,
 )
 from acpgen.targets.python.naming import name_all
 
@@ -504,7 +504,7 @@ def test_definitions_whose_names_python_keeps_for_itself_get_names_of_classes(na
 )
 def test_every_name_is_one_that_python_reads_as_it_is_written(text: str) -> None:
     (class_,), (field,) = class_names([text]).values(), field_names([text]).values()
-    for name in (class_, field, *member_names([text]).values(), *method_names({text: text}, ()).values()):
+    for name in (class_, field, *make_member_names([text]).values(), *make_method_names({text: text}, ()).values()):
         assert name.isidentifier() and unicodedata.normalize("NFKC", name) == name
     assert len({*class_names(["a", text]).values()}) == len({*field_names(["a", text]).values()}) == 2
 

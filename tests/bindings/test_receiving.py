@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from acpgen.bundle.unknown_variants import of_receivers
+from acpgen.bundle.unknown_variants import make_receiver_definitions
 from acpgen.input.tagged_unions import Tagged
 from bindings.subjects import Subjects
 from jsonrpc_bindings.codec import Codec
@@ -84,7 +84,7 @@ DEFINITIONS: dict[str, Any] = {
 }
 UNIONS = {"Block": Tagged("type", ((0, "text"),), None, None)}
 RECEIVING: dict[str, Any] = {
-    **of_receivers(DEFINITIONS, UNIONS, ["Block", "Kind"], {"Block": "UnknownBlock"}),
+    **make_receiver_definitions(DEFINITIONS, UNIONS, ["Block", "Kind"], {"Block": "UnknownBlock"}),
     "Named": {**DEFINITIONS["Named"], "unevaluatedProperties": False},
 }
 SCHEMA: dict[str, Any] = {"x-protocol": {"receiving": RECEIVING}, "$defs": DEFINITIONS}

@@ -32,7 +32,7 @@ from acpgen.errors import Fault, Faults, distinct
 from acpgen.input.ignored_content import holds_schemas, without_places
 from acpgen.input.load import NO_REFERENCES, Documents, References
 from acpgen.input.load import check as check_document
-from acpgen.input.step_budget import join_steps, limit_steps, working_on
+from acpgen.input.step_budget import join_steps, limit_steps, set_place
 from acpgen.input.walk import is_object, may_hold_schemas
 from acpgen.meaning.faults import UNSUPPORTED
 from acpgen.naming.identifiers import class_name
@@ -250,7 +250,7 @@ def read_revision(
 
     first = side.documents.documents[0].path
     with limit_steps(side.at(first), side.documents.size), _located(side):
-        working_on(first)
+        set_place(first)
         bundled = _bundle_apart(_with_definitions(side.documents, standing), side.methods)
         protocol = lower(bundled)
     roots = _roots(side.documents, frozenset(bundled.origins.values()), bundled.unread)

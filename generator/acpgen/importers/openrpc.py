@@ -12,8 +12,8 @@ from urllib.parse import unquote, urljoin
 from acpgen import ir
 from acpgen.errors import Fault
 from acpgen.importers.faults import NOT_THAT_DOCUMENT
-from acpgen.input.faults import dangling
-from acpgen.input.walk import Schema, children, copy_json, is_array, is_object
+from acpgen.input.faults import report_dangling
+from acpgen.input.walk import Schema, copy_json, is_array, is_object, list_children
 from acpgen.methods.profile import KINDS
 from acpgen.naming.identifiers import class_name
 from acpgen.pointers import escape, follow, plain_pointer, pointer_parts
@@ -111,7 +111,7 @@ class OpenRpc:
                     raise KeyError(ref)
                 value, visited = follow(whole, pointer_parts(unquote(fragment))), visited | {ref}
             except KeyError:
-                self.faults.append(dangling(at, ref, "" if whole is not None else location))
+                self.faults.append(report_dangling(at, ref, "" if whole is not None else location))
                 return None, at
             at = f"{path}#{fragment}"
             value = _seen_from_here(value, location)
@@ -277,5 +277,5 @@ def _with_references(schema: Any, rewrite: Callable[[str], str]) -> Any:
         if is_object(one):
             if isinstance(one.get("$ref"), str):
                 one["$ref"] = rewrite(one["$ref"])
-            waiting.extend(child for _, child in children(one))
+            waiting.extend(child for _, child in list_children(one))
     return schema
