@@ -120,9 +120,9 @@ class _Handler(SimpleHTTPRequestHandler):
             if text:
                 return self._send_head(self._hash_state(page, text).encode(), "text/plain", charset="")
             return super().send_error(HTTPStatus.SERVICE_UNAVAILABLE)  # it is being written
-        text = self._find_text(unquote(path).lstrip("/")) if self._find_text is not None else None
-        if text is not None:
-            return self._send_head(text.encode(), self.guess_type(path))
+        found_text = self._find_text(unquote(path).lstrip("/")) if self._find_text is not None else None
+        if found_text is not None:
+            return self._send_head(found_text.encode(), self.guess_type(path))
         return self._send_head(self._follow(page), "text/html") if is_page else super().send_head()
 
     def _send_head(
