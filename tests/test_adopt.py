@@ -38,7 +38,7 @@ from acpgen.adopt.faults import ADOPTION_REFUSED, NO_BASE, NOT_ADOPTABLE, UNCLEA
 from acpgen.adopt.layout import format_compact
 from acpgen.adopt.layout import format_document as laid_out
 from acpgen.config.docs_inputs import INDEX, RELEASES, VERDICTS, index, is_material
-from acpgen.diagnostics.markup import code
+from acpgen.diagnostics.markup import write_code
 from acpgen.errors import FaultKind, Faults
 from acpgen.files.faults import UNWRITABLE
 from acpgen.input.dialect import read_keywords
@@ -210,7 +210,7 @@ def test_going_back_gives_the_old_revision_but_for_what_is_different_on_purpose(
 
     on_purpose = apart(step.forth.theirs["$defs"], step.checked_in)
     conflicts = [conflict.at[1:] for conflict in step.back.conflicts if conflict.at[0] == "$defs"]
-    written = {name: step.back.conventions.schema(schema) for name, schema in step.back.theirs["$defs"].items()}
+    written = {name: step.back.conventions.adapt_schema(schema) for name, schema in step.back.theirs["$defs"].items()}
     for place in apart(written, step.old):
         in_conflict = any(place[: len(at)] == at for at in conflicts)
         assert place in on_purpose or in_conflict, place
@@ -835,7 +835,7 @@ def test_names_of_a_schema_are_no_markup_in_a_report(project: Project) -> None:
     lines = write_markdown(found).splitlines()
     assert not [line for line in lines if line.startswith("# <b>")]
     assert all(line.isprintable() for line in write_lines(found))
-    assert any(code("items.json#/$defs/Text/properties/`[x](y)`\n# <b>") in line for line in lines)
+    assert any(write_code("items.json#/$defs/Text/properties/`[x](y)`\n# <b>") in line for line in lines)
 
 
 # --- faults ----------------------------------------------------------------------------------------------------------

@@ -126,10 +126,10 @@ def test_a_repository_has_no_pages_of_types_and_shows_each_type_once_all_the_sam
     """On the page of a method, or where its area lists it; its fields are rows there."""
     here = files(for_site=False)
     where = docs.find_page_paths(version.protocol, version.bundle)
-    shown = "\n".join(here[version.path(page)] for page in (*where.methods.values(), *where.areas.values()))
+    shown = "\n".join(here[version.locate(page)] for page in (*where.methods.values(), *where.areas.values()))
     for name, definition in version.protocol.definitions.items():
-        area = here[version.path(where.areas[where.area_of[name]])]
-        assert version.path(where.types[name]) not in here and area.count(f'<a id="{name}"></a>') == 1, name
+        area = here[version.locate(where.areas[where.area_of[name]])]
+        assert version.locate(where.types[name]) not in here and area.count(f'<a id="{name}"></a>') == 1, name
         whole = f'<a id="type-{name}"></a>' in shown or re.search(rf"<summary>{name}</summary>", area)
         assert whole and not (isinstance(definition, ir.Record) and definition.fields and name not in shown), name
 
@@ -707,11 +707,11 @@ def test_what_a_capability_gates_says_so_where_it_is_told(version: publish.Versi
     where = docs.find_page_paths(version.protocol, version.bundle)
 
     def lines(name: str) -> list[str]:
-        return files()[version.path(where.types[name])].splitlines()
+        return files()[version.locate(where.types[name])].splitlines()
 
     count = 0
     for method in version.protocol.methods:
-        page = files()[version.path(where.methods[method.name])]
+        page = files()[version.locate(where.methods[method.name])]
         (line,) = (line for line in page.splitlines() if line.startswith(f"**{method.kind.capitalize()}** "))
         gate = f"Needs the capability [`{(method.capability or '').partition(':')[2]}`]"
         assert (gate in line) == (method.capability is not None) != ("Needs no capability." in line)
@@ -743,7 +743,7 @@ def test_every_type_has_an_example_of_its_own_or_one_that_is_made(version: publi
     assert made.keys() == {name for name, found in given.items() if not found}
     where = docs.find_page_paths(version.protocol, version.bundle)
     for name in version.protocol.definitions:
-        page = files()[version.path(where.types[name])]
+        page = files()[version.locate(where.types[name])]
         assert "## Examples" in page
         assert ("This value was generated from it" in page) == (name in made)
     for method in version.protocol.methods:

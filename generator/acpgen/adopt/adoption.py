@@ -272,7 +272,7 @@ def _merge(
     for name in dict.fromkeys((*here, *now)):
         at = ("$defs", name)
         if name in here and name in now:
-            result[name] = merge.schema(old.get(name), here[name], now[name], at)
+            result[name] = merge.merge_schema(old.get(name), here[name], now[name], at)
         elif name in here:
             if name not in old or merge.is_kept(name, old[name], here[name], at):
                 result[name] = here[name]
@@ -285,7 +285,7 @@ def _merge(
     root: Schema = {}
     if ours.root is not None:
         head = ours.heads[ours.root]
-        root = merge.schema(_without_definitions(base), head, _without_definitions(theirs), ())
+        root = merge.merge_schema(_without_definitions(base), head, _without_definitions(theirs), ())
     still_used: dict[str, tuple[str, ...]] = {}
     while missing := _find_missing(result, root):
         for name, users in missing.items():
@@ -316,7 +316,7 @@ def _find_changes(
 ) -> tuple[dict[str, str], tuple[str, ...]]:
     """The files whose content changes, in their existing layout, and the paths of those that become empty."""
     previous = {document.path: document.value for document in documents.documents}
-    values = after.documents()
+    values = after.make_documents()
     changed_paths = {
         path
         for path, value in values.items()
@@ -332,7 +332,8 @@ def _find_changes(
             path: {**after.heads.get(path, {}), "$defs": {}} for path in vacated_paths
         }
         both = {
-            path: extending.document(path, whole) for path, whole in {**documents_to_write, **empty_documents}.items()
+            path: extending.make_document(path, whole)
+            for path, whole in {**documents_to_write, **empty_documents}.items()
         }
         removed_paths += [path for path, document in both.items() if document is None and path in extending.own]
         documents_to_write = {path: document for path, document in both.items() if document is not None}

@@ -35,7 +35,7 @@ class Overlay:
     own: Mapping[str, Schema] = field(repr=False)
     base: Mapping[str, Schema] = field(repr=False)
 
-    def document(self, path: str, whole: Schema) -> Schema | None:
+    def make_document(self, path: str, whole: Schema) -> Schema | None:
         """The document that, merged with the one it extends, gives `whole`; `None` if it would add nothing."""
         mine = self.own.get(path)
         name = path if mine is None else _find_name(mine)

@@ -11,7 +11,7 @@ from acpgen.adopt.canonical import Canonical
 from acpgen.adopt.differences import Difference, find_differences, find_pointer, join_names, shorten
 from acpgen.adopt.facts import fingerprint, state_the_same
 from acpgen.adopt.placeholders import PLACEHOLDER
-from acpgen.diagnostics.markup import code, escape_line
+from acpgen.diagnostics.markup import escape_line, write_code
 from acpgen.errors import count_noun, printable
 from acpgen.input.tagged_unions import is_null
 from acpgen.input.walk import is_array, is_object, walk_schemas
@@ -96,7 +96,7 @@ def _list_kept_different(adoption: Adoption) -> Iterator[Entry]:
         if name not in theirs:
             yield Entry("different", name, _find_place(after, name), "only here")
         else:
-            for difference in find_differences(adoption.conventions.schema(theirs[name]), schema):
+            for difference in find_differences(adoption.conventions.adapt_schema(theirs[name]), schema):
                 yield Entry(
                     "different", name, _find_place(after, name, difference.at), _describe_difference(difference)
                 )
@@ -335,7 +335,7 @@ def write_lines(outcome: Report) -> Iterator[str]:
 
 def write_markdown(outcome: Report) -> str:
     """Format the report as Markdown for a review, including what is kept different and the conventions."""
-    lines = [f"# Adopted: {code(printable(outcome.protocol))}", "", escape_line(write_summary(outcome)), ""]
+    lines = [f"# Adopted: {write_code(printable(outcome.protocol))}", "", escape_line(write_summary(outcome)), ""]
     if outcome.tasks:
         lines += ["## Needs a person", "", *(f"- {escape_line(task)}" for task in outcome.tasks), ""]
     for kind, heading in HEADINGS.items():
@@ -343,18 +343,18 @@ def write_markdown(outcome: Report) -> str:
         if entries:
             lines += [f"## {heading}", ""]
             for name in dict.fromkeys(entry.definition for entry in entries):
-                lines.append(f"- {code(printable(name))}")
+                lines.append(f"- {write_code(printable(name))}")
                 for entry in entries:
                     if entry.definition == name:
                         lines.append(
-                            f"  - {code(printable(entry.at))}{': ' if entry.what else ''}{escape_line(entry.what)}"
+                            f"  - {write_code(printable(entry.at))}{': ' if entry.what else ''}{escape_line(entry.what)}"
                         )
             lines.append("")
     if outcome.conventions:
         lines += ["## Conventions", "", "Written otherwise here wherever they stand, and in what was added too.", ""]
         lines += [*(f"- {escape_line(line)}" for line in outcome.conventions), ""]
     if outcome.files:
-        lines += ["## Files", "", *(f"- {code(printable(path))}" for path in outcome.files), ""]
+        lines += ["## Files", "", *(f"- {write_code(printable(path))}" for path in outcome.files), ""]
     return "\n".join(lines)
 
 

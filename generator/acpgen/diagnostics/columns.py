@@ -41,13 +41,13 @@ def paint(line: str, kind: str) -> str:
 def cut(line: str, width: int) -> str:
     """The beginning of a text, with an ellipsis if it was cut."""
     printable = visible(line)
-    return printable if count_columns(printable) <= width else f"{_parts(printable, width - 1)[0]}…"
+    return printable if count_columns(printable) <= width else f"{_split(printable, width - 1)[0]}…"
 
 
 def cut_left(line: str, width: int) -> str:
     """The end of a text, with an ellipsis if it was cut."""
     printable = visible(line)
-    return printable if count_columns(printable) <= width else f"…{_parts(printable[::-1], width - 1)[0][::-1]}"
+    return printable if count_columns(printable) <= width else f"…{_split(printable[::-1], width - 1)[0][::-1]}"
 
 
 # Columns of a terminal: some characters take two, some none.
@@ -60,7 +60,7 @@ def count_columns(line: str) -> int:
     return len(line) if line.isascii() else cell_len(line)
 
 
-def _parts(line: str, width: int) -> list[str]:
+def _split(line: str, width: int) -> list[str]:
     """A text in pieces that fit into the width."""
     from rich.cells import chop_cells
 
@@ -77,7 +77,7 @@ def fold(line: str, width: int) -> Iterator[str]:
             continue
         if room:
             yield room
-        *full, room = _parts(word, width)
+        *full, room = _split(word, width)
         yield from full
     if room:
         yield room

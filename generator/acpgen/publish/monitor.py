@@ -9,7 +9,7 @@ from inspect import getdoc
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from acpgen import embedded, resources
-from acpgen.diagnostics.markup import identifier
+from acpgen.diagnostics.markup import make_identifier
 from acpgen.input.load import decode, parse_json, read_bytes
 from acpgen.publish.pages import Page
 from acpgen.publish.versions import Version
@@ -48,7 +48,7 @@ def is_known(version: Version) -> bool:
 
 def find_page(rule: Rule) -> str:
     """The page that describes a rule: that of its subject."""
-    return f"monitor/{identifier(rule.check.__module__.rpartition('.')[2])}.md"
+    return f"monitor/{make_identifier(rule.check.__module__.rpartition('.')[2])}.md"
 
 
 def map_pages(*, for_site: bool = True) -> Mapping[str, str]:

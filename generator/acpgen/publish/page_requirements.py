@@ -22,9 +22,9 @@ from acpgen.targets.docs.page_paths import MESSAGES
 _NAMED: Final = re.compile(r"`([^`]+)`")
 
 
-def requirements_by_page(table: Table, version: Version) -> Mapping[str, Sequence[RequirementNote]]:
+def group_requirements(table: Table, version: Version) -> Mapping[str, Sequence[RequirementNote]]:
     """The requirements of a version by page, each list in the order of the table; each requirement is on at least one page."""
-    protocol, paths = version.protocol, version.page_paths()
+    protocol, paths = version.protocol, version.make_page_paths()
     titles = {name.casefold(): name for name in protocol.definitions}
     addresses = map_addresses(table)
     pages: dict[str, list[RequirementNote]] = {}

@@ -186,7 +186,7 @@ def evaluate(releases: Releases, recomputed: int | None = None) -> tuple[Release
     stored_verdicts = _read(releases)
 
     @cache
-    def side(number: int) -> Any:
+    def read_side(number: int) -> Any:
         from acpgen.compat.compare import side
         from acpgen.compat.sources import open_input
 
@@ -197,7 +197,7 @@ def evaluate(releases: Releases, recomputed: int | None = None) -> tuple[Release
         digest, before = hashlib.sha256(release.content).hexdigest(), verdicts[-1].sha256 if verdicts else None
         verdict = stored_verdicts.get((before, digest)) if number != recomputed else None
         if verdict is None:
-            changes, names = _compare(side, number), summarize_release(side(number).meaning)
+            changes, names = _compare(read_side, number), summarize_release(read_side(number).meaning)
             step = {name: getattr(changes, name) for name in ChangelogStep.__struct_fields__}
             verdict = ReleaseVerdict(version=release.version, sha256=digest, after=before, **step, **names)
         verdicts.append(msgspec.structs.replace(verdict, version=release.version))

@@ -66,7 +66,7 @@ class _OutOfTime(BaseException):
     """Raised inside a target on timeout; its own `except Exception` does not catch it."""
 
 
-def seconds() -> float:
+def get_time_limit() -> float:
     """The time limit of a target for one protocol, in seconds."""
     try:
         limit = float(os.environ.get("ACPGEN_TARGET_SECONDS", ""))
@@ -77,7 +77,7 @@ def seconds() -> float:
 
 def describe_timeout() -> str:
     """The reason of a failure by timeout."""
-    return f"it did not answer within {seconds():g} seconds (ACPGEN_TARGET_SECONDS says how long one may take)"
+    return f"it did not answer within {get_time_limit():g} seconds (ACPGEN_TARGET_SECONDS says how long one may take)"
 
 
 @contextmanager
@@ -91,7 +91,7 @@ def limit_time() -> Generator[None]:
         raise _OutOfTime(describe_timeout())
 
     before = signal.signal(signal.SIGALRM, end)
-    signal.setitimer(signal.ITIMER_REAL, seconds(), 1)
+    signal.setitimer(signal.ITIMER_REAL, get_time_limit(), 1)
     try:
         yield
     finally:

@@ -36,7 +36,7 @@ from acpgen.meaning.interchange import dump
 from acpgen.targets.faults import TARGET_REFUSED
 from acpgen.targets.interface import Render, Settings, Target
 from acpgen.targets.options import Option, find_misdeclared
-from acpgen.targets.outside import check_files, describe_timeout, make_failure, seconds
+from acpgen.targets.outside import check_files, describe_timeout, get_time_limit, make_failure
 
 if TYPE_CHECKING:
     from jsonrpc_bindings.supervisor import Program
@@ -127,7 +127,7 @@ def _ask(name: str, path: str, question: Mapping[str, Any]) -> dict[str, Any]:
         raise make_failure(path, name, f"it could not be started: {error.strerror}") from None
     talk = _Talk(program, dumps(question).encode())
     try:
-        is_over = talk.is_over(seconds())
+        is_over = talk.is_over(get_time_limit())
     finally:
         program.close()
     for line in program.errors.splitlines():

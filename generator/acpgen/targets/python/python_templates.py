@@ -37,6 +37,6 @@ def _with_names(source: str, others: Mapping[str, str]) -> str:
     return "".join(lines)
 
 
-def title_of(protocol: ir.Protocol) -> str:
+def name_protocol(protocol: ir.Protocol) -> str:
     """The name of a protocol in docstrings."""
     return wrap_docstring(protocol.name, 0) or "protocol"

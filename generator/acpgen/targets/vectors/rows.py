@@ -92,17 +92,17 @@ class RowSubject:
         return f"{self.protocol}:{self.method} {self.kind} by {self.sender}"
 
 
-def lines(subject: RowSubject, rows: Iterable[Row]) -> dict[str, str]:
+def write_lines(subject: RowSubject, rows: Iterable[Row]) -> dict[str, str]:
     """The rows of a subject as lines of JSON, by id. A row with the id of an earlier one is left out."""
     lines_by_id: dict[str, str] = {}
     for row in rows:
         id_ = f"{subject.id} {row.name or row.label}"
         if id_ not in lines_by_id:
-            lines_by_id[id_] = dumps(_object(id_, subject, row), separators=(",", ":"))
+            lines_by_id[id_] = dumps(_make_object(id_, subject, row), separators=(",", ":"))
     return lines_by_id
 
 
-def _object(id_: str, subject: RowSubject, row: Row) -> dict[str, Any]:
+def _make_object(id_: str, subject: RowSubject, row: Row) -> dict[str, Any]:
     result: dict[str, Any] = {"id": id_}
     if subject.type is not None:
         result["type"] = subject.type

@@ -61,7 +61,7 @@ class Judge:
         is_certain = name not in validator.uncertain and _is_read_alike(value)
         return is_certain and validator.is_valid({self._references[name]: value})
 
-    def refusals(self, name: str, value: Any) -> tuple[Refusal, ...]:
+    def list_refusals(self, name: str, value: Any) -> tuple[Refusal, ...]:
         """The violations in a value, without duplicates; empty if it is valid."""
         self._count(name)
         errors = self._strict.list_errors({self._references[name]: value})
@@ -73,7 +73,7 @@ class Judge:
 
     def find_only_refusal(self, name: str, value: Any) -> Refusal | None:
         """The only violation in a value; `None` if it is valid, has several or a vague one, or is not read as written."""
-        refusals = self.refusals(name, value) if _is_read_alike(value) else ()
+        refusals = self.list_refusals(name, value) if _is_read_alike(value) else ()
         return refusals[0] if len(refusals) == 1 and not refusals[0].vague else None
 
 
