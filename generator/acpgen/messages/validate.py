@@ -200,7 +200,7 @@ def judge_lines(
             judges = () if is_named or embedded.versions.is_unknown(message.version, protocols) else judges
         verdict = message.verdict(spoken or strict, line)
         if any(message.verdict(other, line).is_valid != verdict.is_valid for other in judges[1:]):
-            verdict = replace(_find_envelope(verdict), note=embedded.versions.unclear(protocols))
+            verdict = replace(_find_envelope(verdict), note=embedded.versions.describe_disagreement(protocols))
         if spoken is None and (message.is_agreed or not verdict.is_valid):  # what is wrong here may be right there
             verdict = replace(_find_envelope(verdict), note=embedded.versions.NO_SCHEMA)
         more = _find_difference(message, protocols) if fixed else ()

@@ -134,8 +134,7 @@ def _requirements(breach: Breach, version: int | str | None) -> tuple[int | str,
     if version is None or not is_other:
         return breach.requirements
     return (
-        embedded.requirements.requirements_behind(own, breach.rule, (breach.method, breach.sender))
-        or breach.requirements
+        embedded.requirements.find_requirements(own, breach.rule, (breach.method, breach.sender)) or breach.requirements
     )
 
 
