@@ -376,7 +376,7 @@ def test_what_lies_beside_the_schemas_is_no_protocol(
 )
 def test_an_index_of_releases_that_is_none_is_a_fault_with_its_place(text: str, told: str) -> None:
     with pytest.raises(Faults, match=re.escape(told)):
-        docs_inputs.index(text.encode(), "index.json")
+        docs_inputs.parse_index(text.encode(), "index.json")
 
 
 def test_a_project_without_any_of_it_has_no_page_for_it(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeGuard, TypeVar, cast
 
 from acpgen.input.keywords import PROSE, TABLE
 from acpgen.input.step_budget import spend
-from acpgen.pointers import target
+from acpgen.pointers import read_reference
 
 Schema = dict[str, Any]
 J = TypeVar("J")
@@ -196,7 +196,7 @@ def refs(schema: object) -> Iterator[str]:
 
 def references(schema: object) -> Iterator[str]:
     """The definitions that a bundled schema refers to at any depth."""
-    return (target(ref) for ref in refs(schema) if ref.startswith("#/$defs/"))
+    return (read_reference(ref) for ref in refs(schema) if ref.startswith("#/$defs/"))
 
 
 def refs_anywhere(value: object) -> Iterator[str]:

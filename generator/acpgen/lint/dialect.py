@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 from acpgen.bundle.faults import MISSPELT_KEYWORD, UNKNOWN_KEYWORD
-from acpgen.errors import Fault, did_you_mean, show
+from acpgen.errors import Fault, show, suggest_name
 from acpgen.input.dialect import find_sides, keywords, meta_schema, wrong_values
 from acpgen.input.drafts import MODERN, draft_of
 from acpgen.input.error_paths import Paths
@@ -16,7 +16,7 @@ from acpgen.input.faults import UNKNOWN_SIDE
 from acpgen.input.load import FORMATS, check, refusal
 from acpgen.input.numbers import with_decimals
 from acpgen.lint.subject import Remark, Subject, make_remark
-from acpgen.pointers import pointer
+from acpgen.pointers import write_pointer
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -79,7 +79,7 @@ def _select_remarks(subject: Subject, kind: Kind) -> Iterator[Remark]:
 
 @lru_cache(maxsize=1)
 def _judge(subject: Subject) -> tuple[_Verdict, ...]:
-    validator = _validator()
+    validator = _make_validator()
     verdicts: dict[str, _Verdict] = {}
     for document in subject.documents:
         if isinstance(document.value, bool) and len(subject.documents) == 1:
@@ -99,14 +99,14 @@ def _judge(subject: Subject) -> tuple[_Verdict, ...]:
             kind, sentence = _classify(error)
             if kind == "malformed" and draft is not MODERN:
                 continue
-            at = document.path + pointer(*paths.of(error))
+            at = document.path + write_pointer(*paths.of(error))
             if at not in verdicts or _GRAVEST.index(kind) < _GRAVEST.index(verdicts[at].kind):
                 verdicts[at] = _Verdict(kind, Remark(at, sentence))
     return tuple(verdicts.values())
 
 
 @cache
-def _validator() -> jsonschema_rs.Draft202012Validator:
+def _make_validator() -> jsonschema_rs.Draft202012Validator:
     import jsonschema_rs  # the command starts without it
 
     return jsonschema_rs.Draft202012Validator(dict(meta_schema()), mask="it", validate_formats=True, formats=FORMATS)
@@ -117,7 +117,7 @@ def _classify(error: jsonschema_rs.ValidationError) -> tuple[Kind, str]:
     key = str(error.instance_path[-1]) if error.instance_path else ""
     forbidden = "patternProperties" in rule and key.startswith("x-")
     if forbidden and key not in keywords():
-        hint = did_you_mean(key, keywords())
+        hint = suggest_name(key, keywords())
         return "unknown", f"{show(key)} is not a keyword of the dialect. {hint} Correct or remove it."
     if forbidden:
         return "misplaced", f"'{key}' has no meaning here. Remove it, or move it to its place. {keywords()[key]}"

@@ -25,7 +25,7 @@ from acpgen.input.schema_nodes import Schemas
 from acpgen.input.tagged_unions import branches_of, constants, is_of_type
 from acpgen.input.walk import Schema, asserts, find_cycles, is_object, references
 from acpgen.naming.identifiers import javascript_key
-from acpgen.pointers import resolve, target
+from acpgen.pointers import read_reference, resolve
 
 _LIMITS: Final = (
     *("minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
@@ -125,7 +125,7 @@ class Checkers:
     def _parts(self, schema: Schema, meaning: ir.Definition | None, fallback: Any) -> Iterator[str]:
         """Yield the checkers of the subschemas that a schema applies in place."""
         if isinstance(schema.get("$ref"), str):
-            yield self.of_definition(target(schema["$ref"]))
+            yield self.of_definition(read_reference(schema["$ref"]))
         yield from (self.of(one) for one in schema.get("allOf", ()))
         for keyword in ("anyOf", "oneOf"):
             if keyword in schema:
@@ -267,7 +267,7 @@ class Checkers:
         parts = [f"[{checker}, {self._evaluation(one, word)}]" for checker, one in inner if is_object(one)]
         reference = schema.get("$ref")
         if isinstance(reference, str) and is_object(self._at(reference)):
-            name = target(reference)
+            name = read_reference(reference)
             self._evaluated += [] if (name, word) in self._evaluated else [(name, word)]
             parts.append(f"[{self.of_definition(name)}, () => {_evaluation_name(name, word)}]")
         rows += [("isAll", "true" if is_all else "false"), ("names", dumps(names)), ("parts", f"[{', '.join(parts)}]")]
