@@ -437,7 +437,7 @@ def test_what_was_made_while_the_generator_changed_is_not_remembered(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     changed = Code(hash_own_code().digest, (("changed.py", 1, 1),))
-    monkeypatch.setattr("acpgen.files.cache.own_code", lambda: changed)
+    monkeypatch.setattr("acpgen.files.cache.hash_own_code", lambda: changed)
     run()
     assert "Nothing to do" not in run().err
 

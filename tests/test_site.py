@@ -427,7 +427,7 @@ def test_what_refuses_a_site_is_told_before_the_work(tmp_path: Path, monkeypatch
 
     monkeypatch.setattr(site, "make_docs", work)
     monkeypatch.setattr(generator, "require_generator", lambda: generator.ZENSICAL)
-    monkeypatch.setattr(site, "all_code", lambda: Code("", ()))
+    monkeypatch.setattr(site, "hash_all_code", lambda: Code("", ()))
     shutil.copytree(ROOT / "schema" / "mcp", tmp_path / "schema" / "mcp")
     (tmp_path / "pyproject.toml").write_text(
         '[tool.acpgen.outputs.docs]\ntarget = "docs"\nprotocols = ["mcp/2025-06-18"]\n'

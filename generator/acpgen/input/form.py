@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from acpgen.input.error_paths import Paths
 from acpgen.input.load import read_bytes
@@ -38,6 +39,9 @@ class FormError:
     description: str = ""
 
 
+_ONE_AT_A_TIME: Final = Lock()
+
+
 @dataclass(frozen=True, slots=True)
 class Form:
     """The form of a file: the JSON Schema `file`. `formats` are checks of its custom formats, `definition` selects one of its
@@ -60,7 +64,8 @@ class Form:
         """A value that the form accepts, as a class whose fields have the names of its members. Defaults are those of the class."""
         from msgspec import convert
 
-        return convert(value, kind)
+        with _ONE_AT_A_TIME:  # msgspec uses what another thread knows of a class before that is complete, and crashes
+            return convert(value, kind)
 
     def _errors(self, value: object) -> Iterator[FormError]:
         plain = json.loads(json.dumps(value, default=str), parse_constant=str)  # TOML has dates and infinity
