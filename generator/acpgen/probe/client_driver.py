@@ -90,7 +90,7 @@ class ClientProbing(Probing):
             listener.settimeout(self.clock.limit_seconds(self.clock.start))
             command = fill_command(command, f"{folder}/s")
             join = partial(_accept_bridge, listener)
-        return Handshake(self._connection(command, agent, join), None, None, None, None, 0)
+        return Handshake(self._connect(command, agent, join), None, None, None, None, 0)
 
     def _end(self, connection: Connection) -> None:
         """Let the client continue, answer its open requests, and end it."""
