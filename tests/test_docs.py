@@ -26,7 +26,7 @@ from acpgen import config, ir, publish
 from acpgen.bundle.bundle import Bundle
 from acpgen.diagnostics import markup
 from acpgen.diagnostics.markup import write_code, write_message, write_prose
-from acpgen.errors import Faults, visible
+from acpgen.errors import Faults, make_visible
 from acpgen.files.cache import Cache
 from acpgen.input.load import load
 from acpgen.meaning.understanding import understand
@@ -188,8 +188,8 @@ def test_no_text_becomes_markup(reader: str, given_text: str) -> None:
     assert [attributes for tag, attributes in found.tags if tag == "a"] == [{"href": "y"}]
     assert all(set(attributes) <= {"href", "style", "align"} for _, attributes in found.tags)
     assert [tag for tag, _ in found.tags].count("td") == 2
-    shown = "".join(visible(" ".join(given_text.split())).split()).replace("`", "")
-    coded = "".join(visible(given_text).split()).replace("`", "")
+    shown = "".join(make_visible(" ".join(given_text.split())).split()).replace("`", "")
+    coded = "".join(make_visible(given_text).split()).replace("`", "")
     expected = f"{shown}x{shown}x{shown}x{coded}x{coded}abx{shown}{coded}"
     assert "".join(found.text.replace("\u200b", "").split()).replace("`", "") == expected
 

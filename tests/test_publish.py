@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from acp_monitor.requirements import requirements_of
+from acp_monitor.requirements import list_requirements
 from acpgen import cli, config, ir, publish
 from acpgen.commands import build, project
 from acpgen.compat.compare import compare
@@ -376,7 +376,7 @@ def test_what_lies_beside_the_schemas_is_no_protocol(
 )
 def test_an_index_of_releases_that_is_none_is_a_fault_with_its_place(text: str, told: str) -> None:
     with pytest.raises(Faults, match=re.escape(told)):
-        docs_inputs.index(text.encode(), "index.json")
+        docs_inputs.parse_index(text.encode(), "index.json")
 
 
 def test_a_project_without_any_of_it_has_no_page_for_it(tmp_path: Path) -> None:
@@ -675,7 +675,7 @@ def test_the_pages_of_the_monitor_are_the_list_of_its_rules() -> None:
         assert f"- Level: {rule.level}\n" in told[name] and rule.level in monitor.LEVELS
         linked = re.findall(r"^    - \[.*\]\(\.\./(requirements/.*)\)$", told[name], re.MULTILINE)
         assert linked == [known[each] for each in rule.requirements]
-        assert set(rule.requirements) == set(requirements_of(name))
+        assert set(rule.requirements) == set(list_requirements(name))
         assert re.search(r"^- In: `", told[name], re.MULTILINE), name
 
 

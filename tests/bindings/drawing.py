@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from acpgen.input.walk import is_array, is_object
-from acpgen.pointers import follow, pointer_parts
+from acpgen.pointers import follow, split_pointer
 from bindings.instances import ANYTHING, NUMBERS, TEXTS, Chooser
 from schema_inclusion.patterns import Wanted, example
 
@@ -56,7 +56,7 @@ class Drawing:
             return []
         parts = list(schema.get("allOf", ()))
         if isinstance(schema.get("$ref"), str) and schema["$ref"].startswith("#"):
-            parts.append(follow(self.document, pointer_parts(schema["$ref"][1:])))
+            parts.append(follow(self.document, split_pointer(schema["$ref"][1:])))
         parts += [choose.pick(schema[keyword]) for keyword in _JOINED if schema.get(keyword)]
         return parts
 

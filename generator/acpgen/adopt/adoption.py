@@ -39,7 +39,7 @@ from acpgen.input.schema_validator import Validator
 from acpgen.input.text_edits import rewrite
 from acpgen.input.walk import Schema, is_array, is_object, list_references, list_refs, walk_schemas
 from acpgen.meaning.understanding import understand
-from acpgen.pointers import pointer, reference_to, target
+from acpgen.pointers import read_reference, write_pointer, write_reference
 
 if TYPE_CHECKING:
     pass
@@ -217,13 +217,13 @@ def _find_layout_faults(value: Schema, at: str) -> Iterator[Fault]:
     for reference in dict.fromkeys(list_refs(value)):
         if not _LOCAL.fullmatch(reference):
             yield NOT_ADOPTABLE(at=at, reason=f"the reference {reference!r} leads elsewhere than to a definition")
-        elif target(reference) not in value["$defs"]:
+        elif read_reference(reference) not in value["$defs"]:
             yield NOT_ADOPTABLE(at=at, reason=f"the reference {reference!r} leads nowhere")
     for name, schema in value["$defs"].items():
         if not is_object(schema):
-            yield NOT_ADOPTABLE(at=at + pointer("$defs", name), reason="this definition is not an object")
+            yield NOT_ADOPTABLE(at=at + write_pointer("$defs", name), reason="this definition is not an object")
         for keyword in _find_inner_scopes(schema):
-            yield NOT_ADOPTABLE(at=at + pointer("$defs", name), reason=f"there is '{keyword}' in this definition")
+            yield NOT_ADOPTABLE(at=at + write_pointer("$defs", name), reason=f"there is '{keyword}' in this definition")
 
 
 def _find_inner_scopes(schema: Any) -> Iterator[str]:
@@ -402,11 +402,11 @@ def _find_refused_examples(after: Canonical, documents: Documents) -> Iterator[E
     collection = collect(documents)
     names = {origin: name for name, origin in collection.origins.items()}
     for name, schema in after.definitions.items():
-        target = names.get(after.paths[name] + pointer("$defs", name))
+        target = names.get(after.paths[name] + write_pointer("$defs", name))
         examples = schema.get("examples")
         if target is None or not is_array(examples):
             continue
-        reference = {"$ref": reference_to(target), "$defs": collection.definitions}
+        reference = {"$ref": write_reference(target), "$defs": collection.definitions}
         judge = Validator(reference, mask="it")
         for index, example in enumerate(examples):
             error = next(judge.list_errors(example), None)

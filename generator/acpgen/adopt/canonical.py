@@ -15,7 +15,7 @@ from typing import Any, Final
 from acpgen.adopt.facts import rebuild
 from acpgen.input.load import Documents
 from acpgen.input.walk import Schema, asserts, is_object, list_references
-from acpgen.pointers import target
+from acpgen.pointers import read_reference
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _REFERENCE: Final = re.compile(r"(?P<file>[^#]*)(?P<place>#/\$defs/.+)")
@@ -77,7 +77,7 @@ def _make_references_local(schema: Any, path: str, paths: Mapping[str, str]) -> 
     """Rewrite the references in a schema relative to the file `path`."""
 
     def relativize(reference: str) -> str:
-        home = paths.get(target(reference), path) if reference.startswith("#/$defs/") else path
+        home = paths.get(read_reference(reference), path) if reference.startswith("#/$defs/") else path
         return reference if home == path else posixpath.relpath(home, posixpath.dirname(path) or ".") + reference
 
     return _change_references(schema, relativize)

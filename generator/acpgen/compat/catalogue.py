@@ -58,7 +58,7 @@ def _severities(rule: str) -> Sequence[str]:
 @cache
 def examples() -> dict[str, Any]:
     """For each rule, a pair of schemas that breaks a peer and a pair that breaks none, with the findings of each."""
-    file = resources.rule_examples()
+    file = resources.locate_rule_examples()
     return cast("dict[str, Any]", parse_json(decode(read_bytes(file), file.name), file.name))
 
 

@@ -11,7 +11,7 @@ from typing import Final
 from acpgen.diagnostics import outline
 from acpgen.diagnostics.markup import choose_fence
 from acpgen.diagnostics.model import Diagnostic, DiagnosticReport, Replacement
-from acpgen.errors import visible
+from acpgen.errors import make_visible
 
 MOST: Final = 10
 """The maximum number of annotations per level that GitHub shows for one step; it drops the rest."""
@@ -89,7 +89,7 @@ def _write_command(level: str, title: str, text: str, place: Mapping[str, str] |
 
 
 def _escape_data(value: str) -> str:
-    return "%0A".join(visible(line).replace("%", "%25") for line in value.split("\n"))
+    return "%0A".join(make_visible(line).replace("%", "%25") for line in value.split("\n"))
 
 
 def _escape_property(value: str) -> str:

@@ -11,7 +11,7 @@ from acpgen.diagnostics import outline
 from acpgen.diagnostics.markup import choose_fence, escape_line, write_code
 from acpgen.diagnostics.model import DiagnosticReport, ReportTable, Snippet
 from acpgen.diagnostics.outline import CodeSpan, Item, Line, RuleGroup
-from acpgen.errors import count_noun, visible
+from acpgen.errors import count_noun, make_visible
 
 LONGEST: Final = 5_800
 """The maximum number of characters of a report that shows every diagnostic with its evidence; a longer one names as many as fit."""
@@ -159,7 +159,7 @@ def _render_line(line: Line) -> Iterator[str]:
         case _ if line.text.count("\n") < LONGEST_EDIT:
             fence = choose_fence(line.text)
             yield f"\n    {write_code(str(line))}\n\n    {fence}suggestion"
-            yield from (f"    {visible(each)}" for each in line.text.split("\n"))
+            yield from (f"    {make_visible(each)}" for each in line.text.split("\n"))
             yield f"    {fence}"
         case _:
             return

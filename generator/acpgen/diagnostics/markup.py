@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from acpgen import ir
-from acpgen.errors import visible
+from acpgen.errors import make_visible
 from acpgen.input.numbers import dumps
 
 _SPAN: Final = re.compile(r"`([^`\n]+)`")
@@ -45,7 +45,7 @@ def finalize(value: object) -> str:
 
 def write_prose(text: str) -> Markdown:
     """Text of a schema on one line, with spans in backticks as code."""
-    line = visible(" ".join(text.split()))
+    line = make_visible(" ".join(text.split()))
     parts: list[str] = []
     end = 0
     for span in _SPAN.finditer(line):
@@ -57,7 +57,7 @@ def write_prose(text: str) -> Markdown:
 
 def escape_line(text: str) -> Markdown:
     """Text on one line, literally: a backtick in it is a backtick."""
-    return Markdown(_escape(visible(text), at_start=True))
+    return Markdown(_escape(make_visible(text), at_start=True))
 
 
 _LITERAL: Final = re.compile(r"(?<![\w'])'(?:[^'\\]|\\.)+'(?![\w'])")
@@ -66,7 +66,7 @@ _ESCAPED: Final = re.compile(r"\\(['\\])")
 
 def write_message(message: str) -> Markdown:
     """A message of the compatibility check as plain text, in which names and patterns quoted in Python's style become code."""
-    line = visible(message)
+    line = make_visible(message)
     parts: list[str] = []
     end = 0
     for match in _LITERAL.finditer(line):
@@ -108,7 +108,7 @@ def split_sentences(text: str) -> Iterator[str]:
 
 def write_code(text: str) -> Markdown:
     """Text as a code span, identical inside and outside of tables."""
-    printable = visible(text)
+    printable = make_visible(text)
     if _PLAIN_CODE.fullmatch(printable) and printable == printable.strip() and not _NOT_IN_CODE.search(printable):
         return Markdown(f"`{printable}`")
     return Markdown(f"<code>{_escape(printable, at_start=False) or '&#8203;'}</code>")
@@ -184,7 +184,7 @@ def choose_fence(text: str) -> str:
 
 def escape_html(text: str) -> str:
     """Text escaped for an element of HTML or SVG, or for one of its attributes."""
-    return _escape(visible(text), at_start=False).replace('"', "&#34;").replace("'", "&#39;")
+    return _escape(make_visible(text), at_start=False).replace('"', "&#34;").replace("'", "&#39;")
 
 
 def write_content_policy(*, style: str, script: str = "") -> str:

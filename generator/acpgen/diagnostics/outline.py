@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Final, TypeAlias
 
 from acpgen.diagnostics.model import SEVERITIES, Diagnostic, Replacement, Snippet
-from acpgen.errors import count_noun, visible
+from acpgen.errors import count_noun, make_visible
 from acpgen.input.numbers import dumps
 from acpgen.ir import JSON
 
@@ -226,7 +226,7 @@ def describe_reach(diagnostic: Diagnostic) -> str:
 def split_snippet(snippet: Snippet, width: int) -> list[str]:
     """The lines of a snippet; a JSON value is one line if it fits, otherwise indented."""
     if snippet.lines:
-        return [visible(line) for line in snippet.lines]
+        return [make_visible(line) for line in snippet.lines]
     line = dumps(snippet.value, ensure_ascii=False)
     return [line] if len(line) <= width else split_json(snippet.value)
 

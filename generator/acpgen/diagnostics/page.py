@@ -10,7 +10,7 @@ from acpgen import resources
 from acpgen.diagnostics import outline
 from acpgen.diagnostics.markup import write_content_policy
 from acpgen.diagnostics.model import Diagnostic, DiagnosticReport, Snippet, SourceLocation, get_tone
-from acpgen.errors import visible
+from acpgen.errors import make_visible
 from acpgen.input.numbers import dumps
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def _make_environment() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
-        loader=FileSystemLoader(resources.templates() / "report"),
+        loader=FileSystemLoader(resources.locate_templates() / "report"),
         undefined=StrictUndefined,
         autoescape=True,
         trim_blocks=True,
@@ -72,7 +72,7 @@ def _make_environment() -> Environment:
 
 def _escape_control_characters(value: object) -> object:
     """A value of a template with control characters made visible; markup is unchanged."""
-    return value if hasattr(value, "__html__") else visible(str(value))
+    return value if hasattr(value, "__html__") else make_visible(str(value))
 
 
 def _list_details(diagnostic: Diagnostic) -> Iterator[tuple[str, object]]:
@@ -96,7 +96,7 @@ def _write_lines(lines: Sequence[str]) -> Markup:
     """Preformatted lines."""
     from markupsafe import Markup
 
-    return Markup("<pre>{}</pre>").format("\n".join(map(visible, lines)))
+    return Markup("<pre>{}</pre>").format("\n".join(map(make_visible, lines)))
 
 
 def _map_locations(diagnostic: Diagnostic) -> Mapping[str, SourceLocation]:

@@ -10,7 +10,7 @@ from acpgen.diagnostics import outline
 from acpgen.diagnostics.columns import COLOURS, WIDTH, count_columns, cut, cut_left, fold, paint, strip_colours, wrap
 from acpgen.diagnostics.model import DiagnosticReport, ReportTable, Snippet, get_tone
 from acpgen.diagnostics.outline import CodeSpan, Item, Line, RuleGroup
-from acpgen.errors import printable, visible
+from acpgen.errors import make_printable, make_visible
 
 SCREEN: Final = 60
 """The maximum number of lines of a report that shows every diagnostic with places and evidence; a longer one has a line or just a name
@@ -44,8 +44,8 @@ def _write_one_a_line(report: DiagnosticReport) -> Iterator[str]:
     for each in report.diagnostics:
         where = [f"{place}{place.pointer}".removesuffix("#") for place in each.locations[:1]]
         line = ": ".join(filter(None, (*where, each.rule, f"{each.message}{outline.describe_count(each)}")))
-        yield printable(line if each.severity == "error" else f"{line} ({each.severity})")
-    yield from map(printable, report.remarks)
+        yield make_printable(line if each.severity == "error" else f"{line} ({each.severity})")
+    yield from map(make_printable, report.remarks)
     yield paint(report.summary, get_tone(report.verdict))
 
 
@@ -66,7 +66,7 @@ def _write_lines(report: DiagnosticReport) -> Iterator[str]:
 def _write_head(report: DiagnosticReport, *, with_summary: bool) -> Iterator[str]:
     """Yield the verdict and, `with_summary`, the counts by rule, for reports that do not fit on a screen."""
     yield from wrap(report.title, "", COLOURS["heading"])
-    first, *more = [*fold(visible(report.summary), WIDTH - len(report.verdict) - 2)] or [""]
+    first, *more = [*fold(make_visible(report.summary), WIDTH - len(report.verdict) - 2)] or [""]
     yield from (f"{paint(report.verdict.upper(), get_tone(report.verdict))}  {first}".rstrip(), *more)
     if report.layout == "full":
         yield from wrap(report.sentence)

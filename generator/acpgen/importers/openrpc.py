@@ -16,7 +16,7 @@ from acpgen.input.faults import report_dangling
 from acpgen.input.walk import Schema, copy_json, is_array, is_object, list_children
 from acpgen.methods.profile import KINDS
 from acpgen.naming.identifiers import class_name
-from acpgen.pointers import escape, follow, plain_pointer, pointer_parts
+from acpgen.pointers import escape, follow, split_pointer, write_plain_pointer
 
 _DRAFT: Final = "http://json-schema.org/draft-07/schema#"
 """The draft of JSON Schema that OpenRPC specifies."""
@@ -74,7 +74,7 @@ class OpenRpc:
 
     def locate(self, *keys: str | int) -> str:
         """The place of a value in the document."""
-        return f"{self.path}#{plain_pointer(*keys)}"
+        return f"{self.path}#{write_plain_pointer(*keys)}"
 
     def _define(self, name: str, schema: Any, at: str) -> str:
         """Add a definition of a schema that is at a place of the document; return the place of the definition."""
@@ -109,7 +109,7 @@ class OpenRpc:
             try:
                 if not mark or not fragment.startswith("/") or ref in visited or not is_object(whole):
                     raise KeyError(ref)
-                value, visited = follow(whole, pointer_parts(unquote(fragment))), visited | {ref}
+                value, visited = follow(whole, split_pointer(unquote(fragment))), visited | {ref}
             except KeyError:
                 self.faults.append(report_dangling(at, ref, "" if whole is not None else location))
                 return None, at
@@ -190,7 +190,9 @@ class OpenRpc:
         forms = [self._find_free(f"{name}ByName"), self._find_free(f"{name}ByPosition")]
         self._define_by_name(forms[0], descriptors, at)
         self._define_by_position(forms[1], descriptors, at)
-        self._definitions[name] = {"anyOf": [{"$ref": f"#{plain_pointer('definitions', form)}"} for form in forms]}
+        self._definitions[name] = {
+            "anyOf": [{"$ref": f"#{write_plain_pointer('definitions', form)}"} for form in forms]
+        }
         return here
 
     def _define_by_name(self, name: str, descriptors: list[tuple[Schema, str]], at: str) -> str:
@@ -219,7 +221,7 @@ class OpenRpc:
         descriptor, at = pair
         ref = descriptor["schema"].get("$ref") if is_object(descriptor["schema"]) else None
         if isinstance(ref, str) and ref.startswith(_SCHEMAS) and "/" not in ref.removeprefix(_SCHEMAS):
-            name = pointer_parts(ref)[-1]
+            name = split_pointer(ref)[-1]
             if name in self._definitions:
                 return self.locate("definitions", name)
         return self._define(

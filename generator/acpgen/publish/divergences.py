@@ -18,7 +18,7 @@ from acpgen.config.faults import BAD_MATERIAL
 from acpgen.errors import Faults
 from acpgen.input.load import Document, Documents
 from acpgen.input.walk import Schema, is_array, is_object, list_references
-from acpgen.pointers import pointer, target
+from acpgen.pointers import read_reference, write_pointer
 from acpgen.publish.first_releases import find_released_method, find_released_type
 from acpgen.publish.release_contents import Kind
 from acpgen.publish.release_verdicts import History
@@ -57,7 +57,7 @@ def find_origins(version: Version, history: History | None, releases: Releases |
         raise Faults(
             [
                 BAD_MATERIAL(
-                    at=f"{at}{pointer('differences', str(row), 'at', str(index))}",
+                    at=f"{at}{write_pointer('differences', str(row), 'at', str(index))}",
                     reason=f"nothing differs from {origins.upstream} at {place}",
                     remedy="Remove it, or name a definition, Definition.member or a keyword that does",
                 )
@@ -128,7 +128,7 @@ class _Comparison:
         """The facts of a schema of ours, with references to definitions that only this schema has replaced by their content."""
         if not is_object(schema):
             return schema
-        name = target(schema["$ref"]) if isinstance(schema.get("$ref"), str) else ""
+        name = read_reference(schema["$ref"]) if isinstance(schema.get("$ref"), str) else ""
         if name in self.named_here and name not in inside:
             beside = {key: value for key, value in schema.items() if key != "$ref"}
             return self._inline({**extract_facts(self.ours[name]), **beside}, inside | {name})

@@ -12,7 +12,7 @@ from acpgen.compat.findings import Reach
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.diagnostics.markup import Markdown, escape_line, write_code, write_message, write_prose
 from acpgen.input.load import decode, parse_json, read_bytes
-from acpgen.pointers import place_parts
+from acpgen.pointers import split_place
 
 _FILE: Final = Path(__file__).with_name("rule_actions.json")
 INSTEAD: Final = cast("Mapping[str, tuple[str, str]]", parse_json(decode(read_bytes(_FILE), _FILE.name), _FILE.name))
@@ -91,7 +91,7 @@ def _find_key(each: Reach, old: SchemaRevision) -> str:
         return each.method or ""
     if each.rule == "untagged-variant-removed":
         return each.location.rpartition("(")[2].rstrip(")")
-    parts = place_parts(each.old_at)
+    parts = split_place(each.old_at)
     names = [name for before, name in pairwise(parts) if before == "properties"]
     field = ".".join((parts[1], *names)) if len(parts) == 2 or (len(parts) > 1 and names) else ""
     return _map_members(old).get(each.old_at) or field

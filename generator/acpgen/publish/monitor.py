@@ -37,7 +37,7 @@ def read_rules() -> Mapping[str, Rule]:
 @cache
 def read_examples() -> dict[str, Any]:
     """For each rule, a message that violates it, the message that it contradicts, if any, and the text that the monitor reports."""
-    file = resources.monitor_examples()
+    file = resources.locate_monitor_examples()
     return cast("dict[str, Any]", parse_json(decode(read_bytes(file), file.name), file.name))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from acpgen.errors import Faults, did_you_mean
+from acpgen.errors import Faults, suggest_name
 from acpgen.input.faults import UNKNOWN_NAME
 from acpgen.targets.docs.page_paths import INDEX, Page
 
@@ -34,7 +34,7 @@ def arrange_navigation(pages: Iterable[Page], sections: Sections = ()) -> list[E
     if missing := sorted(section_paths - {page.path for page in placed_pages}):
         at, page_paths = "pyproject.toml: tool.acpgen.site.sections", [page.path for page in placed_pages]
         raise Faults(
-            [UNKNOWN_NAME(at, kind="page", name=path, hint=did_you_mean(path, page_paths)) for path in missing]
+            [UNKNOWN_NAME(at, kind="page", name=path, hint=suggest_name(path, page_paths)) for path in missing]
         )
     section_entries: dict[str, Entry] = {}
 

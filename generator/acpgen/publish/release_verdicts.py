@@ -29,7 +29,7 @@ from acpgen.files import Change, Tree, is_behind_link
 from acpgen.input.faults import LINK_REFUSED
 from acpgen.input.load import Documents, decode, display_path, parse_json
 from acpgen.input.walk import is_object
-from acpgen.pointers import place_parts, plain_pointer
+from acpgen.pointers import split_place, write_plain_pointer
 from acpgen.publish.release_contents import TypeContents, summarize_release
 from acpgen.publish.versions import Version
 
@@ -149,7 +149,7 @@ def _list_places(findings: Sequence[Reach]) -> Iterator[tuple[str, ...]]:
 
 def _find_type(at: str) -> str:
     """The name of the definition that contains a place; empty if none does."""
-    parts = place_parts(at)
+    parts = split_place(at)
     return parts[1] if len(parts) > 1 and parts[0] in ("$defs", "definitions") else ""
 
 
@@ -267,7 +267,7 @@ def _read(releases: Releases) -> Mapping[tuple[str | None, str], ReleaseVerdict]
     except msgspec.ValidationError as error:
         reason, _, path = str(error).partition(" - at `$")
         keys = takewhile(lambda key: key != "[...]", re.findall(r"\[\.{3}\]|\w+", path))
-        raise Faults([BAD_MATERIAL(at=f"{at}#{plain_pointer(*keys)}", reason=reason, remedy=_REMEDY)]) from None
+        raise Faults([BAD_MATERIAL(at=f"{at}#{write_plain_pointer(*keys)}", reason=reason, remedy=_REMEDY)]) from None
     verdicts: dict[tuple[str | None, str], ReleaseVerdict] = {}
     names: dict[str, dict[str, Any]] = {name: {} for name in _NAMES}
     before: str | None = None

@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from acpgen.config.faults import BAD_MATERIAL
 from acpgen.diagnostics.markup import Markdown, make_identifier, write_code, write_prose
-from acpgen.errors import Fault, Faults, did_you_mean, show
+from acpgen.errors import Fault, Faults, show, suggest_name
 from acpgen.input.faults import UNKNOWN_NAME
 from acpgen.input.walk import is_array, is_object
-from acpgen.pointers import pointer_parts, resolve
+from acpgen.pointers import resolve, split_pointer
 from acpgen.publish.pages import Page
 from acpgen.publish.requirement_table import (
     CHECKERS,
@@ -167,7 +167,7 @@ def _find_contradictions(table: Table, versions: Sequence[Version], rules: Mappi
         for name in (entry.partition(":")[0] for entry in rule.monitor if rules):
             if name not in rules:
                 yield UNKNOWN_NAME(
-                    f"{at}/monitor", kind="rule of the monitor", name=name, hint=did_you_mean(name, rules)
+                    f"{at}/monitor", kind="rule of the monitor", name=name, hint=suggest_name(name, rules)
                 )
 
 
@@ -257,7 +257,7 @@ class _Writer:
         kinds: dict[tuple[str, str], dict[str, list[Markdown]]] = {}
         for where in place.at:
             protocol, _, fragment = where.partition("#")
-            parts = list(pointer_parts(fragment))
+            parts = list(split_pointer(fragment))
             kind = parts.pop() if len(parts) in (1, 3) and (parts[-1], True) in _PHRASES else ""
             below = ".".join(part for part in parts[2:] if part != "properties")
             types = kinds.setdefault((kind, below), {})

@@ -15,7 +15,7 @@ from typing import Final, cast
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
-from acpgen.errors import Faults, printable, show
+from acpgen.errors import Faults, make_printable, show
 from acpgen.files import is_file
 from acpgen.targets.faults import TARGET_FAILED
 from acpgen.targets.interface import Render, Settings, Target
@@ -30,7 +30,7 @@ SECONDS: Final = 120.0
 
 def make_failure(at: str, name: str, reason: str) -> Faults:
     """The fault of a target that failed."""
-    return Faults([TARGET_FAILED(at=at, name=name, reason=printable(reason.rstrip(".")))])
+    return Faults([TARGET_FAILED(at=at, name=name, reason=make_printable(reason.rstrip(".")))])
 
 
 def load_package_target(entry: EntryPoint) -> Target:

@@ -17,7 +17,7 @@ from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.input.walk import Schema, copy_json, is_array, is_object
 from acpgen.meaning import envelopes, sample_texts
 from acpgen.meaning.samples import Unmakeable, Values
-from acpgen.pointers import plain_pointer, reference_to
+from acpgen.pointers import write_plain_pointer, write_reference
 from schema_inclusion import Allowance
 
 MOST_ERRORS = 1_000
@@ -65,7 +65,7 @@ def message(envelope: ir.Envelope, route: Route, value: ir.JSON) -> ir.JSON:
 
 def message_schema(revised: SchemaRevision, route: Route) -> Schema:
     """The schema of such messages, with references to the definitions of a revision."""
-    inner: Schema | bool = True if route.content is None else {"$ref": reference_to(route.content)}
+    inner: Schema | bool = True if route.content is None else {"$ref": write_reference(route.content)}
     if route.part == "document":
         return inner if isinstance(inner, dict) else {}
     member = "result" if route.part == "id" else route.part
@@ -230,7 +230,7 @@ class WitnessValidator:
         """The pointer to the innermost place in a message that one revision refuses; empty for the whole message."""
         errors = self._errors(routes, side, value)
         paths = [path for path, error in errors if self._asserts or error.validator != "format"]
-        return plain_pointer(*max(paths, key=len, default=()))
+        return write_plain_pointer(*max(paths, key=len, default=()))
 
     def _schema(self, side: Revision, route: Route) -> Schema:
         if (side, route) not in self._schemas:

@@ -13,7 +13,7 @@ from acpgen import ir
 from acpgen.bundle.bundle import Bundle
 from acpgen.diagnostics.markup import make_identifier
 from acpgen.meaning import envelopes
-from acpgen.pointers import reference_to
+from acpgen.pointers import write_reference
 from acpgen.targets.docs.examples import ExampleJudge, Examples
 from acpgen.targets.docs.scenarios import Scenario, ScenarioMessage, find_sides, list_scenarios
 
@@ -129,7 +129,7 @@ class _Composer:
         for value in self._find_values(name, step.carries, DEEPEST):
             names = dict(bound)
             payload = _find_shared(value, names)
-            if self.judge.find_refusal(reference_to(name), payload) is None:
+            if self.judge.find_refusal(write_reference(name), payload) is None:
                 bound.update(names)
                 return payload
         return None

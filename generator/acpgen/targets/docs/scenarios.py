@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from acpgen import ir
-from acpgen.resources import templates
+from acpgen.resources import locate_templates
 
 _MESSAGE: Final = re.compile(r"(?P<method>[^#<>=]+)(?P<way>[<>]?)(?:#(?P<tag>[^=]+))?(?:=(?P<word>.+))?")
 
@@ -74,7 +74,7 @@ def _plan_scenarios(protocol: ir.Protocol) -> Iterator[Scenario]:
 
 @cache
 def _read() -> Sequence[dict[str, Any]]:
-    rows: list[dict[str, Any]] = json.loads((Path(templates()) / "docs" / "scenarios.json").read_text("utf-8"))
+    rows: list[dict[str, Any]] = json.loads((Path(locate_templates()) / "docs" / "scenarios.json").read_text("utf-8"))
     return rows
 
 

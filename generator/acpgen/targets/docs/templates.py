@@ -14,9 +14,9 @@ from jinja2.bccache import Bucket
 
 from acpgen.diagnostics import markup
 from acpgen.diagnostics.markup import Markdown
-from acpgen.files.cache import Cache, hash_own_code, key_of
+from acpgen.files.cache import Cache, hash_own_code, make_key
 from acpgen.input.step_budget import spend
-from acpgen.resources import templates
+from acpgen.resources import locate_templates
 from acpgen.targets.docs import codes, page_notes, page_paths, pictures, type_text, views
 
 _STEPS_A_PAGE: Final = 60
@@ -44,7 +44,7 @@ def escape_html(text: str) -> Markdown:
 def make_environment() -> Environment:
     """The Jinja environment for `templates/docs`, with the functions that templates may call."""
     jinja_environment = Environment(
-        loader=FileSystemLoader(templates() / "docs"),
+        loader=FileSystemLoader(locate_templates() / "docs"),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -74,7 +74,7 @@ class _Compiled(BytecodeCache):
         self._cache.keep(self._make_key(bucket), base64.b64encode(bucket.bytecode_to_string()).decode())
 
     def _make_key(self, bucket: Bucket) -> str:
-        return key_of("template", hash_own_code().digest, bucket.key, bucket.checksum)
+        return make_key("template", hash_own_code().digest, bucket.key, bucket.checksum)
 
 
 def use_compiled(cache: Cache) -> None:

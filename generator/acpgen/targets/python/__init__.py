@@ -12,7 +12,7 @@ from typing import Any
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
-from acpgen.embedded import runtime_folder
+from acpgen.embedded import locate_runtime
 from acpgen.meaning.unenforced import find_gaps
 from acpgen.resources import NOTICE
 from acpgen.targets.interface import Settings, require_json_rpc
@@ -99,7 +99,7 @@ def _write_package_files(protocol: ir.Protocol, names: Names, modules: Modules) 
 
 @cache
 def _read_runtime() -> tuple[tuple[str, str], ...]:
-    return tuple((path.name, path.read_text("utf-8")) for path in sorted(runtime_folder().glob("*.py")))
+    return tuple((path.name, path.read_text("utf-8")) for path in sorted(locate_runtime().glob("*.py")))
 
 
 def _write_peers(protocol: ir.Protocol, modules: Modules, view: dict[str, Any]) -> str:

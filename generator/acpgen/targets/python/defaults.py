@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from acpgen import ir
 from acpgen.input.schema_validator import Validator, compile_definitions
-from acpgen.pointers import reference_to
+from acpgen.pointers import write_reference
 from acpgen.targets.python.construct import Constructor, Expression, Items, NotConstructible, list_classes, write_line
 from acpgen.targets.python.literals import write_json, write_literal
 from acpgen.targets.python.naming import Names
@@ -47,7 +47,7 @@ class _Judge:
         return field if is_sound else replace(field, default=None)
 
     def _is_of(self, name: str, value: ir.JSON) -> bool:
-        return self._validator.is_valid({reference_to(name): value})
+        return self._validator.is_valid({write_reference(name): value})
 
 
 class Defaults:

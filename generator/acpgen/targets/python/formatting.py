@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
-from acpgen.errors import Faults, printable
+from acpgen.errors import Faults, make_printable
 from acpgen.meaning.faults import UNSUPPORTED
 from acpgen.targets.faults import TARGET_FAILED
 from acpgen.targets.python.imports import list_imports
@@ -103,4 +103,4 @@ def _call_ruff(command: list[str], folder: Path, at: str, target: str) -> None:
     if process.returncode != 0:
         message = next((line for line in process.stderr.splitlines() if line.strip()), "nothing was told")
         reason = f"ruff, which lays out its modules, ended with code {process.returncode}: {message}"
-        raise Faults([TARGET_FAILED(at=at, name=target, reason=printable(reason.rstrip(".")))])
+        raise Faults([TARGET_FAILED(at=at, name=target, reason=make_printable(reason.rstrip(".")))])

@@ -12,7 +12,7 @@ from acpgen import ir
 from acpgen.files.cache import Cache, find_or_make
 from acpgen.input.numbers import dumps
 from acpgen.input.step_budget import spend
-from acpgen.resources import templates
+from acpgen.resources import locate_templates
 from acpgen.targets.python.aliases import make_alias_views
 from acpgen.targets.python.defaults import Defaults, without_null
 from acpgen.targets.python.literals import write_docstring, write_literal
@@ -30,7 +30,7 @@ _STEPS_A_RECORD: Final = 100
 _STEPS_A_FIELD: Final = 30
 """The cost of a record and of a field in the emitter, in steps of the budget: the emitter itself counts none."""
 
-_EMITTER: Final = templates() / "python" / "dcg"
+_EMITTER: Final = locate_templates() / "python" / "dcg"
 """The folder with the template of a class and the emitter's settings, so that it reads no others."""
 
 _OPENS: Final = '"\x01'

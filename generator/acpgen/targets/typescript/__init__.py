@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
-from acpgen.errors import visible
+from acpgen.errors import make_visible
 from acpgen.input.numbers import dumps
 from acpgen.naming.identifiers import class_names
-from acpgen.resources import NOTICE, source_templates
+from acpgen.resources import NOTICE, load_templates
 from acpgen.targets.interface import Settings, require_json_rpc
 from acpgen.targets.options import Option
 from acpgen.targets.typescript.checkers import Checkers
@@ -74,7 +74,7 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
         "declarations": Declarations(protocol, names).render(),
         "write_comment": write_comment,
         "dumps": dumps,
-        "title": visible(protocol.name),
+        "title": make_visible(protocol.name),
         "notice": NOTICE,
         "own": own,
         "values": {own[name]: name for name in _VALUES}
@@ -163,4 +163,4 @@ def _find_free(name: str, reserved_names: frozenset[str]) -> str:
 
 def _lay_out(template: str, **values: Any) -> str:
     name = template if template.startswith("runtime") else f"{template}.jinja2"
-    return source_templates("typescript").get_template(name).render(**values).strip("\n") + "\n"
+    return load_templates("typescript").get_template(name).render(**values).strip("\n") + "\n"

@@ -25,7 +25,7 @@ from acpgen.input.schema_nodes import Schemas
 from acpgen.input.tagged_unions import find_branches, is_of_type, list_constants
 from acpgen.input.walk import Schema, asserts, find_cycles, is_object, list_references
 from acpgen.naming.identifiers import make_javascript_key
-from acpgen.pointers import resolve, target
+from acpgen.pointers import read_reference, resolve
 
 _LIMITS: Final = (
     *("minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
@@ -129,7 +129,7 @@ class Checkers:
     def _list_parts(self, schema: Schema, meaning: ir.Definition | None, fallback: Any) -> Iterator[str]:
         """Yield the checkers of the subschemas that a schema applies in place."""
         if isinstance(schema.get("$ref"), str):
-            yield self.of_definition(target(schema["$ref"]))
+            yield self.of_definition(read_reference(schema["$ref"]))
         yield from (self.of(one) for one in schema.get("allOf", ()))
         for keyword in ("anyOf", "oneOf"):
             if keyword in schema:
@@ -273,7 +273,7 @@ class Checkers:
         parts = [f"[{checker}, {self._write_evaluation(one, word)}]" for checker, one in inner if is_object(one)]
         reference = schema.get("$ref")
         if isinstance(reference, str) and is_object(self._resolve(reference)):
-            name = target(reference)
+            name = read_reference(reference)
             self._evaluated += [] if (name, word) in self._evaluated else [(name, word)]
             parts.append(f"[{self.of_definition(name)}, () => {_name_evaluation(name, word)}]")
         rows += [("isAll", "true" if is_all else "false"), ("names", dumps(names)), ("parts", f"[{', '.join(parts)}]")]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, assert_never
 
 from acpgen import ir
-from acpgen.errors import visible
+from acpgen.errors import make_visible
 from acpgen.input.numbers import dumps
 from acpgen.naming.identifiers import make_javascript_key
 
@@ -129,7 +129,7 @@ def write_comment(text: str, indent: int) -> str:
     if not text:
         return ""
     pad = " " * indent
-    lines = [visible(line.expandtabs()) for line in text.replace("*/", "*\\/").strip().splitlines()]
+    lines = [make_visible(line.expandtabs()) for line in text.replace("*/", "*\\/").strip().splitlines()]
     if len(lines) == 1:
         return f"{pad}/** {lines[0]} */\n"
     return "\n".join([f"{pad}/**", *(f"{pad} * {line}".rstrip() for line in lines), f"{pad} */", ""])

@@ -21,7 +21,7 @@ from acpgen.errors import Faults
 from acpgen.input.faults import NOT_A_SCHEMA
 from acpgen.input.step_budget import set_place
 from acpgen.meaning.samples import Values
-from acpgen.resources import templates
+from acpgen.resources import locate_templates
 from acpgen.targets.interface import Settings, require_json_rpc
 from acpgen.targets.vectors.definition_rows import Maker
 from acpgen.targets.vectors.method_rows import Messages
@@ -99,5 +99,5 @@ def _find_area(definition: ir.Definition) -> str:
 
 @cache
 def _read_about() -> Mapping[str, str]:
-    folder = Path(templates()) / "vectors"
+    folder = Path(locate_templates()) / "vectors"
     return {name: (folder / name).read_text("utf-8") for name in ("README.md", "row.schema.json")}

@@ -22,7 +22,7 @@ from acpgen.meaning.samples import (
     Values,
     find_array,
 )
-from acpgen.pointers import plain_pointer
+from acpgen.pointers import write_plain_pointer
 from acpgen.targets.vectors.rows import ABSENT, Refusal, Row, refuse
 from acpgen.targets.vectors.verdicts import Judge
 
@@ -123,7 +123,7 @@ class _DefinitionRows:
         """Yield the row of a value that is rejected for one violation only, at or below a path; `one` is the violation, if known."""
         one = one or self._find_only_refusal(value)
         if one is not None and one.path[: len(path)] == path and not self._is_tolerated(value):
-            where = plain_pointer(*one.path) + (f"[{one.missing}]" if one.missing is not None else "") + mark
+            where = write_plain_pointer(*one.path) + (f"[{one.missing}]" if one.missing is not None else "") + mark
             yield refuse(one, value, f" {where}" if where else "")
 
     # --- records ---
@@ -165,7 +165,7 @@ class _DefinitionRows:
             if field.name in dict(record.excluded) or isinstance(field.type, ir.Anything):
                 continue
             if self._is_valid(value):
-                yield Row("null", value, f"null {plain_pointer(field.name)}")
+                yield Row("null", value, f"null {write_plain_pointer(field.name)}")
                 nullable += [] if field.required else [field.name]
             elif not field.required or field.leniency.default_on_null:
                 one, path = self._find_only_refusal(value), (field.name,)
@@ -215,7 +215,7 @@ class _DefinitionRows:
         if decoded is ABSENT or not self._is_tolerated(decoded):
             return []
         rule = "required" if bad is ABSENT else "null" if bad is None or one is None else one.rule
-        name = f"lenient {rule} {plain_pointer(*path[:2])}"
+        name = f"lenient {rule} {write_plain_pointer(*path[:2])}"
         return [Row("lenient", value, name, valid=False, decoded=decoded, dropped=dropped)]
 
     # --- unions ---
@@ -255,7 +255,7 @@ class _DefinitionRows:
             if not self._forgives_tag(union):
                 yield from self._refuse_single((union.tag,), value, f"[{tag}]")
             elif not self._is_tolerated(value) and self._is_tolerated(untagged):
-                name = f"lenient tag {plain_pointer(union.tag)}[{tag}]"
+                name = f"lenient tag {write_plain_pointer(union.tag)}[{tag}]"
                 yield Row("lenient", value, name, valid=False, decoded=untagged, dropped=((union.tag,),))
         yield from self._refuse_single((), untagged)
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from acpgen.input.numbers import dumps
 from acpgen.meaning.samples import Path
-from acpgen.pointers import plain_pointer
+from acpgen.pointers import write_plain_pointer
 
 ABSENT: Final = object()
 
@@ -113,7 +113,7 @@ def _make_object(id_: str, subject: RowSubject, row: Row) -> dict[str, Any]:
         result["unstable"] = True
     if row.refusal is not None:
         refusal = row.refusal
-        result |= {"pointer": plain_pointer(*refusal.path), "schema": refusal.schema, "code": refusal.code}
+        result |= {"pointer": write_plain_pointer(*refusal.path), "schema": refusal.schema, "code": refusal.code}
     if row.decoded is not ABSENT:
-        result |= {"decoded": row.decoded, "dropped": [plain_pointer(*path) for path in row.dropped]}
+        result |= {"decoded": row.decoded, "dropped": [write_plain_pointer(*path) for path in row.dropped]}
     return result | ({"message": row.message} if row.text is None else {"text": row.text})
