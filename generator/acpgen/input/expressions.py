@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from acpgen.input.walk import walk_schemas
 from acpgen.pointers import write_plain_pointer
-from schema_inclusion.spelling import characters, in_python, in_rust
+from schema_inclusion.spelling import in_python, in_rust, parse_characters
 from schema_inclusion.syntax import (
     Ahead,
     BackReference,
@@ -146,7 +146,7 @@ def translate_to_python(pattern: str) -> str | None:
     character.
     """
     try:
-        node = characters(pattern)
+        node = parse_characters(pattern)
         translation = in_python(pattern)
     except UnsupportedPattern:
         return None

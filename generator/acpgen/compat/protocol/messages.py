@@ -166,11 +166,11 @@ class WitnessValidator:
 
     def _holds(self, side: Revision, schema: Any, value: ir.JSON, *, formats: bool = False) -> bool | None:
         """Whether a schema of one revision, which is never modified, accepts a value; `None` if undecided."""
-        from schema_inclusion.once import remembering
+        from schema_inclusion.once import cache_references
 
         validator, compiled = self._validator(side, formats=formats)
         try:
-            with remembering(most_errors=1, is_dynamic=False, allowance=self.allowance, compiled=compiled):
+            with cache_references(most_errors=1, is_dynamic=False, allowance=self.allowance, compiled=compiled):
                 return bool(validator.evolve(schema=schema).is_valid(value))
         except _undecidable():
             return None
@@ -208,10 +208,10 @@ class WitnessValidator:
         """Yield the validation errors of a message with their paths, formats asserted, errors inside unions included; nothing if
         undecided.
         """
-        from schema_inclusion.once import remembering
+        from schema_inclusion.once import cache_references
 
         try:
-            with remembering(most_errors=MOST_ERRORS, is_dynamic=False, allowance=self.allowance):
+            with cache_references(most_errors=MOST_ERRORS, is_dynamic=False, allowance=self.allowance):
                 validator = self._validator(side, formats=True)[0]
                 errors = [*validator.evolve(schema=self._schema(side, routes[side])).iter_errors(value)]
         except _undecidable():
@@ -309,10 +309,10 @@ def _judge(*, formats: bool) -> Any:
     from jsonschema import Draft202012Validator  # only where something is to be proven
 
     from schema_inclusion import FORMATS
-    from schema_inclusion.ecma import reading_as_ecma
-    from schema_inclusion.once import following_once
+    from schema_inclusion.ecma import make_ecma_validators
+    from schema_inclusion.once import make_caching_validators
 
-    return following_once(reading_as_ecma(Draft202012Validator, frozenset(FORMATS) if formats else None))
+    return make_caching_validators(make_ecma_validators(Draft202012Validator, frozenset(FORMATS) if formats else None))
 
 
 @cache
