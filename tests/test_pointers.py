@@ -37,9 +37,9 @@ def test_the_keys_of_a_pointer_are_those_that_it_was_written_of(keys: tuple[str,
 def test_every_house_writes_and_reads_the_same_pointers(keys: tuple[str, ...]) -> None:
     written = write_plain_pointer(*keys)
     assert written == runtime.json_pointer(keys) == monitor.write_pointer(keys)
-    assert keys == runtime.steps(written) == monitor.split_pointer(written)
-    assert runtime.referred(runtime.reference(keys)) == keys
-    assert runtime.schema_pointer(keys) == write_pointer(*keys)
+    assert keys == runtime.split_pointer(written) == monitor.split_pointer(written)
+    assert runtime.resolve_reference(runtime.write_reference(keys)) == keys
+    assert runtime.write_schema_pointer(keys) == write_pointer(*keys)
 
 
 @given(NAMES)

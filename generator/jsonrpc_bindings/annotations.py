@@ -83,7 +83,7 @@ class Alias:
     text: str
     judged: str = ""
 
-    def resolved(self) -> Any:
+    def resolve_annotation(self) -> Any:
         """The resolved annotation."""
         return resolve(self.text, self.module)
 
@@ -128,7 +128,7 @@ _WORDS: Final = frozenset({"__name__", "__doc__", "__file__", "__package__"})
 def resolve(annotation: Any, module: str) -> Any:
     """Resolve the text inside an annotation; aliases remain aliases."""
     if isinstance(annotation, str):
-        return _evaluated(annotation, module)
+        return _evaluate(annotation, module)
     if isinstance(annotation, ForwardRef):
         return Alias(module, annotation.__forward_arg__)
     origin = get_origin(annotation)
@@ -137,19 +137,19 @@ def resolve(annotation: Any, module: str) -> Any:
     if origin is Annotated:
         inner, *more = get_args(annotation)
         return Annotated[cast("Any", (resolve(inner, module), *more))]
-    inside = tuple(one if one is Ellipsis else _resolved_part(one, module) for one in get_args(annotation))
+    inside = tuple(one if one is Ellipsis else _resolve_part(one, module) for one in get_args(annotation))
     if origin in (Union, UnionType):
         return Union[inside]  # noqa: UP007
     return origin[inside if len(inside) != 1 else inside[0]]
 
 
 @cache
-def _evaluated(text: str, module: str) -> Any:
+def _evaluate(text: str, module: str) -> Any:
     annotation = eval(compile(text, f"<annotation in {module}>", "eval"), {"__builtins__": _BUILTINS}, _Names(module))  # noqa: S307 - the text is ours
     return Alias(module, annotation) if isinstance(annotation, str) else resolve(annotation, module)
 
 
-def _resolved_part(one: Any, module: str) -> Any:
+def _resolve_part(one: Any, module: str) -> Any:
     annotation = resolve(one, module)
     return next(iter(annotation)) if is_unpacked(one) else annotation
 

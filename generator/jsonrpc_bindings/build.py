@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from types import NoneType
 from typing import Any, Final, TypeAlias
 
-from .fields import Base, made, notes_of, shape_of, values_of
-from .json_types import Mismatch, integer_of, is_mapping, is_one_of, is_sequence
+from .fields import Base, make_record, notes_of, shape_of, values_of
+from .json_types import Mismatch, is_mapping, is_one_of, is_sequence, to_integer
 from .native import convert
 from .parse import FAILURES
 from .receiving import accepts
-from .string_enums import members_of
-from .types import Type, type_of
+from .string_enums import make_lookup
+from .types import Type, read_type
 from .writers import plain
 
 Accepts: TypeAlias = Callable[[Type, Any], bool]
@@ -45,7 +45,7 @@ def as_variant(type_: Type, record: Base) -> Any:
     if type(record) in type_.classes:
         return record
     variants = [cls for cls in type_.classes if issubclass(cls, type(record))]
-    return _record(type_of(variants[0]), record, accepts) if len(variants) == 1 else record
+    return _build_record(read_type(variants[0]), record, accepts) if len(variants) == 1 else record
 
 
 def build(type_: Type, value: Any, accepts: Accepts) -> Any:
@@ -53,28 +53,28 @@ def build(type_: Type, value: Any, accepts: Accepts) -> Any:
     if value.__class__ in _AS_THEY_ARE and type_.takes_texts_as_they_are:
         return value
     if type_.kind == "record":
-        return _record(type_, value, accepts)
+        return _build_record(type_, value, accepts)
     children = type_.children
     match type_.kind:
         case "any":
             return value
         case "map" if is_mapping(value):
-            return {key: _inside(children[0], item, accepts, key) for key, item in value.items()}
+            return {key: _build_inside(children[0], item, accepts, key) for key, item in value.items()}
         case "array" if is_sequence(value):
-            return [_inside(children[0], item, accepts, index) for index, item in enumerate(value)]
+            return [_build_inside(children[0], item, accepts, index) for index, item in enumerate(value)]
         case "tuple" if is_sequence(value):
             last = len(children) - 1
-            return tuple(_inside(children[min(i, last)], item, accepts, i) for i, item in enumerate(value))
+            return tuple(_build_inside(children[min(i, last)], item, accepts, i) for i, item in enumerate(value))
         case "optional":
             return None if value is None else build(children[0], value, accepts)
         case "union":
-            return _branch(type_, value, accepts)
+            return _build_branch(type_, value, accepts)
         case "texts" if isinstance(value, str):
-            return members_of(type_.cls)(value)
+            return make_lookup(type_.cls)(value)
         case "constants":
             return next((one for one in type_.values if is_one_of(value, (one,))), plain(value))
         case "integer" if isinstance(value, float):
-            return integer_of(value)
+            return to_integer(value)
         case _ if value is None or isinstance(value, str | int | float | list | dict):
             return plain(value)
         case _:  # which is written as JSON, and is none
@@ -84,7 +84,7 @@ def build(type_: Type, value: Any, accepts: Accepts) -> Any:
 _AS_THEY_ARE: Final = frozenset({str, bool, NoneType})
 
 
-def _inside(type_: Type, value: Any, accepts: Accepts, key: str | int) -> Any:
+def _build_inside(type_: Type, value: Any, accepts: Accepts, key: str | int) -> Any:
     """Build an item or a field. Raises `Unnamed` with its key."""
     try:
         return build(type_, value, accepts)
@@ -92,14 +92,14 @@ def _inside(type_: Type, value: Any, accepts: Accepts, key: str | int) -> Any:
         raise Unnamed((key, *error.path)) from None
 
 
-def _branch(type_: Type, value: Any, accepts: Accepts) -> Any:
+def _build_branch(type_: Type, value: Any, accepts: Accepts) -> Any:
     """Build a value with the first branch that accepts it and whose class has a place for all of its fields."""
     branches: Sequence[Type] = type_.branches
     tags = type_.tags
     if isinstance(value, Base):
-        branches = [one for one in type_.flat() if one.kind == "record" and _is_of(one.cls, value)]
+        branches = [one for one in type_.list_branches() if one.kind == "record" and _is_of(one.cls, value)]
     elif tags is not None and (value.__class__ is dict or is_mapping(value)):
-        own = list(dict.fromkeys([*(tags.known(value) or tags.unknown), *tags.free]))
+        own = list(dict.fromkeys([*(tags.find_branches(value) or tags.unknown), *tags.free]))
         if len(own) == 1 and (own[0].kind != "record" or shape_of(own[0].cls).fits(value)):
             return build(own[0], value, accepts)
     drops = any(shape_of(cls).drops for one in branches for cls in one.classes)  # then the one that keeps most
@@ -129,7 +129,7 @@ def _is_of(cls: Any, record: Any) -> bool:
     return isinstance(record, cls) and (other.tag_field, other.tag) == (shape.tag_field, shape.tag)
 
 
-def _record(type_: Type, value: Any, accepts: Accepts) -> Any:
+def _build_record(type_: Type, value: Any, accepts: Accepts) -> Any:
     shape: Any = shape_of(type_.cls)
     if isinstance(value, Base):
         if _is_of(shape.cls, value):
@@ -138,7 +138,7 @@ def _record(type_: Type, value: Any, accepts: Accepts) -> Any:
         is_kin = issubclass(shape.cls, type(value)) or isinstance(value, shape.cls)  # a body, and the variant of it
         if not is_kin or shape.is_unknown or other.fields.keys() != shape.fields.keys():
             raise Mismatch
-        return made(shape.cls, values_of(value), notes.unknown if notes is not None else None)
+        return make_record(shape.cls, values_of(value), notes.unknown if notes is not None else None)
     if not shape.fits(value):
         return value
     values: dict[str, Any] = {}
@@ -146,10 +146,10 @@ def _record(type_: Type, value: Any, accepts: Accepts) -> Any:
         if one.wire in value:
             item = value[one.wire]
             is_right = item.__class__ in _AS_THEY_ARE and child.takes_texts_as_they_are
-            values[one.name] = item if is_right else _inside(child, item, accepts, one.wire)
+            values[one.name] = item if is_right else _build_inside(child, item, accepts, one.wire)
     further = {} if shape.drops else {key: item for key, item in value.items() if key not in shape.wires}
     if further and shape.extra is None:
         raise Unnamed((next(iter(further)),))
     if further and shape.extra is not Any:
-        further = {key: _inside(type_.children[-1], item, accepts, key) for key, item in further.items()}
-    return made(shape.cls, values, further or None, value[shape.tag_field] if shape.is_unknown else None)
+        further = {key: _build_inside(type_.children[-1], item, accepts, key) for key, item in further.items()}
+    return make_record(shape.cls, values, further or None, value[shape.tag_field] if shape.is_unknown else None)

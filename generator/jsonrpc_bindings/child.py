@@ -86,13 +86,13 @@ class Child(Pipes):
         """See `transport.Transport`. Raises `ConnectionClosed` when the process has ended or has closed its output."""
         message = await super().receive()
         if message is None and not self._is_closing:
-            await self._exits(_ENDING)
+            await self._wait_for_exit(_ENDING)
             for _ in range(10):  # what it wrote last may be under way; a process that it started may hold the other end
                 if self.exit is None or not self._program.has_errors_left:
                     break
                 await asyncio.sleep(0.01)
             if self.exit is not None:
-                raise self._ended(self.exit)
+                raise self._describe_end(self.exit)
             raise ConnectionClosed("it has closed its standard output", stderr=self.errors)
         return message
 
@@ -103,9 +103,9 @@ class Child(Pipes):
         except ConnectionClosed:
             if self.exit is None:
                 raise
-            raise self._ended(self.exit) from None
+            raise self._describe_end(self.exit) from None
 
-    def _ended(self, exit_: Exit) -> ConnectionClosed:
+    def _describe_end(self, exit_: Exit) -> ConnectionClosed:
         message = f"it was ended by {exit_.signal}" if exit_.signal else f"its exit code is {exit_.code}"
         last = self.errors.rstrip().rpartition("\n")[2].strip()[:_LONGEST]
         excerpt = f", and its standard error ends with {last!r}" if last and exit_.code != 0 else ""
@@ -121,7 +121,7 @@ class Child(Pipes):
             async with self._closing:
                 if self._sink is not None:
                     self._sink.close()
-                await self._exits(self._grace)
+                await self._wait_for_exit(self._grace)
                 for pause in self._program.ending(self._grace):
                     await asyncio.sleep(pause)
                     if self._is_ended:  # by another call, which was cancelled
@@ -136,7 +136,7 @@ class Child(Pipes):
             self._program.close()
             self._release()
 
-    async def _exits(self, seconds: float) -> None:
+    async def _wait_for_exit(self, seconds: float) -> None:
         """Wait until the process has ended, at most this many seconds."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):

@@ -21,10 +21,10 @@ from .errors import (
     EncodeError,
     Problem,
     describe,
-    limited,
+    limit_problems,
     quote,
 )
-from .explain import did_you_mean
+from .explain import suggest_name
 from .fields import Form, make, notes_of, values_of
 from .json_types import Mismatch, is_array, is_mapping, is_object, is_sequence
 from .jsonrpc import (
@@ -33,25 +33,25 @@ from .jsonrpc import (
     Notification,
     Request,
     Response,
-    class_of,
+    make_class,
 )
-from .native import Never, complete, convert_json, decoder, message_reader, native
+from .native import Never, complete, convert_annotation, convert_json, make_decoder, make_message_reader
 from .parse import (
     FAILURES,
     VALUES,
     Duplicates,
     LineReader,
-    copied,
+    copy_value,
     parse,
-    text_of,
+    to_text,
 )
 from .pointers import json_pointer
 from .receiving import Receiving
 from .records import Record
 from .routing import EMPTY, Routing, is_id
-from .strict_encode import STRICTLY, unnamed
-from .types import Type, type_of
-from .writers import DEEP, HasNotes, encode_native, may_be_not_finite, plain, readable, write_with_notes, written_text
+from .strict_encode import STRICTLY, find_unnamed
+from .types import Type, read_type
+from .writers import DEEP, HasNotes, encode_native, may_be_not_finite, plain, to_readable, write_text, write_with_notes
 
 Hook: TypeAlias = Callable[[Dropped], object]
 
@@ -117,41 +117,41 @@ class Codec(Generic[Found, Sender]):
 
     # --- the native way ---
 
-    def _class(self, kind: Any, row: Method[Any, Any]) -> Any:
+    def _get_class(self, kind: Any, row: Method[Any, Any]) -> Any:
         """The message class of one method; `None` if it has none."""
         key = kind, row.name
         if key not in self._classes:
-            self._classes[key] = self._made_class(kind, row)
+            self._classes[key] = self._make_class(kind, row)
         return self._classes[key]
 
-    def _made_class(self, kind: Any, row: Method[Any, Any]) -> Any:
-        type_, member = self._type_of(kind, row), _MEMBERS[kind]
-        told_of = native(self.type(type_)) if type_ is not None else Never
+    def _make_class(self, kind: Any, row: Method[Any, Any]) -> Any:
+        type_, member = self._find_type(kind, row), _MEMBERS[kind]
+        told_of = convert_annotation(self.type(type_)) if type_ is not None else Never
         if told_of is Never:
             return None
         fields: dict[str, Any] = {"jsonrpc": Literal["2.0"]} if self.versioned else {}
         if kind is not Notification:
             fields["id"] = int | str | None if self.null_id else int | str
-        return complete(class_of(kind, row.name, {**fields, member: told_of}, is_tagged=kind is not Response))
+        return complete(make_class(kind, row.name, {**fields, member: told_of}, is_tagged=kind is not Response))
 
-    def _line_reader(self, sender: str, method: str | None) -> LineReader:
+    def _make_line_reader(self, sender: str, method: str | None) -> LineReader:
         """The reader for ordinary lines of a sender: its requests and notifications, or its results of a method."""
         if self.sides and sender not in self.sides:
-            return _nothing
+            return _refuse_all
         if method is None:
             rows: dict[str, list[Method[Any, Any]]] = {}
             for row in self._routes.values():
                 if row.side != sender:
                     rows.setdefault(row.name, []).append(row)
             kinds = {"request": Request, "notification": Notification}
-            classes = {name: self._class(kinds[own[0].kind], own[0]) for name, own in rows.items() if len(own) == 1}
+            classes = {name: self._get_class(kinds[own[0].kind], own[0]) for name, own in rows.items() if len(own) == 1}
         else:
             answered = self._routes.get((method, True))
             if answered is None:  # names that no schema has are without end
-                return _nothing
-            classes = {"": self._class(Response, answered)} if answered.side in (sender, "both") else {}
+                return _refuse_all
+            classes = {"": self._get_class(Response, answered)} if answered.side in (sender, "both") else {}
         classes = {name: cls for name, cls in classes.items() if cls is not None}
-        self._readers[sender, method] = reader = message_reader(classes) if classes else _nothing
+        self._readers[sender, method] = reader = make_message_reader(classes) if classes else _refuse_all
         return reader
 
     # --- decoding ---
@@ -180,10 +180,10 @@ class Codec(Generic[Found, Sender]):
         the protocol does not have.
         """
         if line.__class__ is not bytes:
-            line = text_of(line)
+            line = to_text(line)
         if duplicates == "refuse":
             try:
-                return (self._readers.get((sender, method)) or self._line_reader(sender, method))(line, values)  # type: ignore[no-any-return]
+                return (self._readers.get((sender, method)) or self._make_line_reader(sender, method))(line, values)  # type: ignore[no-any-return]
             except FAILURES:
                 pass
         if self.sides and sender not in self.sides:
@@ -195,14 +195,14 @@ class Codec(Generic[Found, Sender]):
         if not (self.batch and is_array(value)):
             return self.read(value, sender=sender, **options)  # type: ignore[no-any-return]
         if not value:
-            raise _refusal(INVALID_REQUEST, (Problem("", "", EMPTY),), {})
+            raise _make_error(INVALID_REQUEST, (Problem("", "", EMPTY),), {})
         messages: Any = [self.read(one, at=(index,), sender=sender, **options) for index, one in enumerate(value)]
         return messages  # type: ignore[no-any-return]
 
     def read_line(self, line: bytes, sender: str, values: int) -> Any:
         """Decode an ordinary request or notification with msgspec alone; `None` for any other line."""
         try:
-            return (self._readers.get((sender, None)) or self._line_reader(sender, None))(line, values)
+            return (self._readers.get((sender, None)) or self._make_line_reader(sender, None))(line, values)
         except FAILURES:
             return None
 
@@ -225,7 +225,7 @@ class Codec(Generic[Found, Sender]):
         kind, name, row, faults = self._routing.route(value, at, sender, method, pending.get if pending else None)
         if faults:
             problems = tuple(Problem(json_pointer(one.path), one.schema, one.sentence) for one in faults)
-            raise _refusal(faults[0].code, problems, value if is_object(value) else {})
+            raise _make_error(faults[0].code, problems, value if is_object(value) else {})
         cls, member = _KINDS[kind]
         form: Form = "absent" if member not in value else "null" if value[member] is None else "value"
         payload, code, type_ = value.get(member), INVALID_PARAMS, None
@@ -234,17 +234,17 @@ class Codec(Generic[Found, Sender]):
         elif kind == "result":
             if not name:
                 sentence = f"no request with id {describe(value['id'])} is pending, so the result cannot be read"
-                raise _refusal(INVALID_REQUEST, (Problem(json_pointer(at), "", sentence),), value)
+                raise _make_error(INVALID_REQUEST, (Problem(json_pointer(at), "", sentence),), value)
             if row is None or row.result is None or not row.null_result:
                 form = "value"
             type_, payload = row and row.result, dict[str, Any]() if form == "null" else payload
         elif row is not None and not (form != "value" and row.omitted == "nothing"):
             type_, payload = row.params, payload if form == "value" else row.empty()
         if type_ is not None:
-            payload = self._typed(type_, payload, (*at, member), code, value, on_drop, lenient)
+            payload = self._decode_typed(type_, payload, (*at, member), code, value, on_drop, lenient)
         frame = self._frames[cls]
         extra = {} if value.keys() <= frame else {key: item for key, item in value.items() if key not in frame}
-        message_class = self._class(cls, row) if row is not None and form == "value" and not extra else None
+        message_class = self._get_class(cls, row) if row is not None and form == "value" and not extra else None
         own = {"id": value["id"]} if cls is not Notification else {}
         if message_class is None:
             return cls(**own, method=name, extra=extra, form=form, **{member: payload})
@@ -268,8 +268,8 @@ class Codec(Generic[Found, Sender]):
 
         Raises `DecodeError`, with pointers relative to `value`; `KeyError` for a name that is no definition of the schema.
         """
-        result = self._typed(type_, copied(value), (), INVALID_PARAMS, {}, on_drop, lenient and not strict)
-        problems = limited(unnamed(self.receiving, result, self.type(type_))) if strict else ()
+        result = self._decode_typed(type_, copy_value(value), (), INVALID_PARAMS, {}, on_drop, lenient and not strict)
+        problems = limit_problems(find_unnamed(self.receiving, result, self.type(type_))) if strict else ()
         if problems:
             raise DecodeError(INVALID_PARAMS, problems)
         return result
@@ -283,20 +283,20 @@ class Codec(Generic[Found, Sender]):
         is_name = self._is_name(type_)
         if (is_name, type_) not in self._types:
             if is_name and type_ in self.receiving.definitions:
-                annotation = self.receiving.schema_module.type_of(type_)
+                annotation = self.receiving.schema_module.get_type(type_)
             else:
                 try:
                     annotation = resolve(type_, self.receiving.module)
                 except NameError:
                     raise KeyError(f"{type_!r} is no definition of the schema, and no type of this package") from None
-            self._types[is_name, type_] = type_of(annotation)
+            self._types[is_name, type_] = read_type(annotation)
         return self._types[is_name, type_]
 
     def _is_name(self, type_: Any) -> bool:
         """Whether this text is the name of a definition and not an annotation."""
         return isinstance(type_, str) and (type_.isidentifier() or id(type_) not in self._written)
 
-    def _typed(
+    def _decode_typed(
         self, type_: Any, value: Any, at: Path, code: int, message: dict[str, Any], on_drop: Hook | None, lenient: bool
     ) -> Any:
         target = self.type(type_)
@@ -310,7 +310,7 @@ class Codec(Generic[Found, Sender]):
         if not self.receiving.accepts(place, value):
             value, drops, problems = self.receiving.settle(place, value, at, lenient=lenient)
             if problems:
-                raise _refusal(code, problems, message) from None
+                raise _make_error(code, problems, message) from None
         try:
             result = build(target, value, self.receiving.accepts)
         except Unnamed as error:
@@ -324,7 +324,7 @@ class Codec(Generic[Found, Sender]):
             for drop in drops if on_drop is not None else ():
                 on_drop(drop)  # type: ignore[misc]
             return result
-        raise _refusal(code, (Problem(pointer, "", sentence),), message)
+        raise _make_error(code, (Problem(pointer, "", sentence),), message)
 
     # --- encoding ---
 
@@ -356,8 +356,8 @@ class Codec(Generic[Found, Sender]):
         if is_sequence(message) and not self.batch and any(isinstance(one, Message) for one in message):
             raise EncodeError("this protocol has no batches")
         try:
-            text = written_text(self._plain(message))
-            problems = limited(self._unnamed(message)) if is_strict else ()
+            text = write_text(self._to_plain(message))
+            problems = limit_problems(self._find_unnamed(message)) if is_strict else ()
         except RecursionError:
             raise EncodeError(DEEP) from None
         if problems:
@@ -370,101 +370,101 @@ class Codec(Generic[Found, Sender]):
         """
         kind = message._kind
         row = self._routes.get((message.method, kind is not Notification)) if isinstance(message.method, str) else None
-        cls = self._class(kind, row) if row is not None and kind is not ErrorResponse else None
+        cls = self._get_class(kind, row) if row is not None and kind is not ErrorResponse else None
         if cls is None:
             return message, None
         if cls not in self._checks:
-            self._checks[cls] = decoder(cls).decode
+            self._checks[cls] = make_decoder(cls).decode
         if message.__class__ is cls:
             return message, self._checks[cls]
-        if message.form != "value" or _extra_of(message):
+        if message.form != "value" or _get_extra(message):
             return message, None
         values = {name: getattr(message, name) for name in ("id", _MEMBERS[kind]) if name in cls.__struct_fields__}
         return make(cls, **self._version, **values), self._checks[cls]
 
-    def _plain(self, value: Any) -> Any:
+    def _to_plain(self, value: Any) -> Any:
         """Convert a message, or a value that contains records, to plain JSON."""
         if isinstance(value, Message):
-            return self._plain_message(value)
+            return self._message_to_plain(value)
         if isinstance(value, Record):
-            return self._checked(type(value), value)
+            return self._write_checked(type(value), value)
         if is_sequence(value):
-            return list(map(self._plain, value))
+            return list(map(self._to_plain, value))
         if is_mapping(value):
             if not all(isinstance(key, str) for key in value):
                 raise EncodeError("the keys of an object are strings")
-            return {key: self._plain(item) for key, item in value.items()}
+            return {key: self._to_plain(item) for key, item in value.items()}
         return plain(value)
 
-    def _unnamed(self, value: Any, at: Path = ()) -> Iterator[Problem]:
+    def _find_unnamed(self, value: Any, at: Path = ()) -> Iterator[Problem]:
         """Yield what the schema does not name in a message, a batch or a value."""
         if is_sequence(value):
             for index, item in enumerate(value):
-                yield from self._unnamed(item, (*at, index))
+                yield from self._find_unnamed(item, (*at, index))
         elif isinstance(value, Message):
-            yield from self._unnamed_in_message(value, at)
+            yield from self._find_unnamed_in_message(value, at)
         else:
-            yield from unnamed(self.receiving, value, type_of(Any), at)
+            yield from find_unnamed(self.receiving, value, read_type(Any), at)
 
-    def _unnamed_in_message(self, message: Any, at: Path) -> Iterator[Problem]:
+    def _find_unnamed_in_message(self, message: Any, at: Path) -> Iterator[Problem]:
         kind = message._kind
         row = self._routes.get((message.method, kind is not Notification)) if message.method else None
         member = _MEMBERS[kind]
         member_names = sorted(self._frames[kind])
-        for key in _extra_of(message):
+        for key in _get_extra(message):
             if not key.startswith("_"):
-                yield Problem(json_pointer((*at, key)), "", f"no such field{did_you_mean(key, member_names)}")
+                yield Problem(json_pointer((*at, key)), "", f"no such field{suggest_name(key, member_names)}")
         if row is None and message.method and not message.method.startswith("_"):
             yield Problem(json_pointer((*at, "method")), "", f"the method {quote(message.method)} is not known")
         value = getattr(message, member)
         if kind is Response and not message.method and not isinstance(value, Record):
             sentence = "a result is judged by the method of its request, and the response does not name it"
             yield Problem(json_pointer(at), "", sentence)
-        type_ = self._type_of(kind, row)
+        type_ = self._find_type(kind, row)
         if type_ is not None or isinstance(value, Record):
-            yield from unnamed(self.receiving, value, self.type(Any if type_ is None else type_), (*at, member))
+            yield from find_unnamed(self.receiving, value, self.type(Any if type_ is None else type_), (*at, member))
 
-    def _plain_message(self, message: Any) -> dict[str, Any]:
+    def _message_to_plain(self, message: Any) -> dict[str, Any]:
         kind = message._kind
         members: dict[str, Any] = dict(self._version)
         row = self._routes.get((message.method, kind is not Notification)) if message.method else None
         if kind is not Notification:
             if not is_id(message.id, nullable=self.null_id or kind is ErrorResponse):
-                raise EncodeError(f"an id must be {self._routing.ids()}, not {describe(message.id)}")
+                raise EncodeError(f"an id must be {self._routing.describe_ids()}, not {describe(message.id)}")
             members["id"] = plain(message.id)
         if kind in (Request, Notification):
             if not isinstance(message.method, str):
                 raise EncodeError(f"the method must be a string, not {describe(message.method)}")
             members["method"] = plain(message.method)
-        member, type_ = _MEMBERS[kind], self._type_of(kind, row)
+        member, type_ = _MEMBERS[kind], self._find_type(kind, row)
         value, form = getattr(message, member), message.form
         if form != "value" and not _is_set(value):
             members |= {member: None} if form == "null" else {}
         elif value is not None or row is None or row.omitted != "nothing" or kind is Response:
-            members[member] = self._checked(type_, value) if type_ is not None else readable(value)
+            members[member] = self._write_checked(type_, value) if type_ is not None else to_readable(value)
         elif form == "value":
             members[member] = None
-        extra = _extra_of(message)
+        extra = _get_extra(message)
         if not self._frames[kind].isdisjoint(extra):
             raise EncodeError(f"{', '.join(sorted(self._frames[kind] & extra.keys()))}: not to be set by 'extra'")
-        return {**members, **readable(extra)}
+        return {**members, **to_readable(extra)}
 
-    def _type_of(self, kind: Any, row: Method[Any, Any] | None) -> Any:
+    def _find_type(self, kind: Any, row: Method[Any, Any] | None) -> Any:
         if kind is ErrorResponse:
             return self.error
         return row and (row.result if kind is Response else row.params)
 
-    def _checked(self, type_: Any, value: Any) -> Any:
+    def _write_checked(self, type_: Any, value: Any) -> Any:
         """Convert a value of a type to plain JSON. Raises `EncodeError` if it is not valid."""
         try:
-            output = readable(value)
-            self._typed(type_, output, (), INVALID_PARAMS, {}, None, lenient=False)
+            output = to_readable(value)
+            self._decode_typed(type_, output, (), INVALID_PARAMS, {}, None, lenient=False)
         except DecodeError as error:
             raise EncodeError(f"this cannot be written as JSON: {error}", error.problems) from None
         return output
 
 
-def _nothing(_: bytes, __: int) -> Any:
+def _refuse_all(_: bytes, __: int) -> Any:
     raise Mismatch
 
 
@@ -477,7 +477,7 @@ _KINDS: Final[Mapping[Any, tuple[Any, str]]] = {
 _MEMBERS: Final = dict(_KINDS.values())
 
 
-def _extra_of(message: Any) -> dict[str, Any]:
+def _get_extra(message: Any) -> dict[str, Any]:
     notes = notes_of(message)
     return {} if notes is None or notes.unknown is None else notes.unknown
 
@@ -490,6 +490,6 @@ def _is_set(value: Any) -> bool:
     return bool(values_of(value) or (notes is not None and notes.unknown))
 
 
-def _refusal(code: int, problems: tuple[Problem, ...], message: Mapping[str, Any]) -> DecodeError:
+def _make_error(code: int, problems: tuple[Problem, ...], message: Mapping[str, Any]) -> DecodeError:
     method = message.get("method")
     return DecodeError(code, problems, id=message.get("id"), method=method if isinstance(method, str) else None)

@@ -34,7 +34,7 @@ from .failures import (
 )
 from .framing import Unreadable
 from .gates import Gates
-from .incoming import Batch, id_of, is_answer, is_answered, is_call
+from .incoming import Batch, is_answer, is_answered, is_call, read_id
 from .json_types import is_array, is_object
 from .jsonrpc import ErrorResponse, Form, Notification, Request, Response
 from .parse import VALUES, TooManyValues, parse_with_duplicates
@@ -119,7 +119,7 @@ class Connection:
         """Begin to read. `close` ends everything that runs for this connection."""
         self._context = copy_context()
         self._context.run(TASK_CONTEXT.set, None)
-        self._hand_over()
+        self._start_reading()
 
     async def run(self) -> None:
         """Serve until the peer ends, let handlers finish, and close."""
@@ -218,9 +218,9 @@ class Connection:
         """Send a notification; wait while the peer does not read. Raises as `request`."""
         name: str = method.name if isinstance(method, Method) else method
         self._permit(name, is_request=False)
-        self._write(self._judged(Notification(name, *_payload(params))))
+        self._write(self._encode_strictly(Notification(name, *_split_params(params))))
         if self.transport.is_full:
-            await self._inside_handler(self.transport.drain())
+            await self._wait_inside_handler(self.transport.drain())
         elif monotonic() - self._paused > _BURST:
             await asyncio.sleep(0)
             self._paused = monotonic()
@@ -238,15 +238,15 @@ class Connection:
     async def _ask(self, method: str, params: Any) -> Any:
         self._permit(method, is_request=True)
         number = next(self._numbers)
-        message = Request(number, method, *_payload(params))
+        message = Request(number, method, *_split_params(params))
         place = TASK_CONTEXT.get()
         waiting = self._pending.open(number, method, params, place if isinstance(place, Serving) else None)
         try:
-            self._write(self._judged(message))
+            self._write(self._encode_strictly(message))
             self.gates.note(method, self.side, params)
             if self.transport.is_full:
-                await self._inside_handler(self.transport.drain())
-            result = await self._inside_handler(waiting)
+                await self._wait_inside_handler(self.transport.drain())
+            result = await self._wait_inside_handler(waiting)
         except asyncio.CancelledError:
             self._take_back(number)
             raise
@@ -255,12 +255,12 @@ class Connection:
         self.gates.note(method, self.other, result)
         return result
 
-    async def _inside_handler(self, work: Awaitable[Any]) -> Any:
+    async def _wait_inside_handler(self, work: Awaitable[Any]) -> Any:
         """Wait for the peer. The concurrency slot of the current handler is free meanwhile."""
         place = TASK_CONTEXT.get()
         if isinstance(place, Serving):
             return await place.wait(work)
-        self._give_way()
+        self._release_slot()
         return await work
 
     def withdraw(self, params: object) -> None:
@@ -277,14 +277,14 @@ class Connection:
         how = self._wire.cancellation
         if how is not None:
             try:
-                self._write(self._judged(Notification(how.method, {how.field: number})))
+                self._write(self._encode_strictly(Notification(how.method, {how.field: number})))
             except (ConnectionClosed, NotStrict) as error:
                 self._report(error)
 
     def _permit(self, method: str, *, is_request: bool) -> None:
         if self.is_ended:
             raise self.closed_error()
-        gate = self.gates.closed(method, is_request=is_request) if self._checks_gates else None
+        gate = self.gates.find_closed_gate(method, is_request=is_request) if self._checks_gates else None
         if gate is not None:
             raise NotAdvertised(method, gate)
 
@@ -295,15 +295,15 @@ class Connection:
 
     # --- what we hear ---
 
-    def _hand_over(self) -> None:
+    def _start_reading(self) -> None:
         """Start a new reading task; the previous one stops reading."""
         self._reading = Reading()
         self._spawn(self._read(self._reading))
 
-    def _give_way(self) -> None:
+    def _release_slot(self) -> None:
         place = TASK_CONTEXT.get()
         if isinstance(place, Reading) and place is self._reading and place.is_handling:
-            self._hand_over()
+            self._start_reading()
 
     def _spawn(self, work: Any) -> asyncio.Task[None]:
         task = asyncio.create_task(work, context=self._context.copy())
@@ -326,7 +326,7 @@ class Connection:
                     self._end(None)
                     return
                 await self._take_in(line, place)
-                await self._until_read()
+                await self._wait_for_reader()
         except asyncio.CancelledError:
             self._end(None)
             raise
@@ -344,7 +344,7 @@ class Connection:
         else:
             self._report(error)
 
-    async def _until_read(self) -> None:
+    async def _wait_for_reader(self) -> None:
         """Wait for a peer that causes more and more responses and reads none.
 
         The limit is high: two peers that only send would otherwise wait for each other.
@@ -371,7 +371,7 @@ class Connection:
             return
         if repeated:
             id_ = value.get("id") if is_object(value) else None
-            self._misread(value, DecodeError(INVALID_REQUEST, repeated, id=id_), None)
+            self._handle_misread(value, DecodeError(INVALID_REQUEST, repeated, id=id_), None)
         elif not (self._codec.batch and is_array(value)):
             await self._take(value, None, place)
         elif not value:
@@ -392,9 +392,9 @@ class Connection:
         number = members.get("id")
         method = members.get("method", "")
         if is_call(members) or not self._pending:
-            self._refuse(id_of(members.get("id")), method if isinstance(method, str) else "", answer)
+            self._refuse(read_id(members.get("id")), method if isinstance(method, str) else "", answer)
             return
-        error = DecodeError(INVALID_REQUEST, (Problem("", "", sentence),), id=id_of(number))
+        error = DecodeError(INVALID_REQUEST, (Problem("", "", sentence),), id=read_id(number))
         if not self._pending.settle(number, error):
             self._refuse(None, "", answer)
             if number is None:
@@ -409,7 +409,7 @@ class Connection:
             method = None if request is None else request.method
             message = self._codec.read(value, sender=self.other, method=method, on_drop=self._on_drop)
         except DecodeError as error:
-            self._misread(value, error, batch)
+            self._handle_misread(value, error, batch)
         else:
             await self._handle(message, batch, place)
 
@@ -430,21 +430,21 @@ class Connection:
         if self._on_event is not None:
             self._on_event(drop)
 
-    def _misread(self, value: Any, error: DecodeError, batch: Batch | None) -> None:
+    def _handle_misread(self, value: Any, error: DecodeError, batch: Batch | None) -> None:
         """Handle a message that cannot be decoded: refuse a request, fail the request of a response, report anything else."""
         if is_call(value):
             if is_answered(value):
-                self._refuse(id_of(error.id), error.method or "", answer_to(error), batch)
+                self._refuse(read_id(error.id), error.method or "", answer_to(error), batch)
             else:  # nobody is answered; a peer may well know more methods than this side
                 self._report(error, logging.INFO if error.code == METHOD_NOT_FOUND else logging.WARNING)
         elif is_answer(value):
             number = value.get("id")
             if not self._pending.settle(number, error):
                 self._report(error)
-        elif not self._fails(value, error):
-            self._refuse(id_of(error.id), "", answer_to(error), batch)
+        elif not self._fail_pending(value, error):
+            self._refuse(read_id(error.id), "", answer_to(error), batch)
 
-    def _fails(self, value: Any, error: DecodeError) -> bool:
+    def _fail_pending(self, value: Any, error: DecodeError) -> bool:
         """Fail the pending request that has the id of this value, as when a peer omits an empty result; return whether there is one."""
         return is_object(value) and "method" not in value and self._pending.settle(value.get("id"), error)
 
@@ -463,7 +463,7 @@ class Connection:
         how = self._wire.cancellation
         if how is not None and message.method == how.method:
             self._cancel(to_builtins(message.params), how.field)
-        if self._checks_gates and (gate := self.gates.closed(message.method, is_request=False)) is not None:
+        if self._checks_gates and (gate := self.gates.find_closed_gate(message.method, is_request=False)) is not None:
             self._report(NotAdvertised(message.method, gate))
             return
         place.is_handling = True
@@ -495,7 +495,7 @@ class Connection:
         if batch is not None and message.method in self._alone:
             self._refuse(message.id, message.method, ALONE, batch)
             return
-        if self._checks_gates and (gate := self.gates.closed(message.method, is_request=True)) is not None:
+        if self._checks_gates and (gate := self.gates.find_closed_gate(message.method, is_request=True)) is not None:
             self._refuse(message.id, message.method, answer_to(NotAdvertised(message.method, gate)), batch)
             return
         place = Serving(self._crowd, message.id)
@@ -510,21 +510,21 @@ class Connection:
         try:
             self.gates.note(message.method, self.other, message.params)
             result = await self._handler.serve(message.method, message.params)
-            line = self._judged(Response(message.id, result, message.method))
+            line = self._encode_strictly(Response(message.id, result, message.method))
             self.gates.note(message.method, self.side, result)
         except asyncio.CancelledError:
             if self._is_closing:
                 raise
             if _is_cancelled():
-                line = self._error(message.id, message.method, CANCELLED)
+                line = self._encode_error(message.id, message.method, CANCELLED)
             else:
                 LOG.exception(WITHIN, self.side, message.method)
-                line = self._error(message.id, message.method, INTERNAL)
+                line = self._encode_error(message.id, message.method, INTERNAL)
         except Exception as error:
             response = INTERNAL if isinstance(error, PeerError | DecodeError | NotAdvertised) else answer_to(error)
             if not isinstance(error, RequestError):
                 LOG.exception("%s: %r failed", self.side, message.method)
-            line = self._error(message.id, message.method, response)
+            line = self._encode_error(message.id, message.method, response)
         finally:
             self._served.pop(message.id, None)
             place.leave()
@@ -535,21 +535,21 @@ class Connection:
             except ConnectionClosed:
                 return
 
-    def _judged(self, message: Any) -> bytes:
+    def _encode_strictly(self, message: Any) -> bytes:
         line, method = self._codec.encode(message), message.method
         if self._judge is not None and (violations := self._judge.validate(line, sender=self.side, method=method)):
             raise NotStrict(method, violations)
         return line
 
-    def _error(self, id_: Any, method: str, answer: RequestError) -> bytes:
+    def _encode_error(self, id_: Any, method: str, answer: RequestError) -> bytes:
         try:
-            return self._codec.encode(_error_response(id_, method, answer))
+            return self._codec.encode(_make_error_response(id_, method, answer))
         except EncodeError:
-            return self._codec.encode(_error_response(id_, method, INTERNAL))
+            return self._codec.encode(_make_error_response(id_, method, INTERNAL))
 
     def _refuse(self, id_: Any, method: str, answer: RequestError, batch: Batch | None = None) -> None:
         self._report(answer.message)
-        self._reply(self._error(id_, method, answer), batch)
+        self._reply(self._encode_error(id_, method, answer), batch)
 
     def _reply(self, line: bytes, batch: Batch | None) -> None:
         whole = line if batch is None else batch.add(line)
@@ -569,12 +569,12 @@ def _is_cancelled() -> bool:
     return task is not None and task.cancelling() > 0
 
 
-def _payload(params: Any) -> tuple[Any, dict[str, Any], Form]:
+def _split_params(params: Any) -> tuple[Any, dict[str, Any], Form]:
     """The arguments of a message for these params: the params, further members, and the form."""
     return ({}, {}, "absent") if params is None else (params, {}, "value")
 
 
-def _error_response(id_: Any, method: str, answer: RequestError) -> ErrorResponse[Any]:
+def _make_error_response(id_: Any, method: str, answer: RequestError) -> ErrorResponse[Any]:
     error = ErrorObject(code=answer.code, message=answer.message)
     if answer.data is not None:
         error.data = answer.data

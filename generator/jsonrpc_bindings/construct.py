@@ -10,13 +10,13 @@ from typing import Any, Final
 from msgspec import UNSET
 
 from .build import as_variant, read
-from .errors import INVALID_PARAMS, DecodeError, EncodeError, Problem, limited
+from .errors import INVALID_PARAMS, DecodeError, EncodeError, Problem, limit_problems
 from .fields import Base, Shape, notes_for, notes_of, put, shape_of
 from .json_types import Mismatch, is_object
-from .pointers import json_pointer, steps
-from .receiving import explained_value
-from .types import field_type, type_of
-from .writers import readable
+from .pointers import json_pointer, split_pointer
+from .receiving import explain_value
+from .types import read_field_type, read_type
+from .writers import to_readable
 
 DOOR: Final = "extra"
 """The constructor parameter for fields that the schema does not name."""
@@ -32,16 +32,16 @@ def construct(cls: Any, args: tuple[Any, ...], arguments: dict[str, Any]) -> Any
     door = arguments.pop(DOOR, None) if DOOR not in shape.fields else None
     value = _by_wire_names(shape, arguments, problems)
     if door is not None:
-        value |= _further(door, shape, problems)
+        value |= _read_extra(door, shape, problems)
     problems += _tag_problems(shape, value.get(shape.tag_field or ""))
     try:
-        record = None if problems else read(type_of(cls), value)
+        record = None if problems else read(read_type(cls), value)
     except (Mismatch, RecursionError):
         record = None
     if type(record) is cls:
         return record
-    problems += _explained(shape, value) or ([] if problems else [Problem("", "", MISFIT)])
-    raise DecodeError(INVALID_PARAMS, limited(problems))
+    problems += _explain(shape, value) or ([] if problems else [Problem("", "", MISFIT)])
+    raise DecodeError(INVALID_PARAMS, limit_problems(problems))
 
 
 def _by_wire_names(shape: Shape, arguments: Mapping[str, Any], problems: list[Problem]) -> dict[str, Any]:
@@ -54,14 +54,14 @@ def _by_wire_names(shape: Shape, arguments: Mapping[str, Any], problems: list[Pr
             if shape.is_unknown:
                 value[name] = item
             else:
-                problems.append(_problem(name, no_such_field(name, shape)))
+                problems.append(_make_problem(name, describe_unknown_field(name, shape)))
         elif field_name in used_names:
-            problems.append(_problem(name, f"this is {field_name!r}, which is given as well"))
+            problems.append(_make_problem(name, f"this is {field_name!r}, which is given as well"))
         elif item is not UNSET:
             used_names.add(field_name)
             is_record = isinstance(item, Base) and field_name in shape.fields
-            value[shape.wire_name(field_name)] = (
-                as_variant(field_type(shape.fields[field_name]), item) if is_record else item
+            value[shape.find_wire_name(field_name)] = (
+                as_variant(read_field_type(shape.fields[field_name]), item) if is_record else item
             )
     return value
 
@@ -81,9 +81,9 @@ def assign(record: Any, name: str, value: Any) -> None:
         if isinstance(owner, property) and owner.fset is not None:
             owner.fset(record, value)
             return
-        raise AttributeError(f"{name!r}: {no_such_field(name, shape, 'unknown_fields')}")
+        raise AttributeError(f"{name!r}: {describe_unknown_field(name, shape, 'unknown_fields')}")
     if field_name not in shape.fields:
-        problems = _tag_problems(shape, value) or _judge(shape, record, {shape.wire_name(field_name): value})
+        problems = _tag_problems(shape, value) or _judge(shape, record, {shape.find_wire_name(field_name): value})
         if problems:
             raise DecodeError(INVALID_PARAMS, tuple(problems))
         if shape.is_unknown:
@@ -96,14 +96,14 @@ def assign(record: Any, name: str, value: Any) -> None:
     if value is UNSET:
         raise DecodeError(INVALID_PARAMS, (Problem("", "", f"the field {field_name!r} is required"),))
     try:
-        converted = read(field_type(one), value)
+        converted = read(read_field_type(one), value)
     except (Mismatch, RecursionError):
-        converted, problems = value, _judge(shape, record, {one.wire: value}) or [_problem(field_name, MISFIT)]
+        converted, problems = value, _judge(shape, record, {one.wire: value}) or [_make_problem(field_name, MISFIT)]
     else:
         is_bound = shape.is_judged or shape.excluded or one.wire in shape.constants
         problems = _judge(shape, record, {one.wire: converted}) if is_bound else []
     if problems:
-        raise DecodeError(INVALID_PARAMS, limited(problems))
+        raise DecodeError(INVALID_PARAMS, limit_problems(problems))
     put(record, field_name, converted)
     notes = notes_of(record)
     if notes is not None and notes.made is not None:
@@ -113,20 +113,20 @@ def assign(record: Any, name: str, value: Any) -> None:
 def _tag_problems(shape: Shape, tag: Any) -> list[Problem]:
     if shape.tag_name is None or not isinstance(tag, str) or tag not in (shape.known or ()):
         return []
-    return [_problem(shape.tag_name, f"the tag {tag!r} is known and has a class of its own")]
+    return [_make_problem(shape.tag_name, f"the tag {tag!r} is known and has a class of its own")]
 
 
-def _further(door: Any, shape: Shape, problems: list[Problem]) -> dict[str, Any]:
+def _read_extra(door: Any, shape: Shape, problems: list[Problem]) -> dict[str, Any]:
     if not is_object(door) or any(type(key) is not str for key in door):
-        problems.append(_problem(DOOR, "an object with the further fields is needed here"))
+        problems.append(_make_problem(DOOR, "an object with the further fields is needed here"))
         return {}
     for name in door:
         if name in shape.by_name or name == shape.tag_field:
-            problems.append(_problem(name, f"this is a field of the record: pass it by its name, not in {DOOR!r}"))
+            problems.append(_make_problem(name, f"this is a field of the record: pass it by its name, not in {DOOR!r}"))
         elif shape.drops:
-            problems.append(_problem(name, "this class drops what the schema does not name"))
+            problems.append(_make_problem(name, "this class drops what the schema does not name"))
         elif shape.extra is None:
-            problems.append(_problem(name, "no further fields are allowed here"))
+            problems.append(_make_problem(name, "no further fields are allowed here"))
     return door
 
 
@@ -134,24 +134,24 @@ def _judge(shape: Shape, record: Any, change: Mapping[str, Any]) -> list[Problem
     """The problems that the schema reports for the changed fields of a record."""
     names = {shape.by_name.get(wire, wire) for wire in change}
     try:
-        updated = readable({**readable(record), **change})
+        updated = to_readable({**to_readable(record), **change})
     except EncodeError as error:
         return [Problem("", "", str(error))]
-    return [one for one in _explained(shape, updated) if one.pointer and steps(one.pointer)[0] in names]
+    return [one for one in _explain(shape, updated) if one.pointer and split_pointer(one.pointer)[0] in names]
 
 
-def _explained(shape: Shape, value: Mapping[str, Any]) -> list[Problem]:
+def _explain(shape: Shape, value: Mapping[str, Any]) -> list[Problem]:
     """The problems that the schema reports for an object, with the Python names of its fields."""
     problems: list[Problem] = []
-    for one in explained_value(shape.cls, value):
-        first, *rest = steps(one.pointer) or ("",)
+    for one in explain_value(shape.cls, value):
+        first, *rest = split_pointer(one.pointer) or ("",)
         problems.append(
             replace(one, pointer=json_pointer((shape.by_name.get(first, first), *rest)) if first else one.pointer)
         )
     return problems
 
 
-def no_such_field(name: str, shape: Shape, door: str = DOOR) -> str:
+def describe_unknown_field(name: str, shape: Shape, door: str = DOOR) -> str:
     """The sentence that a record has no such field; it suggests similar names."""
     from difflib import get_close_matches
 
@@ -164,11 +164,11 @@ def no_such_field(name: str, shape: Shape, door: str = DOOR) -> str:
     return f"no such field; what the schema does not know goes into '{door}'" if is_open and door else "no such field"
 
 
-def _problem(name: str, sentence: str) -> Problem:
+def _make_problem(name: str, sentence: str) -> Problem:
     return Problem(json_pointer((name,)), "", sentence)
 
 
-def signature(cls: Any) -> Signature:
+def build_signature(cls: Any) -> Signature:
     """The signature of a constructor."""
     shape = shape_of(cls)
     parameters: list[Parameter] = []
@@ -177,7 +177,7 @@ def signature(cls: Any) -> Signature:
     for one in shape.fields.values():
         if one.wire in shape.constants:
             continue
-        default = Parameter.empty if one.is_required else one.fresh()
+        default = Parameter.empty if one.is_required else one.make_default()
         parameters.append(Parameter(one.name, Parameter.KEYWORD_ONLY, default=default, annotation=one.annotation))
     if DOOR not in shape.fields and shape.extra is not None and not shape.drops:
         parameters.append(Parameter(DOOR, Parameter.KEYWORD_ONLY, default={}, annotation="Mapping[str, Any]"))

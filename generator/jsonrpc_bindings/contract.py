@@ -72,7 +72,7 @@ class Contract(NamedTuple):
             return ("client", sides[0] if sides else "agent")
         return (sides[0], sides[1]) if len(sides) > 1 else ("client", "agent")
 
-    def unjudged(self, method: str, *, is_request: bool) -> str:
+    def describe_unjudged(self, method: str, *, is_request: bool) -> str:
         """Why only the envelope of a message with this method, or of its response, is validated; empty if all of it is, or if anything
         is allowed.
         """
@@ -85,7 +85,7 @@ class Contract(NamedTuple):
         return ""
 
 
-def contract_of(protocol: Mapping[str, Any], methods: Iterable[Method[Any, Any]]) -> Contract:
+def read_contract(protocol: Mapping[str, Any], methods: Iterable[Method[Any, Any]]) -> Contract:
     """The contract in the member `x-protocol` of a schema, with these methods."""
     return Contract(
         name=protocol.get("name", ""),

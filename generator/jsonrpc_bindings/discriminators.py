@@ -16,7 +16,7 @@ Key: TypeAlias = "tuple[bool, Any]"
 """A tag as a key by which true differs from 1."""
 
 
-def key_of(tag: Any) -> Key:
+def make_key(tag: Any) -> Key:
     """A tag as a key by which true differs from 1."""
     return isinstance(tag, bool), tag
 
@@ -52,16 +52,16 @@ class Unions:
         self._flats: dict[str, _Flat] = {}
         self._constants: dict[str, list[Any] | None] = {}
 
-    def discriminator(self, branches: Sequence[Any], real: Sequence[int]) -> Discriminator | None:
+    def find_discriminator(self, branches: Sequence[Any], real: Sequence[int]) -> Discriminator | None:
         """The field that discriminates the branches best; `real` are the indices of the branches that are not just null."""
-        flats = {index: self._flat(branches[index]) for index in real}
+        flats = {index: self._flatten(branches[index]) for index in real}
         fields = Counter(name for flat in flats.values() for name in flat.constants)
         fields.update(name for flat in flats.values() for name in flat.constants if name in flat.required)
-        candidates = [_discriminator(field, flats) for field, count in fields.items() if count > 1]
+        candidates = [_make_discriminator(field, flats) for field, count in fields.items() if count > 1]
         telling = [one for one in candidates if len(set(map(tuple, one.known.values()))) + len(one.others) > 1]
-        return max(telling, key=_precision, default=None)
+        return max(telling, key=_rank, default=None)
 
-    def keys(self, branches: Sequence[Any], real: Sequence[int]) -> Mapping[int, str]:
+    def find_keys(self, branches: Sequence[Any], real: Sequence[int]) -> Mapping[int, str]:
         """The one field that each object branch requires, if these differ; empty for other unions."""
         required_fields: dict[int, str] = {}
         for index in real:
@@ -76,7 +76,7 @@ class Unions:
                 required_fields[index] = required[0]
         return required_fields if len(set(required_fields.values())) == len(required_fields) > 1 else {}
 
-    def types(self, schema: Any, visited: frozenset[str] = frozenset()) -> set[str]:
+    def list_types(self, schema: Any, visited: frozenset[str] = frozenset()) -> set[str]:
         """The types that a schema declares, by itself, by the definition that it refers to, or by its branches."""
         if not is_object(schema):
             return set()
@@ -85,58 +85,58 @@ class Unions:
         if declared:
             return {declared} if isinstance(declared, str) else {*declared}
         parts: list[set[str]] = [
-            self.types(one, visited) for keyword in ("anyOf", "oneOf") for one in schema.get(keyword, ())
+            self.list_types(one, visited) for keyword in ("anyOf", "oneOf") for one in schema.get(keyword, ())
         ]
         if isinstance(reference, str) and reference not in visited:
-            parts.append(self.types(self._at(reference), visited | {reference}))
+            parts.append(self.list_types(self._at(reference), visited | {reference}))
         return set[str]().union(*parts)
 
-    def _flat(self, schema: Any) -> _Flat:
+    def _flatten(self, schema: Any) -> _Flat:
         """The properties that a schema restricts to constants, and those that it requires, including references, `allOf` and unions."""
         flat = _Flat({}, set())
         if not is_object(schema):
             return flat
         for name, sub in schema.get("properties", {}).items():
-            values = self.values(sub)
+            values = self.list_values(sub)
             if values and all(isinstance(value, SCALARS) for value in values):
-                flat.constants[name] = list(map(key_of, values))
+                flat.constants[name] = list(map(make_key, values))
         flat.required.update(schema.get("required", ()))
-        parts = list(map(self._flat, schema.get("allOf", ())))
+        parts = list(map(self._flatten, schema.get("allOf", ())))
         if isinstance(schema.get("$ref"), str):
             reference = schema["$ref"]
             if reference not in self._flats:
                 self._flats[reference] = _Flat({}, set())  # until it is read
-                self._flats[reference] = self._flat(self._at(reference))
+                self._flats[reference] = self._flatten(self._at(reference))
             parts.append(self._flats[reference])
         unions = [schema[keyword] for keyword in ("anyOf", "oneOf") if schema.get(keyword)]
-        parts += [_any_of(list(map(self._flat, branches))) for branches in unions]
+        parts += [_join_branches(list(map(self._flatten, branches))) for branches in unions]
         for part in parts:
             for name, keys in part.constants.items():
                 flat.constants[name] = [key for key in flat.constants.get(name, keys) if key in keys]
             flat.required.update(part.required)
         return flat
 
-    def values(self, schema: Any) -> list[Any] | None:
+    def list_values(self, schema: Any) -> list[Any] | None:
         """An upper bound of the constants that a schema accepts, if it has one; references, `allOf` and unions are followed."""
         if not is_object(schema):
             return None
-        lists = [constants(schema)] if "const" in schema or "enum" in schema else []
+        lists = [list_constants(schema)] if "const" in schema or "enum" in schema else []
         lists += [[None]] if schema.get("type") == "null" else []
-        lists += map(self.values, schema.get("allOf", ()))
+        lists += map(self.list_values, schema.get("allOf", ()))
         if isinstance(schema.get("$ref"), str):
             reference = schema["$ref"]
             if reference not in self._constants:
                 self._constants[reference] = None  # until it is read
-                self._constants[reference] = self.values(self._at(reference))
+                self._constants[reference] = self.list_values(self._at(reference))
             lists.append(self._constants[reference])
         for keyword in ("anyOf", "oneOf"):
-            branches = list(map(self.values, schema.get(keyword, ())))
+            branches = list(map(self.list_values, schema.get(keyword, ())))
             if branches and None not in branches:
                 lists.append([value for branch in branches for value in branch or ()])
         return min((candidate for candidate in lists if candidate is not None), key=len, default=None)
 
 
-def constants(schema: Any) -> list[Any] | None:
+def list_constants(schema: Any) -> list[Any] | None:
     """The constants of a branch; `None` if it is not a `const` or `enum`."""
     if not is_object(schema):
         return None
@@ -148,7 +148,7 @@ def is_null(schema: Any) -> bool:
     return is_object(schema) and (schema.get("type") == "null" or ("const" in schema and schema["const"] is None))
 
 
-def _any_of(branches: Sequence[_Flat]) -> _Flat:
+def _join_branches(branches: Sequence[_Flat]) -> _Flat:
     """The restrictions that hold in every branch."""
     first, *others = branches
     shared_fields = [name for name in first.constants if all(name in other.constants for other in others)]
@@ -158,7 +158,7 @@ def _any_of(branches: Sequence[_Flat]) -> _Flat:
     return _Flat(constants_by_field, first.required.intersection(*(other.required for other in others)))
 
 
-def _discriminator(field: str, flats: Mapping[int, _Flat]) -> Discriminator:
+def _make_discriminator(field: str, flats: Mapping[int, _Flat]) -> Discriminator:
     """The discriminator of branches by a field."""
     owners_by_tag: dict[Key, list[int]] = {}
     for index, flat in flats.items():
@@ -169,7 +169,7 @@ def _discriminator(field: str, flats: Mapping[int, _Flat]) -> Discriminator:
     return Discriminator(field, owners_by_tag, others, untagged)
 
 
-def _precision(tag: Discriminator) -> tuple[bool, int, int]:
+def _rank(tag: Discriminator) -> tuple[bool, int, int]:
     """How well a union is discriminated: tags with a single branch first, then more branches with a tag, then fewer tags."""
     owners = list(tag.known.values())
     tagged = {index for own in owners for index in own}

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 
-def documentation_of(cls: Any) -> dict[str, str]:
+def read_docstrings(cls: Any) -> dict[str, str]:
     """The docstrings of the fields of a class and its bases, by name; empty if the source is not available."""
     docstrings: dict[str, str] = {}
     for base in reversed(cls.__mro__):

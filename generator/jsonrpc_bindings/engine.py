@@ -9,7 +9,7 @@ import msgspec
 
 from .contract import Path
 from .json_types import is_object
-from .pointers import find, reference, referred, schema_pointer, steps
+from .pointers import find, resolve_reference, split_pointer, write_reference, write_schema_pointer
 
 if TYPE_CHECKING:
     from .explain import Explainer, SchemaError
@@ -54,14 +54,14 @@ class Engine:
         self._document = self._explainer = None
         self._validators.clear()
 
-    def validator(self, place: Path) -> Validator:
+    def get_validator(self, place: Path) -> Validator:
         """The validator for the subschema at a path; for one that only refers to another, that of the other."""
         validator = self._validators.get(place)
         if validator is None:
             schema = find(self.document, place)
             is_reference = is_object(schema) and "$ref" in schema and schema.keys() <= _OF_REFERENCE
-            target = referred(schema["$ref"]) if is_reference else place
-            validator = self._validators.get(target) or self.compile({"$ref": _BASE + reference(target)})
+            target = resolve_reference(schema["$ref"]) if is_reference else place
+            validator = self._validators.get(target) or self.compile({"$ref": _BASE + write_reference(target)})
             if len(self._validators) + 2 > CAPACITY:
                 self._validators.clear()
             self._validators[target] = self._validators[place] = validator
@@ -69,20 +69,20 @@ class Engine:
 
     def is_valid(self, place: Path, value: Any) -> bool:
         """Whether the subschema at a path accepts a value."""
-        return self.validator(place).is_valid(value)
+        return self.get_validator(place).is_valid(value)
 
     def problems(self, place: Path, value: Any) -> Iterator[SchemaError]:
         """Yield the distinct problems of a value by the subschema at a path, with the original paths and patterns."""
         if self.is_valid(place, value):
             return
         for error in self.explainer.problems(place, value):
-            place = steps(error.schema)
+            place = split_pointer(error.schema)
             if "patternProperties" in place:
                 place = tuple(
-                    self.own(step) if place[index - 1] == "patternProperties" else step
+                    self.restore_pattern(step) if place[index - 1] == "patternProperties" else step
                     for index, step in enumerate(place)
                 )
-            yield error._replace(schema=schema_pointer(place))
+            yield error._replace(schema=write_schema_pointer(place))
 
     @property
     def explainer(self) -> Explainer:
@@ -93,7 +93,7 @@ class Engine:
             self._explainer = Explainer(self)
         return self._explainer
 
-    def own(self, pattern: str) -> str:
+    def restore_pattern(self, pattern: str) -> str:
         """The original of a pattern in the document."""
         return self._patterns().get(pattern, pattern)
 

@@ -41,13 +41,13 @@ class Problem:
 Found = TypeVar("Found", bound=Problem)
 
 
-def limited(problems: Iterable[Problem], limit: int = LIMIT) -> tuple[Problem, ...]:
+def limit_problems(problems: Iterable[Problem], limit: int = LIMIT) -> tuple[Problem, ...]:
     """The first problems, and a final one that says that there are more."""
-    first, more = parted(problems, limit)
-    return first if more is None else (*first, Problem("", "", more_than(len(first))))
+    first, more = split_problems(problems, limit)
+    return first if more is None else (*first, Problem("", "", describe_more(len(first))))
 
 
-def parted(problems: Iterable[Found], limit: int | None) -> tuple[tuple[Found, ...], Found | None]:
+def split_problems(problems: Iterable[Found], limit: int | None) -> tuple[tuple[Found, ...], Found | None]:
     """The problems to report, and the next one if there are more; a `limit` of `None` means no limit."""
     first: list[Found] = []
     room = ROOM
@@ -59,7 +59,7 @@ def parted(problems: Iterable[Found], limit: int | None) -> tuple[tuple[Found, .
     return tuple(first), None
 
 
-def more_than(count: int) -> str:
+def describe_more(count: int) -> str:
     """The sentence that there are more problems."""
     return f"there are more problems than these {count}"
 

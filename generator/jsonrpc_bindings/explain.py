@@ -12,10 +12,10 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from .contract import Path
-from .discriminators import SCALARS, Discriminator, Unions, constants, is_null, key_of
+from .discriminators import SCALARS, Discriminator, Unions, is_null, list_constants, make_key
 from .errors import describe, quote
 from .json_types import is_array, is_object
-from .pointers import find, referred, schema_pointer
+from .pointers import find, resolve_reference, write_schema_pointer
 
 if TYPE_CHECKING:
     from .engine import Engine, Validator
@@ -70,7 +70,7 @@ class Steps:
             index += 1
 
 
-def _problems_of(steps: Steps) -> Iterator[SchemaError]:
+def _run_steps(steps: Steps) -> Iterator[SchemaError]:
     """Yield the problems of all subschemas without recursion: values may be nested deeper than the Python stack."""
     visited, waiting = {id(steps)}, [iter(steps)]
     while waiting:
@@ -93,7 +93,7 @@ class Explainer:
         self._is_valid: Final = engine.is_valid
         self._keywords: dict[Path, Validator] = {}
         self._tags: dict[Path, Discriminator | None] = {}
-        self._unions: Final = Unions(lambda reference: self.at(referred(reference)))
+        self._unions: Final = Unions(lambda reference: self.at(resolve_reference(reference)))
         self._known: dict[tuple[Path, Path, int], Steps] = {}
 
     def problems(self, place: Path, value: Any) -> Iterator[SchemaError]:
@@ -103,20 +103,20 @@ class Explainer:
         """
         reported: set[tuple[Path, str]] = set()  # a base may say the same as what extends it
         exclusions: list[SchemaError] = []
-        one = self._afresh()
+        one = self._make_fresh()
         with suppress(RecursionError):
-            for error in _problems_of(one._at(place, value, ())):
+            for error in _run_steps(one._at(place, value, ())):
                 if error.rule == "not":
                     exclusions.append(error)
                 elif (error.path, error.sentence) not in reported:
                     reported.add((error.path, error.sentence))
                     yield error
-        for error in exclusions or [SchemaError((), schema_pointer(place), NO_MATCH, "schema")]:
+        for error in exclusions or [SchemaError((), write_schema_pointer(place), NO_MATCH, "schema")]:
             if not any(path[: len(error.path)] == error.path for path, _ in reported):
                 reported.add((error.path, error.sentence))
                 yield error
 
-    def _afresh(self) -> Explainer:
+    def _make_fresh(self) -> Explainer:
         """An explainer for other values: what is known of values goes by their identity."""
         one = copy(self)
         one._known = {}
@@ -136,24 +136,26 @@ class Explainer:
         key = place, path, id(value)  # a name stands where its member does
         cached_steps = self._known.get(key)
         if cached_steps is None:
-            cached_steps = self._known[key] = Steps(self._found(place, value, path))
+            cached_steps = self._known[key] = Steps(self._find(place, value, path))
         return cached_steps
 
-    def _found(self, place: Path, value: Any, path: Path) -> Iterator[SchemaError | Steps]:
+    def _find(self, place: Path, value: Any, path: Path) -> Iterator[SchemaError | Steps]:
         schema = self.at(place)
         if not is_object(schema):
-            yield SchemaError(path, schema_pointer(place), "nothing is allowed here", "false")
+            yield SchemaError(path, write_schema_pointer(place), "nothing is allowed here", "false")
             return
         is_reported = False
-        for step in chain(self._itself(place, schema, value, path), self._below(place, schema, value, path)):
+        for step in chain(
+            self._check_itself(place, schema, value, path), self._check_below(place, schema, value, path)
+        ):
             is_reported = True
             yield step
         if not is_reported:
             rule = next((rule for rule in _LAST if rule in schema), "schema")
             at = place if rule == "schema" else (*place, rule)
-            yield SchemaError(path, schema_pointer(at), self.sentence(rule, None, at, value), rule)
+            yield SchemaError(path, write_schema_pointer(at), self.write_sentence(rule, None, at, value), rule)
 
-    def _itself(self, place: Path, schema: Schema, value: Any, path: Path) -> Iterator[SchemaError]:
+    def _check_itself(self, place: Path, schema: Schema, value: Any, path: Path) -> Iterator[SchemaError]:
         """Yield the problems by keywords that have no subschema."""
         bare = dict.fromkeys(value) if is_object(value) else [None] * len(value) if is_array(value) else value
         for rule, argument in schema.items():
@@ -172,7 +174,11 @@ class Explainer:
                     if need not in value
                 )
             elif rule in ("additionalProperties", "unevaluatedProperties") and argument is False and is_object(value):
-                names = list(self._further(place, schema, value) if rule[0] == "a" else self._unevaluated(place, value))
+                names = list(
+                    self._list_additional(place, schema, value)
+                    if rule[0] == "a"
+                    else self._list_unevaluated(place, value)
+                )
                 wrong = [names] if names else ()
             elif rule == "contains" and is_array(value):
                 count = sum(self._is_valid(at, item) for item in value)
@@ -183,41 +189,41 @@ class Explainer:
                 wrong = (argument,)
             failures: list[Any] = [*wrong]
             for one in failures:
-                sentence, shown_at = self.sentence(rule, one, at, value), schema_pointer(at)
+                sentence, shown_at = self.write_sentence(rule, one, at, value), write_schema_pointer(at)
                 if rule == "dependentRequired":
                     yield SchemaError(path, shown_at, sentence, "required", one[0])
                 else:
                     yield SchemaError(path, shown_at, sentence, rule, one if rule == "required" else "")
 
-    def _below(self, place: Path, schema: Schema, value: Any, path: Path) -> Iterator[SchemaError | Steps]:
+    def _check_below(self, place: Path, schema: Schema, value: Any, path: Path) -> Iterator[SchemaError | Steps]:
         """Yield the problems by the subschemas that apply to a value or its members and reject it."""
-        for at in self.applicators(place, schema, value):
+        for at in self.list_applicators(place, schema, value):
             if not self._is_valid(at, value):
                 yield self._at(at, value, path)
         further = (*place, "unevaluatedProperties")
         unevaluated = (
-            self._unevaluated(place, value)
+            self._list_unevaluated(place, value)
             if is_object(schema.get("unevaluatedProperties")) and is_object(value)
             else ()
         )
-        for at, key in chain(self.members(place, schema, value), ((further, name) for name in unevaluated)):
+        for at, key in chain(self.list_members(place, schema, value), ((further, name) for name in unevaluated)):
             if not self._is_valid(at, value[key]):
                 yield self._at(at, value[key], (*path, key))
         for keyword in ("anyOf", "oneOf"):
             if keyword in schema:
-                yield from self._union((*place, keyword), value, path)
+                yield from self._explain_union((*place, keyword), value, path)
         if is_object(value) and "propertyNames" in schema:
             at = (*place, "propertyNames")
             for name in value:
                 if not self._is_valid(at, name):
-                    for why in islice(_problems_of(self._at(at, name, (*path, name))), 1):
+                    for why in islice(_run_steps(self._at(at, name, (*path, name))), 1):
                         sentence = f"the name {describe(name)} is not allowed here: {why.sentence}"
                         yield SchemaError(path, why.schema, sentence, "propertyNames")
 
-    def applicators(self, place: Path, schema: Schema, value: Any) -> Iterator[Path]:
+    def list_applicators(self, place: Path, schema: Schema, value: Any) -> Iterator[Path]:
         """Yield the subschemas of a schema that apply to the same value, without the branches of unions."""
         if "$ref" in schema:
-            yield referred(schema["$ref"])
+            yield resolve_reference(schema["$ref"])
         yield from ((*place, "allOf", index) for index in range(len(schema.get("allOf", ()))))
         if "if" in schema:
             then = "then" if self._is_valid((*place, "if"), value) else "else"
@@ -228,15 +234,15 @@ class Explainer:
                 (*place, "dependentSchemas", name) for name in schema.get("dependentSchemas", ()) if name in value
             )
 
-    def members(self, place: Path, schema: Schema, value: Any) -> Iterator[tuple[Path, Any]]:
+    def list_members(self, place: Path, schema: Schema, value: Any) -> Iterator[tuple[Path, Any]]:
         """Yield the subschemas of a schema that apply to the members of an object or array, with their keys or indices."""
         if is_object(value):
             further = schema.get("additionalProperties", True)
-            others = set(self._further(place, schema, value)) if is_object(further) else ()
+            others = set(self._list_additional(place, schema, value)) if is_object(further) else ()
             for name in value:
                 if name in schema.get("properties", ()):
                     yield (*place, "properties", name), name
-                for pattern in self.matching(place, schema, name):
+                for pattern in self.list_matching_patterns(place, schema, name):
                     yield (*place, "patternProperties", pattern), name
                 if name in others:
                     yield (*place, "additionalProperties"), name
@@ -245,54 +251,57 @@ class Explainer:
             for index in range(len(value) if "items" in schema else min(first, len(value))):
                 yield (*place, "prefixItems", index) if index < first else (*place, "items"), index
 
-    def matching(self, place: Path, schema: Schema, name: str) -> Iterator[str]:
+    def list_matching_patterns(self, place: Path, schema: Schema, name: str) -> Iterator[str]:
         """Yield the patterns of `patternProperties` that a property name matches."""
         for pattern in schema.get("patternProperties", ()):
             if self._holds((*place, "patternProperties", pattern), name, "pattern", pattern):
                 yield pattern
 
-    def _further(self, place: Path, schema: Schema, value: Mapping[str, Any]) -> Iterator[str]:
+    def _list_additional(self, place: Path, schema: Schema, value: Mapping[str, Any]) -> Iterator[str]:
         """Yield the names of the members that are additional properties of a schema."""
         for name in value:
-            if name not in schema.get("properties", ()) and next(self.matching(place, schema, name), None) is None:
+            if (
+                name not in schema.get("properties", ())
+                and next(self.list_matching_patterns(place, schema, name), None) is None
+            ):
                 yield name
 
     # --- unions ---
 
-    def _union(self, place: Path, value: Any, path: Path) -> Iterator[SchemaError | Steps]:
+    def _explain_union(self, place: Path, value: Any, path: Path) -> Iterator[SchemaError | Steps]:
         """Yield the problems of a value that no branch of a union accepts, or that several do where only one may."""
         branches: Sequence[Any] = self.at(place)
         match_count = sum(self._is_valid((*place, index), value) for index in range(len(branches)))
         if match_count:
             if match_count > 1 and place[-1] == "oneOf":
-                yield SchemaError(path, schema_pointer(place), TOO_MANY, "oneOf")
+                yield SchemaError(path, write_schema_pointer(place), TOO_MANY, "oneOf")
             return
-        chosen = self.chosen(place, value, path)
+        chosen = self.choose_branches(place, value, path)
         if isinstance(chosen, SchemaError):
             yield chosen
         elif len(chosen) == 1:
             yield self._at((*place, *chosen), value, path)
         else:
-            yield from self._nearest(place, chosen, value, path)
+            yield from self._explain_nearest(place, chosen, value, path)
 
-    def chosen(self, place: Path, value: Any, path: Path) -> Sequence[int] | SchemaError:
+    def choose_branches(self, place: Path, value: Any, path: Path) -> Sequence[int] | SchemaError:
         """The branches of a union that a value can be meant for, or why it is meant for none."""
         branches: Sequence[Any] = self.at(place)
-        at = schema_pointer(place)
+        at = write_schema_pointer(place)
         real = [index for index in range(len(branches)) if not is_null(branches[index])]
         if not real:
-            return SchemaError(path, at, _wrong_type(["null"], value), "type")
+            return SchemaError(path, at, _describe_wrong_type(["null"], value), "type")
         if len(real) == 1:
             return real
-        choices = [constants(branches[index]) for index in real]
+        choices = [list_constants(branches[index]) for index in real]
         if all(choice is not None for choice in choices):
             constants_ = [constant for choice in choices for constant in choice or ()]
-            return SchemaError(path, at, self.sentence("enum", constants_, place, value), "enum")
+            return SchemaError(path, at, self.write_sentence("enum", constants_, place, value), "enum")
         if place not in self._tags:
-            self._tags[place] = self._unions.discriminator(branches, real)
+            self._tags[place] = self._unions.find_discriminator(branches, real)
         tag = self._tags[place]
         if tag is None:
-            keys: Mapping[int, str] = self._unions.keys(branches, real) if is_object(value) else {}
+            keys: Mapping[int, str] = self._unions.find_keys(branches, real) if is_object(value) else {}
             owners = [index for index, key in keys.items() if key in value]
             if keys and not owners:
                 there = ", ".join(map(quote, islice(value, 3))) or "nothing"
@@ -303,7 +312,7 @@ class Explainer:
             return SchemaError(path, at, f"an object is expected, not {describe(value)}", "type")
         tag_value = value.get(tag.field)
         is_tag = tag.field in value and isinstance(tag_value, SCALARS)
-        owners = tag.known.get(key_of(tag_value), []) if is_tag else []
+        owners = tag.known.get(make_key(tag_value), []) if is_tag else []
         candidates = owners or (tag.others if tag.field in value else tag.untagged)
         if candidates and (owners or not self._is_stray(tag, place, candidates, value, path)):
             return candidates
@@ -313,99 +322,99 @@ class Explainer:
         """Whether an object whose tag is unknown was meant for a branch with another tag."""
         if not isinstance(value.get(tag.field), str):
             return False
-        errors = list(islice(self._nearest(place, others, value, path), FIRST))
+        errors = list(islice(self._explain_nearest(place, others, value, path), FIRST))
         if any(one.rule == "not" and one.path == path for one in errors):
             return True
         at = (*path, tag.field)
         alone = ((*place, own[0]) for own in tag.known.values() if len(own) == 1)
-        return any(_count(_problems_of(self._at(one, value, path)), at) < _count(errors, at) for one in alone)
+        return any(_count(_run_steps(self._at(one, value, path)), at) < _count(errors, at) for one in alone)
 
-    def branches(self, place: Path, value: Any) -> list[Path]:
+    def find_branches(self, place: Path, value: Any) -> list[Path]:
         """The branches that accept a value, or that which a value was meant for; none if that cannot be determined."""
         branches = [(*place, index) for index in range(len(self.at(place)))]
         accepting = [branch for branch in branches if self._is_valid(branch, value)]
         if accepting:
             return accepting
-        one = self._afresh()
+        one = self._make_fresh()
         with suppress(RecursionError):
-            chosen = one.chosen(place, value, ())
+            chosen = one.choose_branches(place, value, ())
             if not isinstance(chosen, SchemaError):
-                return [branches[one._best(place, chosen, value, ())[0] if len(chosen) > 1 else chosen[0]]]
+                return [branches[one._choose_best(place, chosen, value, ())[0] if len(chosen) > 1 else chosen[0]]]
         return []
 
-    def _best(
+    def _choose_best(
         self, place: Path, indices: Sequence[int], value: Any, path: Path
     ) -> tuple[int, list[SchemaError], Iterator[SchemaError]]:
         """The nearest of several branches, its first problems, and the others."""
-        errors_by = {index: _problems_of(self._at((*place, index), value, path)) for index in indices}
+        errors_by = {index: _run_steps(self._at((*place, index), value, path)) for index in indices}
         first = {index: list(islice(errors, FIRST)) for index, errors in errors_by.items()}
-        best = min(first, key=lambda index: _distance(first[index], path, value))
+        best = min(first, key=lambda index: _measure_distance(first[index], path, value))
         return best, first[best], errors_by[best]
 
-    def _nearest(self, place: Path, indices: Sequence[int], value: Any, path: Path) -> Iterator[SchemaError]:
+    def _explain_nearest(self, place: Path, indices: Sequence[int], value: Any, path: Path) -> Iterator[SchemaError]:
         """Yield the problems by the nearest of several branches; one sentence if the value has none of their types."""
-        _, first, more_errors = self._best(place, indices, value, path)
-        is_wrong_type, is_other, *_ = _distance(first, path, value)
+        _, first, more_errors = self._choose_best(place, indices, value, path)
+        is_wrong_type, is_other, *_ = _measure_distance(first, path, value)
         errors: Iterable[SchemaError] = chain(first, more_errors)
         if is_wrong_type:
-            types = {name for index in indices for name in self.types((*place, index))}
-            yield SchemaError(path, schema_pointer(place), _wrong_type(types, value), "type")
+            types = {name for index in indices for name in self.list_types((*place, index))}
+            yield SchemaError(path, write_schema_pointer(place), _describe_wrong_type(types, value), "type")
             return
-        values = (self._unions.values(self.at((*place, index))) or () for index in indices if is_other)
+        values = (self._unions.list_values(self.at((*place, index))) or () for index in indices if is_other)
         constants_ = [one for each in values for one in each if one is not None]
         if constants_:
-            sentence = self.sentence("enum", constants_, (*place, "enum"), value)
-            errors = [SchemaError(path, schema_pointer(place), sentence, "enum")]
+            sentence = self.write_sentence("enum", constants_, (*place, "enum"), value)
+            errors = [SchemaError(path, write_schema_pointer(place), sentence, "enum")]
         for index, error in enumerate(errors):
             is_alone = index > 0 or len(indices) == 1 or error.sentence.endswith(_ALTERNATIVES)
             more = "" if is_alone else f" (the nearest of {len(indices)}{_ALTERNATIVES}"
             yield error._replace(sentence=error.sentence + more)
 
-    def types(self, place: Path) -> set[str]:
+    def list_types(self, place: Path) -> set[str]:
         """The types that the schema at a place declares."""
-        return self._unions.types(self.at(place))
+        return self._unions.list_types(self.at(place))
 
-    def _unevaluated(self, place: Path, value: Mapping[str, Any]) -> Iterator[str]:
+    def _list_unevaluated(self, place: Path, value: Mapping[str, Any]) -> Iterator[str]:
         """The names of the members that no subschema evaluates."""
-        evaluated_names = set(self._evaluated(place, value, is_outermost=True))
+        evaluated_names = set(self._list_evaluated(place, value, is_outermost=True))
         return (name for name in value if name not in evaluated_names)
 
-    def _evaluated(self, place: Path, value: Mapping[str, Any], *, is_outermost: bool = False) -> Iterator[str]:
+    def _list_evaluated(self, place: Path, value: Mapping[str, Any], *, is_outermost: bool = False) -> Iterator[str]:
         """Yield the names of the members that a schema evaluates, or a subschema of it that accepts the value."""
         schema = self.at(place)
         if not is_object(schema) or not (is_outermost or self._is_valid(place, value)):
             return
         if "additionalProperties" in schema or ("unevaluatedProperties" in schema and not is_outermost):
             yield from value
-        others = set(self._further(place, schema, value))
+        others = set(self._list_additional(place, schema, value))
         yield from (name for name in value if name not in others)
         unions = [
             (*place, keyword, index) for keyword in ("anyOf", "oneOf") for index in range(len(schema.get(keyword, ())))
         ]
         condition = [(*place, "if")] if "if" in schema else []
-        for at in chain(self.applicators(place, schema, value), unions, condition):
-            yield from self._evaluated(at, value)
+        for at in chain(self.list_applicators(place, schema, value), unions, condition):
+            yield from self._list_evaluated(at, value)
 
     # --- sentences ---
 
-    def sentence(self, rule: str, operand: Any, place: Path, value: Any) -> str:
+    def write_sentence(self, rule: str, operand: Any, place: Path, value: Any) -> str:
         """The sentence for a failed keyword; `operand` is the value of the keyword, or the part of the value that it rejects."""
         match rule:
             case "required":
                 return f"the field {operand!r} is required{self._hint(operand, place, value)}"
             case "type":
-                return f"{_alternatives(operand)} is expected, not {describe(value)}"
+                return f"{_join_types(operand)} is expected, not {describe(value)}"
             case "x-integer":
                 return f"an integer without a fraction is expected, not {describe(value)}"
             case "const":
                 return f"{describe(value)} is not {describe(operand)}, the only value allowed here"
             case "enum":
-                return f"{describe(value)} is not one of {_listed(operand)}{_suggest(value, operand)}"
+                return f"{describe(value)} is not one of {_join_values(operand)}{_suggest(value, operand)}"
             case "additionalProperties" | "unevaluatedProperties":
                 return (
-                    f"{_listed(operand)} is not allowed here"
+                    f"{_join_values(operand)} is not allowed here"
                     if len(operand) == 1
-                    else f"{_listed(operand)} are not allowed here"
+                    else f"{_join_values(operand)} are not allowed here"
                 )
             case "dependentRequired":
                 need, name = operand
@@ -418,7 +427,7 @@ class Explainer:
                 format_ = self.at(place[:-1]).get("format")
                 if format_ == "absolute-path":
                     return f"an absolute path is expected, not {describe(value)}"
-                return f"{describe(value)} does not match the pattern {describe(self._engine.own(operand))}"
+                return f"{describe(value)} does not match the pattern {describe(self._engine.restore_pattern(operand))}"
             case _:
                 limit = _LIMITS.get(rule)
                 return (
@@ -428,7 +437,7 @@ class Explainer:
     def _hint(self, missing: str, place: Path, value: Any) -> str:
         owner = self.at(place[:-1])
         declared: Schema = owner.get("properties", {}) if is_object(owner) else {}
-        near = near_field(missing, [key for key in value if key not in declared]) if is_object(value) else None
+        near = find_near_field(missing, [key for key in value if key not in declared]) if is_object(value) else None
         return f"; {describe(near)} is not known here, did you mean {missing!r}?" if near else ""
 
     def at(self, place: Sequence[str | int]) -> Any:
@@ -475,13 +484,15 @@ _ALTERNATIVES: Final = " alternatives)"
 def _tag_error(tag: Discriminator, path: Path, pointer: str, value: Mapping[str, Any]) -> SchemaError:
     """The error for an object whose tag names no branch."""
     if tag.field not in value:
-        near = near_field(tag.field, list(value))
+        near = find_near_field(tag.field, list(value))
         hint = f"; {describe(near)} is not known here, did you mean {tag.field!r}?" if near else ""
-        sentence = f"the field {tag.field!r} is required, one of {_listed(tag.tags())}{hint}"
+        sentence = f"the field {tag.field!r} is required, one of {_join_values(tag.tags())}{hint}"
         return SchemaError(path, pointer, sentence, "required", tag.field)
     tag_value, known_tags = value[tag.field], tag.tags()
     hint = _suggest(tag_value, known_tags)
-    sentence = f"{describe(tag_value)} is not a known value of {tag.field!r}, which are {_listed(known_tags)}{hint}"
+    sentence = (
+        f"{describe(tag_value)} is not a known value of {tag.field!r}, which are {_join_values(known_tags)}{hint}"
+    )
     return SchemaError((*path, tag.field), pointer, sentence, "tag")
 
 
@@ -490,7 +501,7 @@ def _count(errors: Iterable[SchemaError], at: Path) -> int:
     return sum(one.path != at for one in islice(errors, 100))
 
 
-def _distance(errors: Sequence[SchemaError], path: Path, value: Any) -> tuple[bool, bool, bool, int, int]:
+def _measure_distance(errors: Sequence[SchemaError], path: Path, value: Any) -> tuple[bool, bool, bool, int, int]:
     """The distance of a branch from the value at a path: a wrong type is farthest, then another constant, then an exclusion."""
     here = [one.rule for one in errors if one.path == path]
     is_other = "const" in here or "enum" in here
@@ -498,38 +509,38 @@ def _distance(errors: Sequence[SchemaError], path: Path, value: Any) -> tuple[bo
     return not is_of_type, is_other, "not" in here, here.count("required"), len(errors)
 
 
-def _wrong_type(types: Iterable[str], value: Any) -> str:
+def _describe_wrong_type(types: Iterable[str], value: Any) -> str:
     """The sentence that a value has none of the types of the alternatives."""
     expected = " or ".join(_ARTICLES.get(name, name) for name in sorted(types)) or "another value"
     return f"{expected} is expected, not {describe(value)}"
 
 
-def _alternatives(types: Any) -> str:
+def _join_types(types: Any) -> str:
     names = [types] if isinstance(types, str) else sorted(types, key=lambda name: (name == "null", name))
     return " or ".join(_ARTICLES.get(name, name) for name in names)
 
 
-def _listed(values: Sequence[Any]) -> str:
+def _join_values(values: Sequence[Any]) -> str:
     texts = [describe(value) for value in values]
     return ", ".join(texts) if len(texts) <= 24 else f"{', '.join(texts[:24])} and {len(texts) - 24} more"
 
 
 def _suggest(value: Any, candidates: Sequence[Any]) -> str:
-    return did_you_mean(value, [item for item in candidates if isinstance(item, str)]) if isinstance(value, str) else ""
+    return suggest_name(value, [item for item in candidates if isinstance(item, str)]) if isinstance(value, str) else ""
 
 
-def did_you_mean(name: str, candidates: Sequence[str]) -> str:
+def suggest_name(name: str, candidates: Sequence[str]) -> str:
     """The end of a sentence that suggests the nearest of some names; empty if none is similar."""
     from difflib import get_close_matches
 
     if len(name) > 2 * max(map(len, candidates), default=0):
         return ""
-    plain: Mapping[str, str] = {_plain(item): item for item in candidates}
-    close = get_close_matches(_plain(name), plain, n=1, cutoff=0.75)
+    plain: Mapping[str, str] = {_fold(item): item for item in candidates}
+    close = get_close_matches(_fold(name), plain, n=1, cutoff=0.75)
     return f"; did you mean {plain[close[0]]!r}?" if close else ""
 
 
-def near_field(missing: str, present: Sequence[str]) -> str | None:
+def find_near_field(missing: str, present: Sequence[str]) -> str | None:
     """The field that was probably meant as `missing`: one with a similar name, or with a common alternative name."""
     from difflib import get_close_matches
 
@@ -537,8 +548,8 @@ def near_field(missing: str, present: Sequence[str]) -> str | None:
     for name in present:
         if name in OTHER_NAMES.get(missing, ()):
             return name
-    plain = {_plain(item): item for item in present}
-    close = get_close_matches(_plain(missing), plain, n=1, cutoff=0.75)
+    plain = {_fold(item): item for item in present}
+    close = get_close_matches(_fold(missing), plain, n=1, cutoff=0.75)
     return plain[close[0]] if close else None
 
 
@@ -556,5 +567,5 @@ OTHER_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
 """
 
 
-def _plain(name: str) -> str:
+def _fold(name: str) -> str:
     return name.replace("_", "").replace("-", "").lower()

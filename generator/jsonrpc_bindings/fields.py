@@ -62,7 +62,7 @@ class Noted(Struct, eq=False, kw_only=True, omit_defaults=True):
         """The public class."""
         return type(self)
 
-    def _contents(self) -> Any:
+    def _list_contents(self) -> Any:
         """The values that equal objects have in common."""
 
     def __rich_repr__(self) -> Iterator[tuple[str, Any]]:  # type: ignore[override]
@@ -73,7 +73,7 @@ class Noted(Struct, eq=False, kw_only=True, omit_defaults=True):
             return True
         if not isinstance(other, Noted) or self._kind is not other._kind:
             return NotImplemented
-        return _equal(self._contents(), other._contents())
+        return _is_equal(self._list_contents(), other._list_contents())
 
     def __ne__(self, other: object) -> bool:
         return not self == other
@@ -111,7 +111,7 @@ class Field:
     meant: Any = None
     """The resolved type of the annotation; set on first use."""
 
-    def fresh(self) -> Any:
+    def make_default(self) -> Any:
         """The value of the field if it is omitted."""
         return self.make() if self.make is not None else self.default
 
@@ -170,7 +170,7 @@ class Shape:
             names[self.tag_name] = self.tag_name
         return names | {name: name for name in self.fields}
 
-    def wire_name(self, name: str) -> str:
+    def find_wire_name(self, name: str) -> str:
         """The wire name of a field, or of the attribute for the tag."""
         return self.fields[name].wire if name in self.fields else str(self.tag_field)
 
@@ -209,7 +209,7 @@ class Shape:
             by_wire_name[self.tag_field] = self.tag
         return by_wire_name
 
-    def extra_type(self) -> Any:
+    def get_extra_type(self) -> Any:
         """The type of unnamed fields."""
         if self.extra is None:
             return Never
@@ -236,7 +236,7 @@ def is_record(annotation: Any) -> TypeGuard[type[Base]]:
     return isinstance(annotation, type) and issubclass(annotation, Base)
 
 
-def held(record: Any, one: Field) -> Any:
+def get_value(record: Any, one: Field) -> Any:
     """The value that a record holds in a field; `UNSET` if it is omitted."""
     return one.slot.__get__(record)
 
@@ -265,7 +265,7 @@ def unknown_fields_of(record: Any) -> dict[str, Any]:
     return notes.unknown
 
 
-def made(cls: Any, values: Mapping[str, Any], unknown: dict[str, Any] | None = None, tag: Any = None) -> Any:
+def make_record(cls: Any, values: Mapping[str, Any], unknown: dict[str, Any] | None = None, tag: Any = None) -> Any:
     """Create a record from validated values."""
     shape = shape_of(cls)
     if unknown or shape.is_unknown or shape.is_odd:
@@ -275,23 +275,23 @@ def made(cls: Any, values: Mapping[str, Any], unknown: dict[str, Any] | None = N
 
 def values_of(record: Any) -> dict[str, Any]:
     """The fields that are set in a record, by Python name."""
-    changes = {one.name: value for one, value in changed(record)}
+    changes = {one.name: value for one, value in list_changed_defaults(record)}
     fields = shape_of(type(record)).fields.values()
-    return {one.name: value for one in fields if (value := changes.get(one.name, held(record, one))) is not UNSET}
+    return {one.name: value for one in fields if (value := changes.get(one.name, get_value(record, one))) is not UNSET}
 
 
-def changed(record: Any) -> Iterator[tuple[Field, Any]]:
+def list_changed_defaults(record: Any) -> Iterator[tuple[Field, Any]]:
     """Yield the defaults of a record that were read and modified in place: they count as set."""
     notes = notes_of(record)
     if notes is None or not notes.made:
         return
     fields = shape_of(type(record)).fields
     for name, value in notes.made.items():
-        if held(record, fields[name]) is UNSET and value != fields[name].fresh():
+        if get_value(record, fields[name]) is UNSET and value != fields[name].make_default():
             yield fields[name], value
 
 
-def _equal(mine: Any, theirs: Any) -> bool:
+def _is_equal(mine: Any, theirs: Any) -> bool:
     """Whether two values are equal as JSON: true differs from 1, at any depth."""
     waiting = [(mine, theirs)]
     while waiting:

@@ -52,7 +52,7 @@ class Framing(Protocol):
         ...
 
 
-def framing(kind: Kind, limit: int = LIMIT) -> Framing:
+def make_framing(kind: Kind, limit: int = LIMIT) -> Framing:
     """The framing of this name."""
     return Lines(limit) if kind == "lines" else Headers(limit)
 
@@ -72,10 +72,10 @@ class Lines:
         if not lines:
             self._keep(first)
             return []
-        frames = self._line(first)
+        frames = self._end_line(first)
         for line in lines[:-1]:
             if len(line) > self._limit:
-                frames.append(self._too_long(PartialMessage.of(line)))
+                frames.append(self._refuse_long(PartialMessage.of(line)))
             elif line and not line.isspace():
                 frames.append(line)
         self._keep(lines[-1])
@@ -83,7 +83,7 @@ class Lines:
 
     def end(self) -> list[Frame]:
         """See `Framing`."""
-        return self._line(b"")
+        return self._end_line(b"")
 
     def write(self, message: bytes) -> bytes:
         """See `Framing`."""
@@ -98,17 +98,17 @@ class Lines:
         elif part:
             self._parts.append(part)
 
-    def _line(self, end: bytes) -> list[Frame]:
+    def _end_line(self, end: bytes) -> list[Frame]:
         self._keep(end)
         parts, size = self._parts, self._size
         self._parts, self._size = [], 0
         if size > self._limit:
             ends, self._ends = self._ends, PartialMessage()
-            return [self._too_long(ends)]
+            return [self._refuse_long(ends)]
         line = b"".join(parts)
         return [line] if line and not line.isspace() else []
 
-    def _too_long(self, ends: PartialMessage) -> Unreadable:
+    def _refuse_long(self, ends: PartialMessage) -> Unreadable:
         return Unreadable(f"a line is longer than {self._limit} bytes", ends=ends)
 
 
@@ -129,10 +129,10 @@ class Headers:
             return []
         frames: list[Frame] = []
         if self._skip:
-            data = self._skipped(data, frames)
+            data = self._skip_rest(data, frames)
         self._buffer += data
         while True:
-            if self._length is None and not self._header(frames):
+            if self._length is None and not self._read_headers(frames):
                 return frames
             length = self._length or 0
             if len(self._buffer) < length:
@@ -150,7 +150,7 @@ class Headers:
         """See `Framing`."""
         return b"Content-Length: %d\r\n\r\n%b" % (len(message), message)
 
-    def _header(self, frames: list[Frame]) -> bool:
+    def _read_headers(self, frames: list[Frame]) -> bool:
         """Read headers until one announces a message within the limit; return whether there is one."""
         while (end := self._buffer.find(b"\r\n\r\n", 0, _LONGEST_HEADER)) >= 0:
             lines = bytes(self._buffer[:end]).split(b"\r\n")
@@ -165,12 +165,12 @@ class Headers:
             if length > _PASSED_OVER:
                 return self._lose(frames, f"a header announces {length} bytes, and a message may have {self._limit}")
             self._skip, begun = length, bytes(self._buffer)
-            self._buffer[:] = self._skipped(begun, frames)
+            self._buffer[:] = self._skip_rest(begun, frames)
         if len(self._buffer) >= _LONGEST_HEADER:
             return self._lose(frames, "this is not a header")
         return False
 
-    def _skipped(self, data: bytes, frames: list[Frame]) -> bytes:
+    def _skip_rest(self, data: bytes, frames: list[Frame]) -> bytes:
         """Skip the rest of a message that is too long; return the bytes after it."""
         part, rest = data[: self._skip], data[self._skip :]
         self._ends.add(part)

@@ -22,7 +22,7 @@ class Gates:
         }
         self._said: dict[str, Any] = {}
 
-    def advertised(self, capability: str) -> bool | None:
+    def is_advertised(self, capability: str) -> bool | None:
         """Whether a capability, such as `agent:agentCapabilities.loadSession`, was advertised; `None` before its side has sent its part
         of `initialize`.
         """
@@ -34,10 +34,10 @@ class Gates:
             value = value.get(step) if is_object(value) else None
         return value is True or is_object(value)
 
-    def closed(self, method: str, *, is_request: bool) -> str | None:
+    def find_closed_gate(self, method: str, *, is_request: bool) -> str | None:
         """The capability that a method needs and that was not advertised; `None` if there is none."""
         gate = self._gates.get((method, is_request))
-        return gate if gate is not None and self.advertised(gate) is False else None
+        return gate if gate is not None and self.is_advertised(gate) is False else None
 
     def note(self, method: str, side: str, payload: Any) -> None:
         """Record what a side advertises in the params or the result of a method."""

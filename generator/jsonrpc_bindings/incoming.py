@@ -20,7 +20,7 @@ class Batch:
         return b"[" + b",".join(self._lines) + b"]" if len(self._lines) == self._wanted else None
 
 
-def id_of(value: Any) -> Any:
+def read_id(value: Any) -> Any:
     """The id of an error response, for an id that may be invalid: then null."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool) and value == value // 1
     return value if is_number or isinstance(value, str) else None

@@ -31,26 +31,26 @@ def is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:
     return isinstance(value, Mapping)
 
 
-def integer_of(value: float) -> int:
+def to_integer(value: float) -> int:
     """A number without a fraction as the integer of its decimal text: 1e23 is 1 and 23 zeros, not the nearest double."""
     return int(value) if abs(value) < _EXACT else int(Decimal(repr(value)))
 
 
-def comparable(value: int | float) -> int | float:
+def to_comparable(value: int | float) -> int | float:
     """A number in a form that compares like its decimal text."""
-    return integer_of(value) if isinstance(value, float) and abs(value) >= _EXACT else value
+    return to_integer(value) if isinstance(value, float) and abs(value) >= _EXACT else value
 
 
-def scalar_key(value: Any) -> Any:
+def make_scalar_key(value: Any) -> Any:
     """A key that is the same for scalars that are equal in JSON: 1 and 1.0 are equal, 1 and true are not."""
     is_whole = isinstance(value, float) and value.is_integer()
-    return isinstance(value, bool), integer_of(value) if is_whole else value
+    return isinstance(value, bool), to_integer(value) if is_whole else value
 
 
 def is_one_of(value: Any, constants: Iterable[Any]) -> bool:
     """Whether a value equals one of some scalars in JSON."""
-    key = scalar_key(value)
-    return any(key == scalar_key(one) for one in constants)
+    key = make_scalar_key(value)
+    return any(key == make_scalar_key(one) for one in constants)
 
 
 _EXACT = 2**53

@@ -82,9 +82,9 @@ class Message(Noted, metaclass=MessageMeta, eq=False, kw_only=True, omit_default
             yield "extra", notes.unknown
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuilt, (self._kind, {**self._contents(), "form": self.form})
+        return _rebuild, (self._kind, {**self._list_contents(), "form": self.form})
 
-    def _contents(self) -> dict[str, Any]:
+    def _list_contents(self) -> dict[str, Any]:
         return dict(self.__rich_repr__())
 
     def __replace__(self, **changes: Any) -> Any:
@@ -92,7 +92,7 @@ class Message(Noted, metaclass=MessageMeta, eq=False, kw_only=True, omit_default
         return kind(**values | changes)
 
 
-def _rebuilt(kind: Any, values: dict[str, Any]) -> Any:
+def _rebuild(kind: Any, values: dict[str, Any]) -> Any:
     return kind(**values)
 
 
@@ -166,7 +166,7 @@ for _one in KINDS:
     _with_general(_one)
 
 
-def class_of(kind: Any, method: str, fields: dict[str, Any], *, is_tagged: bool) -> Any:
+def make_class(kind: Any, method: str, fields: dict[str, Any], *, is_tagged: bool) -> Any:
     """The class for messages of one method, which msgspec decodes and encodes."""
     namespace: dict[str, Any] = {
         "__annotations__": dict(fields),

@@ -40,29 +40,29 @@ class Leniency:
         """Yield the problems of what remains of the value at a path, with the paths of the message."""
         for place in places:
             for error in self._engine.problems(place, value):
-                yield self._problem(error, self._original((*path, *error.path)))
+                yield self._problem(error, self._map_path((*path, *error.path)))
 
-    def mended(self, places: Sequence[Path], value: Any, path: Path = (), *, skips: bool = False) -> Any:
+    def mend(self, places: Sequence[Path], value: Any, path: Path = (), *, skips: bool = False) -> Any:
         """A value without what may be dropped; `skips`: its items may. `places` are the subschemas that apply to it.
 
         Raises `TooMuch`.
         """
         if self._fits(places, value):
             return value
-        schemas = list(self._meant(places, value))
+        schemas = list(self._list_subschemas(places, value))
         members: dict[Any, list[Path]] = {}
         for place, schema in schemas:
-            for member, key in self._engine.explainer.members(place, schema, value):
+            for member, key in self._engine.explainer.list_members(place, schema, value):
                 members.setdefault(key, []).append(member)
         if is_object(value):
-            return self._object(places, schemas, members, value, path)
+            return self._mend_object(places, schemas, members, value, path)
         if not is_array(value):
             return value
         items: list[Any] = []
         indices: list[int] = []
         for index, item in enumerate(value):
             there, mark, own = (*path, index), len(self.drops), members.get(index, ())
-            mended = self.mended(own, item, there)
+            mended = self.mend(own, item, there)
             if skips and not self._fits(own, mended):
                 self._drop(mark, there, item, self.problems(own, mended, there))
             else:
@@ -71,7 +71,7 @@ class Leniency:
         self._retained[path] = indices
         return items
 
-    def _object(
+    def _mend_object(
         self,
         places: Sequence[Path],
         schemas: Iterable[tuple[Path, Any]],
@@ -89,15 +89,15 @@ class Leniency:
             there, mark, own = (*path, name), len(self.drops), members.get(name, ())
             declared = [one for one in fields.get(name, ()) if is_object(explainer.at(one))]
             keywords = {keyword for one in declared for keyword, setting in explainer.at(one).items() if setting}
-            is_list = {type_ for one in declared for type_ in explainer.types(one)} - {"null"} == {"array"}
+            is_list = {type_ for one in declared for type_ in explainer.list_types(one)} - {"null"} == {"array"}
             if name in value:
                 skips = is_list and "x-deserialize-skip-invalid-items" in keywords
-                mended = result[name] = self.mended(own, value[name], there, skips=skips)
+                mended = result[name] = self.mend(own, value[name], there, skips=skips)
                 is_dropped = "x-deserialize-default-on-error" in keywords or (
                     value[name] is None and "x-deserialize-default-on-null" in keywords
                 )
                 if is_dropped and not self._fits(own, mended):
-                    if next(self._missing(places, value, name), None) is None:
+                    if next(self._list_missing(places, value, name), None) is None:
                         del result[name]
                     elif is_list and self._fits(own, []):
                         result[name] = []
@@ -105,10 +105,10 @@ class Leniency:
                         continue
                     self._drop(mark, there, value[name], self.problems(own, mended, there))
             elif is_list and "x-deserialize-default-on-error" in keywords and self._fits(declared, []):
-                missing = next(self._missing(places, value, name), None)
+                missing = next(self._list_missing(places, value, name), None)
                 if missing is not None:
                     result[name] = []
-                    self._drop(mark, there, None, iter([self._problem(missing, self._original(path))]))
+                    self._drop(mark, there, None, iter([self._problem(missing, self._map_path(path))]))
         return result
 
     def _drop(self, mark: int, path: Path, value: Any, problems: Iterator[Problem]) -> None:
@@ -116,16 +116,16 @@ class Leniency:
         del self.drops[mark:]
         if len(self.drops) == MOST:
             raise TooMuch
-        self.drops.append(Dropped(json_pointer(self._original(path)), value, next(problems)))
+        self.drops.append(Dropped(json_pointer(self._map_path(path)), value, next(problems)))
 
-    def _missing(self, places: Iterable[Path], value: dict[str, Any], name: str) -> Iterator[SchemaError]:
+    def _list_missing(self, places: Iterable[Path], value: dict[str, Any], name: str) -> Iterator[SchemaError]:
         """Yield the errors that an object lacks a required field once it has none of this name."""
         rest = {key: item for key, item in value.items() if key != name}
         for place in places:
             errors = islice(self._engine.problems(place, rest), EXAMINED)
             yield from (one for one in errors if one.missing == name and not one.path)
 
-    def _meant(self, places: Iterable[Path], value: Any) -> Iterator[tuple[Path, Any]]:
+    def _list_subschemas(self, places: Iterable[Path], value: Any) -> Iterator[tuple[Path, Any]]:
         """Yield the subschemas by which a value is judged, with their paths; of a union, the branch that the value was meant for."""
         explainer = self._engine.explainer
         waiting, visited = [*places], set[Path]()
@@ -134,14 +134,14 @@ class Leniency:
             if place not in visited and is_object(schema):
                 visited.add(place)
                 yield place, schema
-                waiting += explainer.applicators(place, schema, value)
+                waiting += explainer.list_applicators(place, schema, value)
                 unions = ((*place, keyword) for keyword in ("anyOf", "oneOf") if keyword in schema)
-                waiting += [branch for union in unions for branch in explainer.branches(union, value)]
+                waiting += [branch for union in unions for branch in explainer.find_branches(union, value)]
 
     def _fits(self, places: Iterable[Path], value: Any) -> bool:
         return all(self._engine.is_valid(place, value) for place in places)
 
-    def _original(self, path: Path) -> Path:
+    def _map_path(self, path: Path) -> Path:
         """The path in the message for a path in what remains of the value."""
         original_path: Path = ()
         for step in path:

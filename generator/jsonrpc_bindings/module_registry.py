@@ -47,19 +47,19 @@ class SchemaModule:
     @property
     def judging(self) -> Mapping[str, Any]:
         """The definitions, with the patterns that the engine takes in place of the original ones."""
-        return {**self.definitions, **self._member("judging")}
+        return {**self.definitions, **self._get_member("judging")}
 
     @property
     def receiving(self) -> Mapping[str, Any]:
         """The schemas that receivers use in place of definitions, and in addition to them."""
-        return self._member("receiving")
+        return self._get_member("receiving")
 
     @property
     def patterns(self) -> Mapping[str, str]:
         """The original patterns by those that the engine takes in their place."""
-        return self._member("patterns")
+        return self._get_member("patterns")
 
-    def _member(self, name: str) -> Mapping[str, Any]:
+    def _get_member(self, name: str) -> Mapping[str, Any]:
         member: Mapping[str, Any] = self.protocol.get(name, {})
         return member
 
@@ -67,17 +67,17 @@ class SchemaModule:
     def types(self) -> Mapping[str, Any]:
         """The classes and aliases of the module by the names of their definitions; `None` is the type of null."""
         attributes = vars(sys.modules[self.module]) if self.module in sys.modules else {}
-        renamed = {definition: type_ for type_, definition in self._member("definitions").items()}
+        renamed = {definition: type_ for type_, definition in self._get_member("definitions").items()}
         type_names = ((name, renamed.get(name, name)) for name in self.definitions)
         return {name: attributes[type_] for name, type_ in type_names if type_ in attributes}
 
-    def type_of(self, name: str) -> Any:
+    def get_type(self, name: str) -> Any:
         """The type of a definition. Raises `KeyError` if there is none."""
         return resolve(self.types[name], self.module)
 
     def name_of(self, type_: Any) -> str | None:
         """The name of the definition of a class, an alias, or the name of a type or definition; `None` if the schema has none."""
-        renamed = self._member("definitions")
+        renamed = self._get_member("definitions")
         if is_record(type_):
             name = renamed.get(type_.__name__, type_.__name__)
             return name if self.types.get(name) is type_ else None
@@ -86,11 +86,11 @@ class SchemaModule:
         same = (name for name, candidate in self.types.items() if candidate is type_ or self._is_same(candidate, type_))
         return next(same, None)
 
-    def fallback_of(self, type_: Any) -> str | None:
+    def get_fallback(self, type_: Any) -> str | None:
         """The name of the schema of a class for unknown variants, in `receiving`; `None` if there is none."""
         if not isinstance(type_, type) or type_.__module__ != self.module:
             return None
-        name = self._member("definitions").get(type_.__name__, type_.__name__)
+        name = self._get_member("definitions").get(type_.__name__, type_.__name__)
         return name if name in self.receiving else None
 
     def _is_same(self, attribute: Any, type_: Any) -> bool:
@@ -102,7 +102,7 @@ class SchemaModule:
 
 def register(module: str, schema: str) -> None:
     """Register a module that has all types of a protocol, with the text of its schema."""
-    _MODULES[module] = SchemaModule(module, lambda: json.loads(schema, parse_float=_exact))
+    _MODULES[module] = SchemaModule(module, lambda: json.loads(schema, parse_float=_parse_number))
 
 
 def find_module(module: str) -> SchemaModule:
@@ -112,14 +112,14 @@ def find_module(module: str) -> SchemaModule:
     def read() -> Any:
         from importlib.resources import files  # only where somebody asks
 
-        return json.loads(files(package).joinpath("_schema.json").read_bytes(), parse_float=_exact)
+        return json.loads(files(package).joinpath("_schema.json").read_bytes(), parse_float=_parse_number)
 
     if package not in _MODULES:
         _MODULES[package] = SchemaModule(f"{package}.models", read)
     return _MODULES[package]
 
 
-def _exact(literal: str) -> float | Decimal:
+def _parse_number(literal: str) -> float | Decimal:
     """Parse a number of a schema; a `Decimal` if no double equals it."""
     close, number = float(literal), Decimal(literal)
     return close if Decimal(repr(close)) == number else number

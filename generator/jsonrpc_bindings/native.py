@@ -21,11 +21,11 @@ from msgspec import UnsetType
 
 from .annotations import Meta
 from .fields import UNKNOWN, Base, Notes, Shape, is_record, keep_notes, shape_of
-from .json_types import Mismatch, comparable, integer_of, is_one_of
+from .json_types import Mismatch, is_one_of, to_comparable, to_integer
 from .jsonrpc import Message
-from .parse import LineReader, colons_of, float_of, line_reader, read_untyped, untyped
+from .parse import LineReader, count_colons, make_line_reader, read_untyped, to_float, untyped
 from .receiving import accepts
-from .types import JSON_CLASSES, Tags, Type, either, field_type
+from .types import JSON_CLASSES, Tags, Type, join, read_field_type
 from .writers import encode_native
 
 Read: TypeAlias = Callable[[Any], Any]
@@ -55,7 +55,7 @@ class Hooked(type):
         return True
 
 
-def hook(type_: Any, value: Any) -> Any:
+def decode_hook(type_: Any, value: Any) -> Any:
     """Decode the value of a hook."""
     read = getattr(type_, "read", None)
     if read is None:
@@ -63,30 +63,30 @@ def hook(type_: Any, value: Any) -> Any:
     return read(value)
 
 
-def decoder(type_: Any) -> msgspec.json.Decoder[Any]:
+def make_decoder(type_: Any) -> msgspec.json.Decoder[Any]:
     """The decoder of JSON text for a type whose classes are prepared."""
     with _ONE_AT_A_TIME:  # msgspec shows what it knows of a class before it knows all of it
-        return msgspec.json.Decoder(type_, dec_hook=hook, float_hook=float_of)
+        return msgspec.json.Decoder(type_, dec_hook=decode_hook, float_hook=to_float)
 
 
 def complete(cls: Any) -> Any:
     """Make msgspec inspect a class completely, before any thread converts a value to it; return the class."""
-    decoder(cls)
+    make_decoder(cls)
     return cls
 
 
-def native(type_: Type) -> Any:
+def convert_annotation(type_: Type) -> Any:
     """The annotation of a type for msgspec; the classes in it are prepared."""
     with _ONE_AT_A_TIME:  # nobody makes a decoder of a class that is half prepared
-        annotation = _closed(type_)
+        annotation = _close(type_)
         while _WAITING:
             _prepare(_WAITING.pop())
         return annotation
 
 
-def _closed(type_: Type) -> Any:
+def _close(type_: Type) -> Any:
     annotation = _open(type_)
-    classes: list[Any] = [one for one in _members(annotation) if is_record(one)]
+    classes: list[Any] = [one for one in _list_members(annotation) if is_record(one)]
     if len(classes) != 1 or classes[0].__struct_config__.tag_field is None:
         return annotation
     config = classes[0].__struct_config__
@@ -94,7 +94,7 @@ def _closed(type_: Type) -> Any:
     if key not in _BESIDE:
         tag = "\0" if key[1] is str else -1
         _BESIDE[key] = msgspec.defstruct("Beside", [("never", Never)], tag_field=key[0], tag=tag)
-    return either(annotation, _BESIDE[key])  # msgspec asks for the tag of one of several classes only
+    return join(annotation, _BESIDE[key])  # msgspec asks for the tag of one of several classes only
 
 
 _BESIDE: Final[dict[tuple[str, type], Any]] = {}
@@ -104,36 +104,38 @@ def _open(type_: Type) -> Any:
     """The annotation of a type for msgspec, which may be a single class with a tag."""
     annotation = _ANNOTATIONS.get(type_)
     if annotation is None:
-        _ANNOTATIONS[type_] = _hook(partial(_converted, type_))  # what refers to itself is read there
-        annotation = _ANNOTATIONS[type_] = Never if type_.is_judged else _annotation(type_)
+        _ANNOTATIONS[type_] = _make_hook(partial(_convert, type_))  # what refers to itself is read there
+        annotation = _ANNOTATIONS[type_] = Never if type_.is_judged else _make_annotation(type_)
     return annotation
 
 
 _ANNOTATIONS: Final[dict[Type, Any]] = {}
 
 
-def _annotation(type_: Type) -> Any:
+def _make_annotation(type_: Type) -> Any:
     match type_.kind:
         case "any" | "texts" | "record":
             return Any if type_.kind == "any" else _of_class(type_)
         case "constants" if not type_.is_open:
             is_small = all(isinstance(one, str) or _is_small(one) for one in type_.values)
             is_uniform = {type(one) for one in type_.values} in ({str}, {int})
-            return Literal[type_.values] if is_uniform and is_small else _hook(partial(_constant, type_.values))
+            return (
+                Literal[type_.values] if is_uniform and is_small else _make_hook(partial(_find_constant, type_.values))
+            )
         case "optional":
             annotation = _open(type_.children[0])
-            return annotation if annotation is Any else either(annotation, None)
-        case "number" | "integer" if type_.kind == "number" or not all(map(_is_small, _bounds(type_))):
+            return annotation if annotation is Any else join(annotation, None)
+        case "number" | "integer" if type_.kind == "number" or not all(map(_is_small, _list_bounds(type_))):
             return _number(type_)
         case "union" if not type_.limits:
             annotation = _by_tag(type_, type_.tags) if type_.tags is not None else _by_kind(type_)
-            return annotation if annotation is not None else _hook(_union(type_))
+            return annotation if annotation is not None else _make_hook(_make_union_reader(type_))
         case "tuple" | "union" | "never":
             return Never
         case "array":
-            annotation = list[_closed(type_.children[0])]  # type: ignore[misc]
+            annotation = list[_close(type_.children[0])]  # type: ignore[misc]
         case "map":
-            annotation = dict[str, _closed(type_.children[0])]  # type: ignore[misc]
+            annotation = dict[str, _close(type_.children[0])]  # type: ignore[misc]
         case kind:
             annotation = _SCALARS.get(kind, str)
     if not type_.limits:
@@ -144,7 +146,7 @@ def _annotation(type_: Type) -> Any:
     return Annotated[cast("Any", (annotation, *(msgspec.Meta(**one) for one in limits)))]
 
 
-def _bounds(type_: Type) -> list[Any]:
+def _list_bounds(type_: Type) -> list[Any]:
     limits = [limit for one in type_.limits for limit in (one.ge, one.gt, one.le, one.lt, one.multiple_of)]
     return [one for one in limits if one is not None]
 
@@ -172,28 +174,28 @@ def _of_class(type_: Type) -> Any:
 # --- what hooks read ---
 
 
-def _hook(read: Read) -> Any:
+def _make_hook(read: Read) -> Any:
     return Hooked("Hook", (Hook,), {"read": staticmethod(read)})
 
 
-def _converted(type_: Type, value: Any) -> Any:
+def _convert(type_: Type, value: Any) -> Any:
     """Convert a value to a type by msgspec, without unknown fields."""
-    box: Any = msgspec.convert({"value": value}, _box(type_), dec_hook=hook)
+    box: Any = msgspec.convert({"value": value}, _make_box(type_), dec_hook=decode_hook)
     return box.value
 
 
-def _box(type_: Type) -> Any:
+def _make_box(type_: Type) -> Any:
     """A class with one field of a type: msgspec caches what it has inspected of classes."""
     box_class = _BOXES.get(type_)
     if box_class is None:
-        box_class = _BOXES[type_] = complete(msgspec.defstruct("Box", [("value", native(type_))]))
+        box_class = _BOXES[type_] = complete(msgspec.defstruct("Box", [("value", convert_annotation(type_))]))
     return box_class
 
 
 _BOXES: Final[dict[Type, Any]] = {}
 
 
-def _constant(values: Iterable[Any], value: Any) -> Any:
+def _find_constant(values: Iterable[Any], value: Any) -> Any:
     for one in values:
         if is_one_of(value, (one,)):
             return one
@@ -208,24 +210,24 @@ def _number(type_: Type) -> Any:
 
     def read(value: Any) -> Any:
         if isinstance(value, float) and (value.is_integer() if is_integer else isfinite(value)):
-            value = integer_of(value) if is_integer else value
+            value = to_integer(value) if is_integer else value
         elif not isinstance(value, int) or isinstance(value, bool):
             raise Mismatch
-        number = comparable(value) if type_.limits else value
+        number = to_comparable(value) if type_.limits else value
         for one in type_.limits:
             if (
-                (one.ge is not None and number < comparable(one.ge))
-                or (one.gt is not None and number <= comparable(one.gt))
-                or (one.le is not None and number > comparable(one.le))
-                or (one.lt is not None and number >= comparable(one.lt))
+                (one.ge is not None and number < to_comparable(one.ge))
+                or (one.gt is not None and number <= to_comparable(one.gt))
+                or (one.le is not None and number > to_comparable(one.le))
+                or (one.lt is not None and number >= to_comparable(one.lt))
             ):
                 raise Mismatch
         return value
 
-    return _hook(read)
+    return _make_hook(read)
 
 
-def _union(type_: Type) -> Read:
+def _make_union_reader(type_: Type) -> Read:
     """The function for a union that msgspec cannot discriminate."""
     tags = type_.tags
     if any(shape_of(cls).drops for one in type_.branches for cls in one.classes):
@@ -234,12 +236,16 @@ def _union(type_: Type) -> Read:
     def read(value: Any) -> Any:
         branches: Sequence[Type] = type_.branches
         if tags is not None and value.__class__ is dict:
-            tagged_branches = tags.known(value)
+            tagged_branches = tags.find_branches(value)
             if tagged_branches is None:
-                return _unknown(tags.unknown[0], tags.field, value) if len(tags.unknown) == 1 else Never.read(value)
+                return (
+                    _convert_unknown(tags.unknown[0], tags.field, value)
+                    if len(tags.unknown) == 1
+                    else Never.read(value)
+                )
             branches = tagged_branches
             if len(branches) == 1:
-                return _converted(branches[0], value)
+                return _convert(branches[0], value)
         elif isinstance(value, Base):
             branches = ()
             if type(value) in type_.classes:
@@ -250,16 +256,16 @@ def _union(type_: Type) -> Read:
             candidates = list(islice(accepting, 2 if type_.is_exclusive else 1))
         if len(candidates) != 1:
             raise Mismatch
-        return _converted(candidates[0], value)
+        return _convert(candidates[0], value)
 
     return read
 
 
-def _unknown(type_: Type, field: str, value: dict[str, Any]) -> Any:
+def _convert_unknown(type_: Type, field: str, value: dict[str, Any]) -> Any:
     """Convert an object with an unknown tag to the class for unknown variants."""
     if not isinstance(value.get(field), str):
         raise Mismatch
-    record = _converted(type_, {**value, field: UNKNOWN})
+    record = _convert(type_, {**value, field: UNKNOWN})
     note(record, value, inf)
     return record
 
@@ -284,9 +290,7 @@ def _by_tag(type_: Type, tags: Tags) -> Any:
     if classes and len(tags.unknown) == 1 and len(classes) == len(tags.owners):
         annotation = _open(tags.unknown[0])
         classes += [annotation] if is_record(annotation) and annotation.__struct_config__.tag == UNKNOWN else []
-    return (
-        either(*classes) if classes and not (tags.free or tags.untagged or tags.others or type_.is_exclusive) else None
-    )
+    return join(*classes) if classes and not (tags.free or tags.untagged or tags.others or type_.is_exclusive) else None
 
 
 def _by_kind(type_: Type) -> Any:
@@ -294,15 +298,17 @@ def _by_kind(type_: Type) -> Any:
     branches = list(map(_open, type_.branches))
     if any(isinstance(one, type) and issubclass(one, Hook) for one in branches):
         return None
-    members = [each for one in branches for each in _members(one)]
+    members = [each for one in branches for each in _list_members(one)]
     tags = [(one.__struct_config__.tag_field, one.__struct_config__.tag) for one in members if is_record(one)]
     are_tagged = len({field for field, _ in tags}) == 1 and tags[0][0] is not None and len(set(tags)) == len(tags)
-    classes = [cls for one in type_.flat() if one.kind != "record" for cls in one.json_classes] + [dict] * bool(tags)
+    classes = [cls for one in type_.list_branches() if one.kind != "record" for cls in one.json_classes] + [
+        dict
+    ] * bool(tags)
     is_plain = len(set(classes)) == len(classes) and (len(tags) < 2 or are_tagged)
-    return either(*members) if is_plain else None
+    return join(*members) if is_plain else None
 
 
-def _members(annotation: Any) -> tuple[Any, ...]:
+def _list_members(annotation: Any) -> tuple[Any, ...]:
     return get_args(annotation) if get_origin(annotation) is typing.Union else (annotation,)
 
 
@@ -316,9 +322,9 @@ def _prepare(cls: Any) -> None:
     shape = shape_of(cls)
     field_annotations: dict[str, Any] = {}
     for one in shape.fields.values():
-        annotation = _closed(field_type(one))
-        field_annotations[one.name] = annotation if one.is_required else either(annotation, UnsetType)
-    field_annotations["_notes"] = Notes if shape.is_odd else either(Notes, UnsetType)
+        annotation = _close(read_field_type(one))
+        field_annotations[one.name] = annotation if one.is_required else join(annotation, UnsetType)
+    field_annotations["_notes"] = Notes if shape.is_odd else join(Notes, UnsetType)
     type.__setattr__(cls, "__annotations__", field_annotations)
 
 
@@ -331,20 +337,20 @@ def convert(type_: Type, value: Any) -> Any:
     if is_text or value.__class__ is type_.cls:
         return value
     if type_.kind == "record" and value.__class__ is dict and shape_of(type_.cls).is_unknown:
-        return _unknown(type_, str(shape_of(type_.cls).tag_field), value)
-    result = _converted(type_, value)
+        return _convert_unknown(type_, str(shape_of(type_.cls).tag_field), value)
+    result = _convert(type_, value)
     note(result, value, inf)
     return result
 
 
 def convert_json(type_: Type, value: Any) -> Any:
     """Convert parsed JSON by msgspec, with unknown fields and variants. Raises one of `FAILURES`."""
-    result = _marked(_box(type_), {"value": value}, "").value
+    result = _convert_marked(_make_box(type_), {"value": value}, "").value
     note(result, value, inf)
     return result
 
 
-def message_reader(classes: Mapping[str, Any]) -> LineReader:
+def make_message_reader(classes: Mapping[str, Any]) -> LineReader:
     """The line reader for messages of these classes, by method; the class of a result is under "". The reader raises one of `FAILURES`."""
     answer = classes.get("")
 
@@ -352,11 +358,11 @@ def message_reader(classes: Mapping[str, Any]) -> LineReader:
         if _UNKNOWN_TAG.fullmatch(error_text) is None:
             raise Mismatch
         value = read_untyped(line, values)
-        message = _marked(classes.get(value.get("method"), answer), value, error_text)
+        message = _convert_marked(classes.get(value.get("method"), answer), value, error_text)
         note(message, value, inf)
         return message
 
-    return line_reader(decoder(either(*classes.values())).decode, encode_native, _keep, mend)
+    return make_line_reader(make_decoder(join(*classes.values())).decode, encode_native, _keep, mend)
 
 
 def _keep(message: Any, line: bytes, remaining: int) -> None:
@@ -365,7 +371,7 @@ def _keep(message: Any, line: bytes, remaining: int) -> None:
         raise Mismatch
 
 
-def _marked(cls: Any, value: Any, refused: str) -> Any:
+def _convert_marked(cls: Any, value: Any, refused: str) -> Any:
     """Convert JSON to a class by msgspec, where unknown tags are temporarily replaced by that of unknown variants.
 
     `refused` is the error that msgspec has already raised; empty if none.
@@ -374,13 +380,13 @@ def _marked(cls: Any, value: Any, refused: str) -> Any:
     try:
         while True:
             if refused:
-                owner, field = _unknown_tag(refused, value)
+                owner, field = _find_unknown_tag(refused, value)
                 if len(replaced_tags) == _MARKED or owner[field] == UNKNOWN:
                     raise Mismatch
                 replaced_tags.append((owner, field, owner[field]))
                 owner[field] = UNKNOWN
             try:
-                return msgspec.convert(value, cls, dec_hook=hook)
+                return msgspec.convert(value, cls, dec_hook=decode_hook)
             except msgspec.ValidationError as error:
                 refused = str(error)
     finally:
@@ -393,7 +399,7 @@ _MARKED: Final = 8
 _UNKNOWN_TAG: Final = re.compile(r"Invalid value '.*' - at `\$(.+)\.([^.]+)`", re.DOTALL)
 
 
-def _unknown_tag(error: str, value: Any) -> tuple[dict[str, Any], str]:
+def _find_unknown_tag(error: str, value: Any) -> tuple[dict[str, Any], str]:
     """The object and the field of the tag that an error of msgspec is about. Raises `Mismatch` if the error is about something else."""
     match = _UNKNOWN_TAG.fullmatch(error)
     if match is None:
@@ -428,7 +434,7 @@ def note(record: Any, value: Any, left: float) -> float:
             if left and item.__class__ not in _SCALARS_READ:
                 left = note(record[key], item, left)
     elif isinstance(record, Base | Message):
-        _NOTERS[cls] = _noter(cls)
+        _NOTERS[cls] = _make_noter(cls)
         return note(record, value, left)
     return left
 
@@ -437,17 +443,17 @@ _SCALARS_READ: Final = frozenset({str, int, float, bool, NoneType})
 _NOTERS: Final[dict[type, Callable[[Any, dict[str, Any], float], float]]] = {}
 
 
-def _noter(cls: Any) -> Callable[[Any, dict[str, Any], float], float]:
+def _make_noter(cls: Any) -> Callable[[Any, dict[str, Any], float], float]:
     """The implementation of `note` for the objects of a class."""
     below: tuple[tuple[str, Callable[[Any], Any]], ...]
     notes: Callable[[dict[str, Any], dict[str, Any]], Notes]
     if issubclass(cls, Message):
-        names, is_unknown, notes = cls.members_on_wire, False, _beside
+        names, is_unknown, notes = cls.members_on_wire, False, _keep_beside
         below = tuple((name, vars(cls)[name].__get__) for name in ("params", "result") if name in names)
     else:
         shape = shape_of(cls)
-        names, is_unknown, notes = shape.wires, shape.is_unknown, _notes(shape)
-        fields = [(one, field_type(one).reached()) for one in shape.fields.values()]
+        names, is_unknown, notes = shape.wires, shape.is_unknown, _make_notes_reader(shape)
+        fields = [(one, read_field_type(one).list_reachable()) for one in shape.fields.values()]
         below = tuple(
             (one.wire, one.slot.__get__) for one, types in fields if any(each.kind == "record" for each in types)
         )
@@ -460,7 +466,7 @@ def _noter(cls: Any) -> Callable[[Any, dict[str, Any], float], float]:
                 if key not in names:
                     unknown[key] = value[key]
             keep_notes(record, notes(unknown, value))
-            left -= colons_of(unknown) if left != inf else 0
+            left -= count_colons(unknown) if left != inf else 0
             if not left:
                 return 0
         for wire, get in below:
@@ -477,7 +483,7 @@ def _noter(cls: Any) -> Callable[[Any, dict[str, Any], float], float]:
     return keep
 
 
-def _notes(shape: Shape) -> Callable[[dict[str, Any], dict[str, Any]], Notes]:
+def _make_notes_reader(shape: Shape) -> Callable[[dict[str, Any], dict[str, Any]], Notes]:
     """The function that creates the notes of an object; it raises `Mismatch` if unknown fields are not kept, or are validated."""
 
     def of_unknown(unknown: dict[str, Any], value: dict[str, Any]) -> Notes:
@@ -495,7 +501,7 @@ def _refuse(_: dict[str, Any], __: dict[str, Any]) -> Notes:
     raise Mismatch
 
 
-def _beside(unknown: dict[str, Any], _: dict[str, Any]) -> Notes:
+def _keep_beside(unknown: dict[str, Any], _: dict[str, Any]) -> Notes:
     if not _MEMBERS.isdisjoint(unknown):
         raise Mismatch
     return Notes(None, unknown)

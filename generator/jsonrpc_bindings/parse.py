@@ -13,8 +13,8 @@ from typing import Any, Final, Literal, TypeAlias
 import jiter
 import msgspec
 
-from .errors import INVALID_REQUEST, PARSE_ERROR, DecodeError, Problem, limited, quote
-from .json_types import Mismatch, integer_of, is_array, is_object
+from .errors import INVALID_REQUEST, PARSE_ERROR, DecodeError, Problem, limit_problems, quote
+from .json_types import Mismatch, is_array, is_object, to_integer
 from .pointers import json_pointer
 
 Duplicates: TypeAlias = Literal["refuse", "last"]
@@ -58,7 +58,7 @@ def parse(line: bytes | bytearray | str, *, duplicates: Duplicates = "refuse", v
     """
     value, problems = parse_with_duplicates(line, values=values)
     if problems and duplicates == "refuse":
-        raise DecodeError(INVALID_REQUEST, problems, **_envelope(value, {problem.pointer for problem in problems}))
+        raise DecodeError(INVALID_REQUEST, problems, **_read_envelope(value, {problem.pointer for problem in problems}))
     return value
 
 
@@ -67,7 +67,7 @@ def parse_with_duplicates(line: bytes | bytearray | str, *, values: int = VALUES
 
     Raises as `parse`.
     """
-    text = text_of(line)
+    text = to_text(line)
     if len(text) > values and _holds_more(text, values):
         raise TooManyValues(values)
     try:
@@ -78,7 +78,7 @@ def parse_with_duplicates(line: bytes | bytearray | str, *, values: int = VALUES
         jiter.from_json(text, allow_inf_nan=False)  # which is stricter, and says what is wrong
     except ValueError as error:
         raise not_json(str(error)) from None
-    return _exactly(text)
+    return _parse_exactly(text)
 
 
 def is_plain(value: Any) -> bool:
@@ -93,13 +93,13 @@ def is_plain(value: Any) -> bool:
 def is_json(value: Any) -> bool:
     """Whether JSON can express a value."""
     try:
-        _written(value)
+        _serialize(value)
     except DecodeError:
         return False
     return True
 
 
-def float_of(text: str) -> float:
+def to_float(text: str) -> float:
     """The value of a number with a fraction or an exponent. Raises `Mismatch` if the float may differ from the number in the text."""
     value = float(text)
     if value - value != 0 or (len(text) > (15 if value else 4) and value.is_integer()):  # so short, nothing was rounded
@@ -107,18 +107,18 @@ def float_of(text: str) -> float:
     return value
 
 
-untyped: Final = msgspec.json.Decoder(float_hook=float_of).decode
-"""Parses JSON text to plain values; the last value of a duplicate key counts. Raises `Mismatch` as `float_of`."""
+untyped: Final = msgspec.json.Decoder(float_hook=to_float).decode
+"""Parses JSON text to plain values; the last value of a duplicate key counts. Raises `Mismatch` as `to_float`."""
 
 _write: Final = msgspec.json.Encoder().encode
 
 
-def colons_of(value: Any) -> int:
+def count_colons(value: Any) -> int:
     """The number of colons in the text of plain JSON."""
     return _write(value).count(b":")
 
 
-def line_reader(
+def make_line_reader(
     decode: Callable[[bytes], Any],
     encode: Callable[[Any], bytes],
     keep: Callable[[Any, bytes, int], None] | None = None,
@@ -158,33 +158,33 @@ def line_reader(
     return read
 
 
-read_untyped: Final = line_reader(untyped, _write)
+read_untyped: Final = make_line_reader(untyped, _write)
 """Parses plain values without duplicate keys."""
 
 
-def copied(value: Any, *, duplicates: Duplicates = "refuse", values: int = VALUES) -> Any:
+def copy_value(value: Any, *, duplicates: Duplicates = "refuse", values: int = VALUES) -> Any:
     """Copy a parsed JSON value, with the checks of `parse`: Python distinguishes the keys 1 and "1", and JSON does not."""
     if isinstance(value, bytes | bytearray):
         raise DecodeError(PARSE_ERROR, (Problem("", "", _UNPARSED),))
-    return parse(_written(value), duplicates=duplicates, values=values)
+    return parse(_serialize(value), duplicates=duplicates, values=values)
 
 
-def text_of(line: Any) -> bytes:
+def to_text(line: Any) -> bytes:
     """JSON text as UTF-8; any other value is taken as parsed JSON and serialized. Raises `DecodeError`."""
     if isinstance(line, bytes | bytearray):
         return bytes(line)  # bytes stay what they are
-    return _encoded(line) if isinstance(line, str) else _written(line)
+    return _encode(line) if isinstance(line, str) else _serialize(line)
 
 
-def _written(value: Any) -> bytes:
+def _serialize(value: Any) -> bytes:
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise not_json(str(error)) from None
-    return _encoded(text)
+    return _encode(text)
 
 
-def _encoded(text: str) -> bytes:
+def _encode(text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError:
@@ -232,7 +232,7 @@ def _holds_more(text: bytes, most: int) -> bool:
     return False
 
 
-def _exactly(text: bytes) -> tuple[Any, tuple[Problem, ...]]:
+def _parse_exactly(text: bytes) -> tuple[Any, tuple[Problem, ...]]:
     """Parse JSON text, with the exact integers of its numbers, and a problem for each duplicate key.
 
     Raises `DecodeError` for a number that overflows, and for an id whose fraction is lost.
@@ -247,20 +247,22 @@ def _exactly(text: bytes) -> tuple[Any, tuple[Problem, ...]]:
             twice[id(value)] = value, [key for key in times if times[key] > 1]
         return value
 
-    value = json.loads(text, object_pairs_hook=keep, parse_int=_integer, parse_float=meant(rounded_numbers.append))
+    value = json.loads(
+        text, object_pairs_hook=keep, parse_int=_parse_integer, parse_float=make_number_parser(rounded_numbers.append)
+    )
     rounded = set(map(id, rounded_numbers))
     for path, message in [((index,), item) for index, item in enumerate(value)] if is_array(value) else [((), value)]:
         if is_object(message) and id(message.get("id")) in rounded:
             problem = Problem(json_pointer((*path, "id")), "", _LOST)
-            raise DecodeError(INVALID_REQUEST, (problem,), method=_envelope(message, set())["method"])
-    return value, limited(_duplicates(value, twice)) if twice else ()
+            raise DecodeError(INVALID_REQUEST, (problem,), method=_read_envelope(message, set())["method"])
+    return value, limit_problems(_find_duplicates(value, twice)) if twice else ()
 
 
-def _integer(literal: str) -> Any:
+def _parse_integer(literal: str) -> Any:
     return jiter.from_json(literal.encode())
 
 
-def meant(on_loss: Callable[[float], object] | None = None) -> Callable[[str], int | float]:
+def make_number_parser(on_loss: Callable[[float], object] | None = None) -> Callable[[str], int | float]:
     """A parser of numbers with a fraction or an exponent: an integral one that no double equals becomes an `int`.
 
     `on_loss` gets each integral float whose text has a fraction that was lost.
@@ -277,7 +279,7 @@ def meant(on_loss: Callable[[float], object] | None = None) -> Callable[[str], i
         except InvalidOperation:  # so small that it has no place among decimals
             decimal = None
         if decimal is not None and decimal == decimal.to_integral_value():
-            return number if decimal == integer_of(number) else int(decimal)
+            return number if decimal == to_integer(number) else int(decimal)
         if on_loss is not None:
             on_loss(number)
         return number
@@ -285,7 +287,7 @@ def meant(on_loss: Callable[[float], object] | None = None) -> Callable[[str], i
     return read
 
 
-def _duplicates(whole: Any, twice: Mapping[int, tuple[Any, list[str]]]) -> Iterator[Problem]:
+def _find_duplicates(whole: Any, twice: Mapping[int, tuple[Any, list[str]]]) -> Iterator[Problem]:
     """Yield a problem for each duplicate key in a value, in which the last value of each key counts."""
     waiting: list[tuple[Any, tuple[str | int, ...]]] = [(whole, ())]
     while waiting:
@@ -301,7 +303,7 @@ def _duplicates(whole: Any, twice: Mapping[int, tuple[Any, list[str]]]) -> Itera
             waiting.extend((item, (*path, index)) for index, item in reversed(list(enumerate(value))))
 
 
-def _envelope(value: Any, doubtful: set[str]) -> dict[str, Any]:
+def _read_envelope(value: Any, doubtful: set[str]) -> dict[str, Any]:
     """The id and the method of a message, unless their keys are duplicates."""
     members = value if is_object(value) else {}
     id_, method = members.get("id"), members.get("method")

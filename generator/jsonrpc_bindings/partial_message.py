@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any, Final
 
-from .parse import meant
+from .parse import make_number_parser
 
 KEPT: Final = 1024
 """The number of bytes that are kept of the beginning of such a message, and of its end."""
@@ -51,15 +51,17 @@ class PartialMessage:
         values: dict[str, Any] = {}
         twice: set[str] = set()
         for members in (first[1][:-1], b"" if last is None else last[1][1:]):
-            for name, value in _pairs(members):
+            for name, value in _read_pairs(members):
                 twice |= {name} & values.keys()
                 values[name] = value
         return {name: value for name, value in values.items() if name not in twice}
 
 
-def _pairs(members: bytes) -> list[tuple[str, Any]]:
+def _read_pairs(members: bytes) -> list[tuple[str, Any]]:
     try:
-        pairs: list[tuple[str, Any]] = json.loads(b"{%b}" % members, object_pairs_hook=list, parse_float=meant())
+        pairs: list[tuple[str, Any]] = json.loads(
+            b"{%b}" % members, object_pairs_hook=list, parse_float=make_number_parser()
+        )
     except ValueError:
         return []
     return pairs

@@ -10,7 +10,7 @@ from .child import Child
 from .connection import Connection
 from .errors import METHOD_NOT_FOUND
 from .failures import RequestError
-from .framing import LIMIT, Kind, framing
+from .framing import LIMIT, Kind, make_framing
 from .stdio import Own
 from .supervisor import Stream as Stream
 from .transport import CAPACITY, pair
@@ -30,7 +30,7 @@ FarEnd = TypeVar("FarEnd", bound="Remote")
 NearEnd = TypeVar("NearEnd", bound="Remote")
 
 
-def unserved(method: str) -> RequestError:
+def refuse_unserved(method: str) -> RequestError:
     """The error that methods raise unless they are overridden: the response is -32601."""
     return RequestError(METHOD_NOT_FOUND, f"the method {method!r} is not served here")
 
@@ -102,7 +102,7 @@ class Side:
 
     async def extension_request(self, method: str, params: Any) -> Any:  # for those who override it
         """Serve a request that the schema does not define; its name begins with `_`, and params and result are plain JSON."""
-        raise unserved(method)
+        raise refuse_unserved(method)
 
     async def extension_notification(self, method: str, params: Any) -> None:
         """Handle a notification that the schema does not define; its name begins with `_`."""
@@ -114,7 +114,7 @@ async def connected(
 ) -> AsyncGenerator[FarEnd]:
     """Connect over a transport. On exit everything that runs for the connection is ended, and the transport closed."""
     try:
-        connection = attached(handler, transport, options)
+        connection = attach_handler(handler, transport, options)
     except BaseException:
         await transport.close()
         raise
@@ -144,16 +144,16 @@ async def spawned(
     and `env` are those of the command; `stderr` is as in `Child.start`.
     """
     grace = options.get("grace", 2.0)
-    child = await Child.start(command, framing(kind, limit), cwd=cwd, env=env, stderr=stderr, grace=grace)
+    child = await Child.start(command, make_framing(kind, limit), cwd=cwd, env=env, stderr=stderr, grace=grace)
     async with connected(handler, remote, child, **options) as peer:
         yield peer
 
 
 async def run(handler: Side, *, kind: Kind, limit: int = LIMIT, **options: Unpack[Options]) -> None:
     """Serve on the standard input and output of this process until the input ends. Output of `print` meanwhile goes to standard error."""
-    transport = await Own.open(framing(kind, limit), grace=options.get("grace", 2.0))
+    transport = await Own.open(make_framing(kind, limit), grace=options.get("grace", 2.0))
     try:
-        connection = attached(handler, transport, options)
+        connection = attach_handler(handler, transport, options)
     except BaseException:
         await transport.close()
         raise
@@ -180,7 +180,7 @@ async def joined(
         yield left_calls, right_calls
 
 
-def attached(handler: Side, transport: Transport, options: Options) -> Connection:
+def attach_handler(handler: Side, transport: Transport, options: Options) -> Connection:
     """A connection that the handler serves, not yet started. Raises `RuntimeError` if the handler has one already."""
     connection = Connection(handler.wire, handler.side, handler.other, handler, transport, **options)
     handler.attach(connection)

@@ -41,8 +41,8 @@ class Pipes:
 
     async def _open(self, read: int, write: int, *, threads: bool = NEEDS_THREADS) -> None:
         """Read and write duplicates of two descriptors. Raises `OSError`."""
-        self._source = await _connected(os.dup(read), "rb", asyncio.StreamReaderProtocol(self._reader), threads)
-        self._sink = await _connected(os.dup(write), "wb", self._output, threads)
+        self._source = await _connect(os.dup(read), "rb", asyncio.StreamReaderProtocol(self._reader), threads)
+        self._sink = await _connect(os.dup(write), "wb", self._output, threads)
 
     def _release(self) -> None:
         """Stop reading and writing."""
@@ -119,7 +119,7 @@ class _Output(asyncio.Protocol):
         self.room.set()
 
 
-async def _connected(number: int, mode: str, protocol: asyncio.Protocol, threads: bool) -> Any:
+async def _connect(number: int, mode: str, protocol: asyncio.Protocol, threads: bool) -> Any:
     """The asyncio transport that reads or writes a descriptor, and owns it; the descriptor is closed on errors."""
     loop = asyncio.get_running_loop()
     close: Callable[[], object] = partial(os.close, number)
@@ -129,7 +129,7 @@ async def _connected(number: int, mode: str, protocol: asyncio.Protocol, threads
         close = file.close
         if threads or not _is_pipe(number):
             near, far = socket.socketpair()
-            _bridge(file, near, protocol)
+            _start_bridge(file, near, protocol)
             close = far.close
             endpoint = await loop.connect_accepted_socket(lambda: protocol, far)
         else:
@@ -148,7 +148,7 @@ def _is_pipe(number: int) -> bool:
     return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or (stat.S_ISCHR(mode) and os.isatty(number))
 
 
-def _bridge(file: FileIO, near: socket.socket, protocol: asyncio.Protocol) -> None:
+def _start_bridge(file: FileIO, near: socket.socket, protocol: asyncio.Protocol) -> None:
     """Copy data from a file to a socket, or from the socket to the file, in a thread: the event loop can wait for sockets.
 
     A blocked read cannot be cancelled when this is closed: the data that it reads is dropped.

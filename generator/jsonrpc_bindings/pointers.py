@@ -14,24 +14,24 @@ def json_pointer(path: Iterable[str | int]) -> str:
     return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
 
 
-def steps(pointer: str) -> tuple[str, ...]:
+def split_pointer(pointer: str) -> tuple[str, ...]:
     """The keys and indices of a JSON Pointer, all as strings."""
     return tuple(step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
 
 
-def schema_pointer(place: Iterable[str | int]) -> str:
+def write_schema_pointer(place: Iterable[str | int]) -> str:
     """The pointer to a path in the schema, for display."""
     return "#" + json_pointer(place)
 
 
-def reference(place: Iterable[str | int]) -> str:
+def write_reference(place: Iterable[str | int]) -> str:
     """The `$ref` to a path in the schema."""
     return "#" + quote(json_pointer(place), safe="/$~")
 
 
-def referred(reference: str) -> tuple[str, ...]:
+def resolve_reference(reference: str) -> tuple[str, ...]:
     """The path that a reference within the schema points to."""
-    return steps(unquote(reference))
+    return split_pointer(unquote(reference))
 
 
 def find(document: Any, place: Iterable[str | int]) -> Any:

@@ -56,9 +56,9 @@ class _Process(NamedTuple):
     lives: bool
 
 
-def started(pid: int) -> int:
+def get_start_time(pid: int) -> int:
     """The start time of a process in the kernel's unit; 0 if unknown."""
-    process = _process(pid)
+    process = _read_process(pid)
     return 0 if process is None else process.started
 
 
@@ -69,9 +69,9 @@ def send(trees: Sequence[Tree], number: int, known_processes: set[tuple[int, int
     linked them has ended. The id of a tree must be that of its program, running or not yet waited for, or unused; on Linux it may have
     been reused.
     """
-    table = _table()
+    table = _read_processes()
     own = [tree for tree in trees if tree.pid and _is_own(tree, table)]
-    members = _members(trees, own, table, known_processes)
+    members = _find_members(trees, own, table, known_processes)
     known_processes.update((pid, table[pid].started) for pid in members)
     led: set[int] = set()
     for tree in own:
@@ -113,17 +113,17 @@ def ending(trees: Sequence[Tree], grace: float) -> Iterator[float]:
 # --- what the kernel says --------------------------------------------------------------------------------------------
 
 
-def _table() -> dict[int, _Process]:
+def _read_processes() -> dict[int, _Process]:
     if not _HAS_PROC:
         return {}
     try:
         pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
     except OSError:
         return {}
-    return {pid: process for pid in pids if (process := _process(pid)) is not None}
+    return {pid: process for pid in pids if (process := _read_process(pid)) is not None}
 
 
-def _process(pid: int) -> _Process | None:
+def _read_process(pid: int) -> _Process | None:
     """The process of `/proc/PID/stat`. Its name may contain anything, brackets and line ends included, up to the last bracket."""
     fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
     if len(fields) < 20:
@@ -146,7 +146,7 @@ def _is_own(tree: Tree, table: dict[int, _Process]) -> bool:
     return process is None or process.started == tree.started
 
 
-def _members(
+def _find_members(
     trees: Sequence[Tree], own: Sequence[Tree], table: dict[int, _Process], known_processes: set[tuple[int, int]]
 ) -> set[int]:
     """The ids of the living processes of the trees."""
@@ -187,7 +187,7 @@ def _kill(pid: int, start: int, number: int) -> None:
     except (AttributeError, OSError):
         handle = None
     try:
-        if started(pid) != start:
+        if get_start_time(pid) != start:
             return
         if handle is None:
             os.kill(pid, number)

@@ -12,51 +12,51 @@ from pydantic_core import PydanticCustomError, core_schema
 
 from .annotations import Marker, Meta
 from .build import read
-from .documentation import documentation_of
+from .documentation import read_docstrings
 from .errors import DecodeError, EncodeError
 from .fields import is_record, shape_of
 from .json_types import Mismatch, is_array, is_object
-from .pointers import referred
-from .receiving import Receiving, bounds, explained_value, module_of, receiving_of
+from .pointers import resolve_reference
+from .receiving import Receiving, explain_value, find_module_name, get_receiving, list_bounds
 from .records import Record
-from .types import type_of
+from .types import read_type
 from .writers import DEEP, plain
 
 
-def core_schema_for(one: Any, source: Any, handler: Any) -> core_schema.CoreSchema:
+def build_core_schema_for(one: Any, source: Any, handler: Any) -> core_schema.CoreSchema:
     """The pydantic schema of a class or an alias, or of an annotation of `source`."""
     if isinstance(one, Meta):
-        return limited(Annotated[source, one], handler)
-    return core_schema_of(Annotated[source, one] if isinstance(one, Marker) else one)
+        return build_limited(Annotated[source, one], handler)
+    return build_core_schema(Annotated[source, one] if isinstance(one, Marker) else one)
 
 
-def core_schema_of(type_: Any) -> core_schema.CoreSchema:
+def build_core_schema(type_: Any) -> core_schema.CoreSchema:
     """The pydantic schema for a record class or a marked union."""
 
     def validate(value: Any) -> Any:
         try:
-            return read(type_of(type_), value if isinstance(value, Record) else _as_json(value))
+            return read(read_type(type_), value if isinstance(value, Record) else _as_json(value))
         except (Mismatch, RecursionError):
-            raise PydanticCustomError("record", "{sentence}", {"sentence": _why(type_, value)}) from None
+            raise PydanticCustomError("record", "{sentence}", {"sentence": _explain(type_, value)}) from None
         except DecodeError as error:
             raise PydanticCustomError("record", "{sentence}", {"sentence": str(error)}) from None
 
     return core_schema.no_info_plain_validator_function(
         validate,
-        serialization=core_schema.plain_serializer_function_ser_schema(_written, when_used="always"),
-        ref=_ref(type_),
-        metadata={"pydantic_js_functions": [_json_schema_function(type_)]},
+        serialization=core_schema.plain_serializer_function_ser_schema(_write, when_used="always"),
+        ref=_make_ref(type_),
+        metadata={"pydantic_js_functions": [_make_json_schema_function(type_)]},
     )
 
 
-def limited(type_: Any, handler: Any) -> core_schema.CoreSchema:
+def build_limited(type_: Any, handler: Any) -> core_schema.CoreSchema:
     """The pydantic schema of a type with limits."""
     inner, *_, meta = get_args(type_)
-    words = bounds(meta, type_of(inner))
+    words = list_bounds(meta, read_type(inner))
 
     def check(value: Any) -> Any:
         try:
-            return read(type_of(type_), value)
+            return read(read_type(type_), value)
         except Mismatch:
             limits = ", ".join(f"{name}: {limit!r}" for name, limit in words.items())
             raise PydanticCustomError("limits", "the value is not within {limits}", {"limits": limits}) from None
@@ -68,9 +68,9 @@ def limited(type_: Any, handler: Any) -> core_schema.CoreSchema:
     return core_schema.no_info_after_validator_function(check, handler(inner), metadata=metadata)
 
 
-def _json_schema_function(type_: Any) -> Callable[[Any, Any], dict[str, Any]]:
+def _make_json_schema_function(type_: Any) -> Callable[[Any, Any], dict[str, Any]]:
     def function(schema: Any, handler: Any) -> dict[str, Any]:
-        return json_schema_of(type_, handler)
+        return write_json_schema(type_, handler)
 
     return function
 
@@ -80,12 +80,12 @@ def _as_json(value: Any) -> Any:
     return plain(value) if isinstance(value, dict | list) else value
 
 
-def _why(type_: Any, value: Any) -> str:
-    problems = explained_value(type_, value)
+def _explain(type_: Any, value: Any) -> str:
+    problems = explain_value(type_, value)
     return "; ".join(map(str, problems[:10])) or "this value does not fit here"
 
 
-def _written(value: Any) -> Any:
+def _write(value: Any) -> Any:
     try:
         return plain(value)
     except EncodeError as error:
@@ -94,27 +94,27 @@ def _written(value: Any) -> Any:
         raise ValueError(DEEP) from None
 
 
-def json_schema_of(type_: Any, handler: Any) -> dict[str, Any]:
+def write_json_schema(type_: Any, handler: Any) -> dict[str, Any]:
     """The published JSON Schema of a type, with references in pydantic's form."""
-    receiving = receiving_of(module_of(type_))
-    name = str(receiving.place(type_of(type_))[1])
+    receiving = get_receiving(find_module_name(type_))
+    name = str(receiving.locate(read_type(type_))[1])
     writing = _WRITING.get()
     if type_ in writing:
-        reference: dict[str, Any] = handler(core_schema.definition_reference_schema(_ref(type_)))
+        reference: dict[str, Any] = handler(core_schema.definition_reference_schema(_make_ref(type_)))
         return reference
     token = _WRITING.set({*writing, type_})
     try:
-        schema: Any = _Writer(receiving, handler).written(receiving.published(name))
+        schema: Any = _Writer(receiving, handler).convert_schema(receiving.get_published(name))
     finally:
         _WRITING.reset(token)
     if "$ref" in schema:  # pydantic before 2.9 drops what stands beside a reference
         schema = {"allOf": [{"$ref": schema.pop("$ref")}, *schema.pop("allOf", ())], **schema}
-    return _described(type_, schema) if is_record(type_) else schema
+    return _add_docstrings(type_, schema) if is_record(type_) else schema
 
 
-def _described(cls: Any, schema: dict[str, Any]) -> dict[str, Any]:
+def _add_docstrings(cls: Any, schema: dict[str, Any]) -> dict[str, Any]:
     """Add the docstrings of a class to its schema."""
-    words = documentation_of(cls)
+    words = read_docstrings(cls)
     fields: dict[str, Any] = schema.get("properties", {})
     for one in shape_of(cls).fields.values():
         if one.name in words and is_object(fields.get(one.wire)):
@@ -134,44 +134,44 @@ class _Writer:
         self.handler: Final = handler
         self.open: Final[set[str]] = set()
 
-    def written(self, schema: Any) -> Any:
+    def convert_schema(self, schema: Any) -> Any:
         """Convert a schema for pydantic, without `x-` keywords."""
         if is_array(schema):
-            return [self.written(one) for one in schema]
+            return [self.convert_schema(one) for one in schema]
         if not is_object(schema):
             return schema
         result: dict[str, Any] = {}
         for key, value in schema.items():
             if key == "$ref":
-                result |= self._referred(str(referred(value)[1]))
+                result |= self._refer(str(resolve_reference(value)[1]))
             elif key in ("const", "enum", "default", "examples"):
                 result[key] = value
             elif key in ("properties", "patternProperties", "dependentSchemas"):
-                result[key] = {name: self.written(one) for name, one in value.items()}
+                result[key] = {name: self.convert_schema(one) for name, one in value.items()}
             elif not key.startswith("x-"):
-                result[key] = self.written(value)
+                result[key] = self.convert_schema(value)
         return result
 
-    def _referred(self, name: str) -> dict[str, Any]:
-        class_ = self.receiving.class_of(name)
+    def _refer(self, name: str) -> dict[str, Any]:
+        class_ = self.receiving.get_class(name)
         if class_ is not None and class_ in _WRITING.get():
-            reference: dict[str, Any] = self.handler(core_schema.definition_reference_schema(_ref(class_)))
+            reference: dict[str, Any] = self.handler(core_schema.definition_reference_schema(_make_ref(class_)))
             return reference
         if class_ is not None:
-            class_schema: dict[str, Any] = self.handler(core_schema.definitions_schema(core_schema_of(class_), []))
+            class_schema: dict[str, Any] = self.handler(core_schema.definitions_schema(build_core_schema(class_), []))
             return class_schema
         if name in self.open:
             raise TypeError(f"{name}: no class stands for this definition, and it refers to itself")
         self.open.add(name)
         try:
-            return {"allOf": [self.written(self.receiving.published(name))]}
+            return {"allOf": [self.convert_schema(self.receiving.get_published(name))]}
         finally:
             self.open.discard(name)
 
 
-def _ref(type_: Any) -> str:
+def _make_ref(type_: Any) -> str:
     if is_record(type_):
         return f"{type_.__module__}.{type_.__qualname__}:{id(type_)}"
-    module = module_of(type_)
-    name = receiving_of(module).schema_module.name_of(type_) or getattr(type_, "text", "Union")
+    module = find_module_name(type_)
+    name = get_receiving(module).schema_module.name_of(type_) or getattr(type_, "text", "Union")
     return f"{module}.{name}:{hash(type_)}"

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 from .annotations import Alias, Meta, resolve
 from .contract import Path
 from .engine import Engine
-from .errors import Dropped, EncodeError, Problem, limited
+from .errors import Dropped, EncodeError, Problem, limit_problems
 from .fields import is_record, shape_of
 from .json_types import is_array, is_object
 from .leniency import Leniency, TooMuch
 from .module_registry import SchemaModule, find_module
-from .pointers import json_pointer, reference, schema_pointer, steps
+from .pointers import json_pointer, split_pointer, write_reference, write_schema_pointer
 from .string_enums import is_string_enum
-from .types import Type, field_type, type_of
-from .writers import readable
+from .types import Type, read_field_type, read_type
+from .writers import to_readable
 
 if TYPE_CHECKING:
     from .explain import SchemaError
@@ -58,13 +58,13 @@ class Receiving:
                     self._definitions = {**self.schema_module.judging, **self.schema_module.receiving}
         return self._definitions
 
-    def published(self, name: str) -> Any:
+    def get_published(self, name: str) -> Any:
         """A definition in the schema of the package, without what receivers accept in addition."""
         return self.schema_module.definitions.get(name, self.definitions[name])
 
     # --- types ---
 
-    def place(self, type_: Type | str) -> Path:
+    def locate(self, type_: Type | str) -> Path:
         """The path of the schema of a type, or of the definition of this name."""
         path = self._places.get(type_)
         if path is None:
@@ -72,8 +72,8 @@ class Receiving:
                 path = self._places.get(type_)
                 if path is None:
                     annotation = type_ if isinstance(type_, str) else type_.annotation
-                    name = self.schema_module.name_of(annotation) or self.schema_module.fallback_of(annotation)
-                    path = self._places[type_] = "$defs", self._described(type_) if name is None else name
+                    name = self.schema_module.name_of(annotation) or self.schema_module.get_fallback(annotation)
+                    path = self._places[type_] = "$defs", self._describe(type_) if name is None else name
         return path
 
     def takes_more(self, cls: Any, name: str) -> bool:
@@ -82,16 +82,16 @@ class Receiving:
             definition = self.schema_module.name_of(base) if is_record(base) else None
             if definition is not None:
                 place = "$defs", definition
-                schema, engine_schema = self.published(definition), self._engine.explainer.at(place)
+                schema, engine_schema = self.get_published(definition), self._engine.explainer.at(place)
                 patterns: Any = [each.get("patternProperties", ()) for each in (schema, engine_schema)]
                 is_unsure = len(patterns[0]) > len(patterns[1])  # the engine cannot have each pattern
                 if is_unsure or any(schema.get(keyword) not in (None, False) for keyword in _OF_MORE):
                     return True
-                if next(self._engine.explainer.matching(place, engine_schema, name), None) is not None:
+                if next(self._engine.explainer.list_matching_patterns(place, engine_schema, name), None) is not None:
                     return True
         return False
 
-    def class_of(self, name: str) -> Any:
+    def get_class(self, name: str) -> Any:
         """The record class of a definition; `None` if it has none."""
         for type_, place in self._places.items():
             if place == ("$defs", name) and isinstance(type_, Type) and type_.kind == "record":
@@ -99,46 +99,48 @@ class Receiving:
         candidate = self.schema_module.types.get(name)
         return candidate if is_record(candidate) else None
 
-    def _described(self, type_: Type | str) -> str:
+    def _describe(self, type_: Type | str) -> str:
         """Create a definition from an annotation; return its name."""
-        target = type_of(resolve(type_, self.module)) if isinstance(type_, str) else type_
+        target = read_type(resolve(type_, self.module)) if isinstance(type_, str) else type_
         base = f"(type) {target.cls.__name__ if target.kind == 'record' else repr(target.annotation)}"
         definitions = self.definitions
         while base in definitions:
             base += "'"
         definitions[base] = {}
         self._places[type_] = "$defs", base
-        definitions[base] = self._record(target.cls) if target.kind == "record" else self.described(target.annotation)
+        definitions[base] = (
+            self._describe_record(target.cls) if target.kind == "record" else self.describe(target.annotation)
+        )
         self._engine.forget()
         return base
 
-    def described(self, type_: Any) -> Any:
+    def describe(self, type_: Any) -> Any:
         """The schema of an annotation."""
         if isinstance(type_, Alias):
             name = self.schema_module.name_of(type_)
             if name is not None:
-                return {"$ref": reference(("$defs", name))}
+                return {"$ref": write_reference(("$defs", name))}
             if type_ in _OPEN:
-                return {"$ref": reference(self.place(type_of(type_)))}
-        target = type_of(type_)
+                return {"$ref": write_reference(self.locate(read_type(type_)))}
+        target = read_type(type_)
         _OPEN.add(type_)
         try:
-            schema = self._meant(target)
+            schema = self._describe_type(target)
         finally:
             _OPEN.discard(type_)
         for one in target.limits:
-            schema = {**schema, **bounds(one, target)}
+            schema = {**schema, **list_bounds(one, target)}
         return schema
 
-    def _meant(self, type_: Type) -> dict[str, Any]:
-        inside = [self.described(one.annotation) for one in type_.children] if type_.kind in _OF_OTHERS else []
+    def _describe_type(self, type_: Type) -> dict[str, Any]:
+        inside = [self.describe(one.annotation) for one in type_.children] if type_.kind in _OF_OTHERS else []
         match type_.kind:
             case "any":
                 return {}
             case "never":
                 return {"not": {}}
             case "record" | "texts":
-                return {"$ref": reference(self.place(type_of(type_.cls)))}
+                return {"$ref": write_reference(self.locate(read_type(type_.cls)))}
             case "constants":
                 values = list(type_.values)
                 constants_schema = {"const": values[0]} if len(values) == 1 else {"enum": values}
@@ -151,15 +153,15 @@ class Receiving:
                 *each, more = inside
                 return {"type": "array", "prefixItems": each, "minItems": len(each), "items": more}
             case "union" | "optional":
-                branches = [self.described(one.annotation) for one in type_.branches]
+                branches = [self.describe(one.annotation) for one in type_.branches]
                 return {"oneOf" if type_.is_exclusive else "anyOf": branches}
             case kind:
                 return {"type": kind}
 
-    def _record(self, cls: Any) -> dict[str, Any]:
+    def _describe_record(self, cls: Any) -> dict[str, Any]:
         shape = shape_of(cls)
         properties: dict[str, Any] = {
-            one.wire: self.described(field_type(one).annotation) for one in shape.fields.values()
+            one.wire: self.describe(read_field_type(one).annotation) for one in shape.fields.values()
         }
         required = [one.wire for one in shape.fields.values() if one.is_required]
         for wire, constant in shape.constants.items():
@@ -172,7 +174,7 @@ class Receiving:
         if shape.extra is None:
             schema["additionalProperties"] = False
         elif shape.extra is not Any:
-            schema["additionalProperties"] = self.described(shape.extra_type())
+            schema["additionalProperties"] = self.describe(shape.get_extra_type())
         if shape.excluded:
             schema["allOf"] = [
                 {"not": {"required": [wire], "properties": {wire: {"enum": list(constants)}}}}
@@ -184,23 +186,23 @@ class Receiving:
 
     def accepts(self, type_: Type, value: Any) -> bool:
         """Whether receivers accept a value of a type."""
-        return self._engine.is_valid(self.place(type_), value)
+        return self._engine.is_valid(self.locate(type_), value)
 
     def problems(self, type_: Type, value: Any) -> Iterator[Problem]:
         """Yield the problems of a value of a type."""
-        for error in self._engine.problems(self.place(type_), value):
-            yield self._problem(error, error.path)
+        for error in self._engine.problems(self.locate(type_), value):
+            yield self._make_problem(error, error.path)
 
-    def _problem(self, error: SchemaError, path: Path) -> Problem:
-        return Problem(json_pointer(path), self._published_place(error.schema), error.sentence)
+    def _make_problem(self, error: SchemaError, path: Path) -> Problem:
+        return Problem(json_pointer(path), self._locate_published(error.schema), error.sentence)
 
-    def _published_place(self, place: str) -> str:
+    def _locate_published(self, place: str) -> str:
         """The pointer into the package's schema that corresponds to one into the receivers' schema; empty for what an annotation
         describes.
         """
         published_steps: list[str] = []
         node: Any = {"$defs": self.schema_module.definitions}
-        for step in steps(place):
+        for step in split_pointer(place):
             if is_object(node) and step == "anyOf" and step not in node:
                 step = "oneOf" if "oneOf" in node else "enum"
             inner = node[int(step)] if is_array(node) and int(step) < len(node) else None
@@ -210,19 +212,19 @@ class Receiving:
             published_steps.append(step.removesuffix(" (exact)"))
             if step == "enum":
                 break
-        return schema_pointer(published_steps) if published_steps[1:] else ""
+        return write_schema_pointer(published_steps) if published_steps[1:] else ""
 
     def settle(
         self, type_: Type | str, value: Any, at: Path, *, lenient: bool
     ) -> tuple[Any, Sequence[Dropped], tuple[Problem, ...]]:
         """Drop what may be dropped from a value. Returns what remains, the dropped values, and the problems of what remains."""
-        places, leniency = [self.place(type_)], Leniency(self._engine, at, self._problem)
+        places, leniency = [self.locate(type_)], Leniency(self._engine, at, self._make_problem)
         try:
-            mended = leniency.mended(places, value) if lenient else value
+            mended = leniency.mend(places, value) if lenient else value
         except TooMuch:
             problems = (Problem(json_pointer(at), "", TOO_MUCH), *(one.problem for one in leniency.drops))
-            return value, (), limited(problems)
-        return mended, leniency.drops, limited(_explained(leniency.problems(places, mended), leniency.drops))
+            return value, (), limit_problems(problems)
+        return mended, leniency.drops, limit_problems(_explain(leniency.problems(places, mended), leniency.drops))
 
 
 _OF_OTHERS: Final = ("array", "map", "tuple")
@@ -231,7 +233,7 @@ _OPEN: Final[set[Any]] = set()
 _KNOWN: Final[dict[str, Receiving]] = {}
 
 
-def bounds(meta: Meta, type_: Type) -> dict[str, Any]:
+def list_bounds(meta: Meta, type_: Type) -> dict[str, Any]:
     """The limits of a type as keywords of JSON Schema."""
     what = {"array": "Items", "tuple": "Items", "map": "Properties"}.get(type_.kind, "Length")
     names = {
@@ -263,7 +265,7 @@ _IN_ENGINE: Final = {
 """Replacements for the syntax of `re`: the engine only has Unicode word boundaries."""
 
 
-def receiving_of(module: str) -> Receiving:
+def get_receiving(module: str) -> Receiving:
     """The validator for the types of a module: by the schema of their package, or by their annotations alone if there is none."""
     if module not in _KNOWN:
         schema_module = find_module(module)
@@ -278,30 +280,30 @@ def receiving_of(module: str) -> Receiving:
 def accepts(type_: Type, value: Any) -> bool:
     """Whether receivers accept a Python value as an instance of a type."""
     try:
-        return receiving_of(module_of(type_.annotation)).accepts(type_, readable(value))
+        return get_receiving(find_module_name(type_.annotation)).accepts(type_, to_readable(value))
     except EncodeError:
         return False
 
 
-def explained_value(type_: Any, value: Any) -> list[Problem]:
+def explain_value(type_: Any, value: Any) -> list[Problem]:
     """The problems of a Python value as an instance of a type, by its schema."""
     try:
-        instance = readable(value)
+        instance = to_readable(value)
     except EncodeError as error:
         return [Problem("", "", str(error))]
-    return list(islice(receiving_of(module_of(type_)).problems(type_of(type_), instance), 100))
+    return list(islice(get_receiving(find_module_name(type_)).problems(read_type(type_), instance), 100))
 
 
-def module_of(type_: Any) -> str:
+def find_module_name(type_: Any) -> str:
     """The name of the module of a type."""
     if isinstance(type_, Alias):
         return type_.module
     if is_record(type_) or is_string_enum(type_):
         return str(type_.__module__)
-    return next((name for one in get_args(type_) if (name := module_of(one))), __name__)
+    return next((name for one in get_args(type_) if (name := find_module_name(one))), __name__)
 
 
-def _explained(problems: Iterable[Problem], drops: Sequence[Dropped]) -> Iterator[Problem]:
+def _explain(problems: Iterable[Problem], drops: Sequence[Dropped]) -> Iterator[Problem]:
     """Yield the problems, each followed by those of items that were dropped below it: an array may have become too short."""
     items: dict[str, list[Problem]] = {}
     for drop in drops:

@@ -13,8 +13,8 @@ import msgspec
 from msgspec import UNSET, StructMeta, UnsetType, field
 
 from .annotations import Meta
-from .construct import assign, construct, signature
-from .documentation import documentation_of
+from .construct import assign, build_signature, construct
+from .documentation import read_docstrings
 from .fields import (
     ABSENT,
     NOTES,
@@ -24,8 +24,8 @@ from .fields import (
     Field,
     Notes,
     Shape,
-    held,
-    made,
+    get_value,
+    make_record,
     notes_for,
     notes_of,
     put,
@@ -69,14 +69,14 @@ class TagOfUnknown:
         notes_for(record).tag = value
 
 
-def _words(one: Any) -> str | None:
+def _describe(one: Any) -> str | None:
     cls, name = (one.cls, one.name) if isinstance(one, TagOfUnknown) else (one.slot.__objclass__, one.slot.__name__)
     docstrings: dict[str, str] = cls.__slots__
     return docstrings.get(name)
 
 
 for _one in (Field, TagOfUnknown):
-    cast("Any", _one).__doc__ = property(_words)
+    cast("Any", _one).__doc__ = property(_describe)
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(field,))
@@ -109,7 +109,7 @@ class RecordMeta(_BaseMeta):
         tag_field = base.tag_field if tag_field is None else tag_field
         tag = base.tag if tag is None else tag
         is_unknown = known is not None or base.is_unknown  # then the notes have the tag
-        own, tag_name = _own_fields(namespace, module, tag_field, is_unknown=is_unknown)
+        own, tag_name = _collect_fields(namespace, module, tag_field, is_unknown=is_unknown)
         is_odd = base.is_odd or any(_ODD.search(one.wire) for one in own.values())
         config: dict[str, Any] = {}
         if tag_field is not None and (is_unknown or tag is not None):
@@ -151,14 +151,14 @@ class RecordMeta(_BaseMeta):
 
         @property
         def __signature__(cls) -> Any:  # noqa: N805
-            return signature(cls)
+            return build_signature(cls)
 
 
-cast("Any", RecordMeta).__slots__ = property(documentation_of)
+cast("Any", RecordMeta).__slots__ = property(read_docstrings)
 """What `inspect` looks up for a field without a `__doc__` of its own."""
 
 
-def _own_fields(
+def _collect_fields(
     namespace: dict[str, Any], module: str, tag_field: str | None, *, is_unknown: bool
 ) -> tuple[dict[str, Field], str | None]:
     """The fields that a class statement declares, and the attribute that has the tag; the namespace is prepared for msgspec."""
@@ -182,7 +182,7 @@ def _own_fields(
             default = ABSENT if class_value.default is msgspec.NODEFAULT else class_value.default
             make = None if class_value.default_factory is msgspec.NODEFAULT else class_value.default_factory
         if isinstance(default, list | dict | set):
-            make, default = _copier(cast("Any", default)), ABSENT
+            make, default = _make_copier(cast("Any", default)), ABSENT
         if is_unknown and wire == tag_field:
             tag_name = name
             del annotations[name]
@@ -199,9 +199,9 @@ def _own_fields(
         if is_required:
             namespace.pop(name, None)
             if wire != name:
-                namespace[name] = field(name=_written_name(wire, name))
+                namespace[name] = field(name=_write_name(wire, name))
         else:
-            namespace[name] = field(name=_written_name(wire, name), default=UNSET)
+            namespace[name] = field(name=_write_name(wire, name), default=UNSET)
     return own_fields, tag_name
 
 
@@ -216,11 +216,11 @@ _ODD: Final = re.compile(r'^\Z|[\x00-\x1f"\\\ud800-\udfff]')
 """What no field name or tag for msgspec may contain; it may not be empty either."""
 
 
-def _written_name(wire: str, name: str) -> str:
+def _write_name(wire: str, name: str) -> str:
     return wire if _ODD.search(wire) is None else f"{name}{NOTES}"
 
 
-def _copier(default: Any) -> Callable[[], Any]:
+def _make_copier(default: Any) -> Callable[[], Any]:
     return lambda: type(default)(default)
 
 
@@ -277,7 +277,7 @@ class Record(_Base, metaclass=RecordMeta):
         if shape.is_unknown and shape.tag_name:
             yield shape.tag_name, notes.tag if notes is not None else None
         for one in shape.fields.values():
-            value = held(self, one)
+            value = get_value(self, one)
             if value is not UNSET and one.constant is ABSENT:
                 yield one.name, value
         if notes is not None and notes.unknown:
@@ -291,9 +291,9 @@ class Record(_Base, metaclass=RecordMeta):
         return result
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return made, (type(self), *self._contents())
+        return make_record, (type(self), *self._list_contents())
 
-    def _contents(self) -> tuple[Any, ...]:
+    def _list_contents(self) -> tuple[Any, ...]:
         notes = notes_of(self)
         return values_of(self), *(({}, None) if notes is None else (dict(notes.unknown or {}), notes.tag))
 

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from .contract import Method, Path
 from .errors import INVALID_REQUEST, METHOD_NOT_FOUND, describe, quote
-from .explain import did_you_mean, near_field
+from .explain import find_near_field, suggest_name
 from .json_types import is_array, is_object
 
 Pending: TypeAlias = Callable[[Any], str | None]
@@ -55,7 +55,7 @@ class Routing:
         self.is_versioned: Final = is_versioned
         self._refused_id: Final = refused_id
 
-    def ids(self) -> str:
+    def describe_ids(self) -> str:
         """The types of an id, as part of a sentence."""
         nullable = self._refused_id(None) is None
         return "an integer, a string or null" if nullable else "an integer or a string"
@@ -64,7 +64,7 @@ class Routing:
         """Route one message. `method` is that of the request of a response; otherwise `pending` finds it."""
         if not is_object(value):
             return Routed(None, "", None, (Fault(at, f"a JSON-RPC message is an object, not {describe(value)}"),))
-        faults = tuple(self._version(value, at))
+        faults = tuple(self._check_version(value, at))
         name = value.get("method")
         if isinstance(name, str):
             return self._call(value, name, at, sender, faults)
@@ -73,10 +73,12 @@ class Routing:
         elif "result" in value or "error" in value:
             return self._answer(value, at, sender, method, pending, faults)
         else:
-            wrong = Fault(at, f"the message has no 'method', and neither 'result' nor 'error'{_near('method', value)}")
+            wrong = Fault(
+                at, f"the message has no 'method', and neither 'result' nor 'error'{_suggest('method', value)}"
+            )
         return Routed(None, "", None, (*faults, wrong))
 
-    def _version(self, value: dict[str, Any], at: Path) -> Iterator[Fault]:
+    def _check_version(self, value: dict[str, Any], at: Path) -> Iterator[Fault]:
         if self.is_versioned and value.get("jsonrpc") != "2.0":
             stands = f", not {describe(value['jsonrpc'])}" if "jsonrpc" in value else ""
             yield Fault((*at, "jsonrpc") if stands else at, f"the field 'jsonrpc' must be \"2.0\"{stands}")
@@ -84,12 +86,12 @@ class Routing:
     def _call(self, value: dict[str, Any], name: str, at: Path, sender: str, faults: tuple[Fault, ...]) -> Routed:
         is_request = "id" in value
         if is_request:
-            faults += tuple(self._id(value["id"], at))
+            faults += tuple(self._check_id(value["id"], at))
         if "result" in value or "error" in value:
             faults += (Fault(at, "a message with 'method' holds neither 'result' nor 'error'"),)
         row = self.rows.get((name, is_request))
         if (row is None and not name.startswith("_")) or (row is not None and row.side == sender):
-            return Routed(None, name, None, (*faults, self._unknown(name, is_request, sender, at)))
+            return Routed(None, name, None, (*faults, self._refuse_unknown(name, is_request, sender, at)))
         params = value.get("params")
         is_plain = row is None or row.params is None
         if self.is_versioned and is_plain and not (params is None or is_array(params) or is_object(params)):
@@ -112,25 +114,25 @@ class Routing:
         if "id" not in value:
             faults += (Fault(at, "a response must carry the request's 'id'"),)
         elif not (is_error and value["id"] is None):
-            faults += tuple(self._id(value["id"], at))
+            faults += tuple(self._check_id(value["id"], at))
         if method is None and pending is not None and isinstance(value.get("id", ()), str | int | float | None):
             method = pending(value["id"])
         if is_error or method is None:
             return Routed("error" if is_error else "result", method or "", None, faults)
         row = self.rows.get((method, True))
         if row is None and not method.startswith("_"):
-            return Routed(None, method, None, (*faults, self._unknown(method, True, sender, at)))
+            return Routed(None, method, None, (*faults, self._refuse_unknown(method, True, sender, at)))
         if row is not None and row.side not in (sender, "both", "protocol"):
             wrong = Fault(at, f"{method!r} is answered by the {row.side}, not by the {sender}")
             return Routed(None, method, None, (*faults, wrong))
         return Routed("result", method, row, faults)
 
-    def _id(self, value: Any, at: Path) -> Iterator[Fault]:
+    def _check_id(self, value: Any, at: Path) -> Iterator[Fault]:
         schema = self._refused_id(value)
         if schema is not None:
-            yield Fault((*at, "id"), f"an id must be {self.ids()}, not {describe(value)}", schema=schema)
+            yield Fault((*at, "id"), f"an id must be {self.describe_ids()}, not {describe(value)}", schema=schema)
 
-    def _unknown(self, name: str, is_request: bool, sender: str, at: Path) -> Fault:
+    def _refuse_unknown(self, name: str, is_request: bool, sender: str, at: Path) -> Fault:
         row = self.rows.get((name, is_request))
         other = self.rows.get((name, not is_request))
         if row is not None:
@@ -140,7 +142,7 @@ class Routing:
             sentence = f"{name!r} is a {other.kind}, {how}"
         else:
             method_names = [method for method, form in self.rows if form == is_request] or [m for m, _ in self.rows]
-            sentence = f"the method {quote(name)} is not known{did_you_mean(name, method_names)}"
+            sentence = f"the method {quote(name)} is not known{suggest_name(name, method_names)}"
         return Fault((*at, "method"), sentence, METHOD_NOT_FOUND, "method")
 
 
@@ -153,6 +155,6 @@ def is_id(value: Any, *, nullable: bool) -> bool:
     return isinstance(value, str | int) or (value is None and nullable)
 
 
-def _near(missing: str, value: Mapping[str, Any]) -> str:
-    similar = near_field(missing, [key for key in value if key not in ("jsonrpc", "id", "params")])
+def _suggest(missing: str, value: Mapping[str, Any]) -> str:
+    similar = find_near_field(missing, [key for key in value if key not in ("jsonrpc", "id", "params")])
     return f"; {quote(similar)} is not known here, did you mean {missing!r}?" if similar else ""

@@ -63,7 +63,7 @@ class Own(Pipes):
             pass  # the peer does not read what was left
         finally:
             self._release()
-            self._give_back()
+            self._restore()
         await asyncio.sleep(0)  # the loop lets go of the pipes
 
     def _take(self) -> tuple[int, int]:
@@ -75,7 +75,7 @@ class Own(Pipes):
         os.dup2(2, 1)
         return self._saved
 
-    def _give_back(self) -> None:
+    def _restore(self) -> None:
         if self._saved is None:
             return
         sys.stdout.flush()

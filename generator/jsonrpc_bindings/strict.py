@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import chain
 from typing import Any, Final, Protocol, TypeAlias
 
-from .contract import Contract, Method, Path, Sender, contract_of
+from .contract import Contract, Method, Path, Sender, read_contract
 from .engine import Engine
 from .errors import (
     INVALID_PARAMS,
@@ -23,12 +23,12 @@ from .errors import (
     PARSE_ERROR,
     DecodeError,
     Problem,
-    more_than,
-    parted,
+    describe_more,
+    split_problems,
 )
 from .json_types import is_array, is_object
 from .module_registry import SchemaModule, find_module
-from .parse import VALUES, TooManyValues, copied, is_json, is_plain, parse_with_duplicates
+from .parse import VALUES, TooManyValues, copy_value, is_json, is_plain, parse_with_duplicates
 from .pointers import json_pointer
 from .routing import EMPTY, Routing, is_id
 
@@ -87,18 +87,18 @@ class Strict:
     @cached_property
     def contract(self) -> Contract:
         """The protocol as data: its methods with the names of their definitions, and the capabilities that they need."""
-        return contract_of(self.schema_module.protocol, map(self._named, self._methods))
+        return read_contract(self.schema_module.protocol, map(self._name_types, self._methods))
 
-    def _named(self, row: Method[Any, Any]) -> Method[Any, Any]:
-        return replace(row, params=self._definition(row.params), result=self._definition(row.result))
+    def _name_types(self, row: Method[Any, Any]) -> Method[Any, Any]:
+        return replace(row, params=self._name_definition(row.params), result=self._name_definition(row.result))
 
-    def _definition(self, type_: Any) -> str | None:
+    def _name_definition(self, type_: Any) -> str | None:
         return None if type_ is None else self.schema_module.name_of(type_)
 
     @cached_property
     def _routing(self) -> Routing:
         is_versioned = self.contract.envelope == "json-rpc"
-        return Routing(self.contract.methods, is_versioned=is_versioned, refused_id=self._refused_id)
+        return Routing(self.contract.methods, is_versioned=is_versioned, refused_id=self._check_id)
 
     # --- the public face ---
 
@@ -125,7 +125,7 @@ class Strict:
             return problems
         if not problems and self._is_right(value, sender, method, True):
             return ()
-        return _first(chain(problems, self._judged(value, sender, method, None)), limit)
+        return _limit(chain(problems, self._judge(value, sender, method, None)), limit)
 
     def validate_as(
         self, type_: Any, value: Any, *, limit: int | None = LIMIT, values: int = VALUES
@@ -140,7 +140,7 @@ class Strict:
         instance, problems = _read_value(value, values)
         if _is_unreadable(problems):
             return problems
-        return _first(chain(problems, self._against(definition, instance, (), INVALID_PARAMS)), limit)
+        return _limit(chain(problems, self._judge_against(definition, instance, (), INVALID_PARAMS)), limit)
 
     def read(self, message: Any, *, values: int = VALUES) -> tuple[Any, tuple[Violation, ...]]:
         """Parse text, or copy parsed JSON; return the value and the violations of the rules `json`, `size` and `duplicate-key`.
@@ -152,11 +152,11 @@ class Strict:
         try:
             value, duplicates = parse_with_duplicates(message, values=values)
         except TooManyValues as error:
-            return None, (_too_large(error),)
+            return None, (_report_size(error),)
         except DecodeError as error:
             (problem,) = error.problems
             return None, (Violation(problem.pointer, "", problem.sentence, error.code, "json"),)
-        return value, tuple(_duplicate(problem) for problem in duplicates)
+        return value, tuple(_report_duplicate(problem) for problem in duplicates)
 
     def judge(
         self,
@@ -175,7 +175,7 @@ class Strict:
             value, problems = self.read(value)
             if _is_unreadable(problems):
                 return problems
-        return _first(chain(problems, self._judged(value, sender, method, pending)), limit)
+        return _limit(chain(problems, self._judge(value, sender, method, pending)), limit)
 
     def route(self, method: object, *, is_request: bool) -> Method[Any, Any] | None:
         """The row of a method; `None` if the protocol does not have it in this form."""
@@ -199,7 +199,7 @@ class Strict:
         if name is not None and name.__class__ is not str:
             return False
         key = sender, method, name, len(value)
-        ordinary = self._ordinary.get(key) or self._ordinary_message(*key)
+        ordinary = self._ordinary.get(key) or self._find_ordinary(*key)
         if ordinary is None:
             return False
         version, member, has_id, accepts = ordinary
@@ -212,7 +212,7 @@ class Strict:
             and accepts(payload)
         )
 
-    def _ordinary_message(self, sender: str, method: str | None, name: str | None, size: int) -> _Ordinary | None:
+    def _find_ordinary(self, sender: str, method: str | None, name: str | None, size: int) -> _Ordinary | None:
         """The entry of the fast path for messages with this number of members; `None` if they need the full validation."""
         is_versioned, is_call = self._routing.is_versioned, name is not None
         has_id = not is_call or size == 3 + is_versioned
@@ -223,111 +223,113 @@ class Strict:
         is_sent = row.side != sender if is_call else row.side in (sender, "both", "protocol")
         if not is_sent or (is_call and method not in (None, name)):  # names that no schema has are without end
             return None
-        accepts = self._engine.validator(("$defs", definition)).is_valid
+        accepts = self._engine.get_validator(("$defs", definition)).is_valid
         ordinary = "2.0" if is_versioned else None, "params" if is_call else "result", has_id, accepts
         self._ordinary[sender, method, name, size] = ordinary
         return ordinary
 
-    def _judged(
+    def _judge(
         self, value: Any, sender: str, method: str | None, pending: Callable[[Any], str | None] | None
     ) -> Iterator[Violation]:
         if is_array(value) and self.contract.batch:
-            return self._batch(value, sender, method, pending)
-        return self._message(value, (), sender, method, pending)
+            return self._judge_batch(value, sender, method, pending)
+        return self._judge_message(value, (), sender, method, pending)
 
-    def _batch(
+    def _judge_batch(
         self, batch: list[Any], sender: str, method: str | None, pending: Callable[[Any], str | None] | None
     ) -> Iterator[Violation]:
         if not batch:
-            yield wrong(EMPTY)
+            yield make_violation(EMPTY)
         answers = [is_object(item) and "method" not in item for item in batch]
         for index, item in enumerate(batch):
-            yield from self._message(item, (index,), sender, method, pending)
+            yield from self._judge_message(item, (index,), sender, method, pending)
             if answers[index] != answers[0]:
-                yield wrong("a batch holds either calls or answers, not both", (index,))
+                yield make_violation("a batch holds either calls or answers, not both", (index,))
 
-    def _message(
+    def _judge_message(
         self, value: Any, at: Path, sender: str, method: str | None, pending: Callable[[Any], str | None] | None
     ) -> Iterator[Violation]:
         kind, _, row, faults = self._routing.route(value, at, sender, method, pending)
         for one in faults:
             yield Violation(json_pointer(one.path), one.schema, one.sentence, one.code, one.rule)
         if kind == "error":
-            yield from self._error(value["error"], (*at, "error"))
+            yield from self._judge_error(value["error"], (*at, "error"))
         elif kind == "result":
             definition: Any = row and row.result
             if definition is not None:
-                yield from self._against(definition, value["result"], (*at, "result"), INVALID_PARAMS)
+                yield from self._judge_against(definition, value["result"], (*at, "result"), INVALID_PARAMS)
         elif kind is not None:
-            yield from self._params(value.get("params"), row, (*at, "params"))
+            yield from self._judge_params(value.get("params"), row, (*at, "params"))
 
-    def _params(self, params: Any, row: Method[Any, Any] | None, at: Path) -> Iterator[Violation]:
+    def _judge_params(self, params: Any, row: Method[Any, Any] | None, at: Path) -> Iterator[Violation]:
         definition: Any = row and row.params
         if row is not None and definition is not None and (params is not None or row.omitted != "nothing"):
-            yield from self._against(definition, row.empty() if params is None else params, at, INVALID_PARAMS)
+            yield from self._judge_against(definition, row.empty() if params is None else params, at, INVALID_PARAMS)
 
     @cached_property
     def _accepts_id(self) -> Callable[[Any], bool]:
         if "RequestId" not in self.schema_module.definitions:
             return lambda value: is_id(value, nullable=False)
-        return self._engine.validator(("$defs", "RequestId")).is_valid
+        return self._engine.get_validator(("$defs", "RequestId")).is_valid
 
-    def _refused_id(self, value: Any) -> str | None:
+    def _check_id(self, value: Any) -> str | None:
         if "RequestId" not in self.schema_module.definitions:
             return None if is_id(value, nullable=False) else ""
         kind: Any = {} if is_object(value) else [] if is_array(value) else value  # whatever it holds, it is no id
-        return next((one.schema for one in self._against("RequestId", kind, (), INVALID_REQUEST)), None)
+        return next((one.schema for one in self._judge_against("RequestId", kind, (), INVALID_REQUEST)), None)
 
-    def _error(self, value: Any, at: Path) -> Iterator[Violation]:
+    def _judge_error(self, value: Any, at: Path) -> Iterator[Violation]:
         if "Error" in self.schema_module.definitions:
-            yield from self._against("Error", value, at, INVALID_REQUEST)
+            yield from self._judge_against("Error", value, at, INVALID_REQUEST)
         elif not is_object(value) or type(value.get("code")) is not int or not isinstance(value.get("message"), str):
-            yield wrong("an error is an object with an integer 'code' and a string 'message'", at)
+            yield make_violation("an error is an object with an integer 'code' and a string 'message'", at)
 
     # --- against a definition ---
 
-    def _against(self, definition: str, value: Any, at: Path, code: int) -> Iterator[Violation]:
+    def _judge_against(self, definition: str, value: Any, at: Path, code: int) -> Iterator[Violation]:
         for error in self._engine.problems(("$defs", definition), value):
             yield Violation(
                 json_pointer((*at, *error.path)), error.schema, error.sentence, code, error.rule, error.missing
             )
 
 
-def _first(violations: Iterable[Violation], limit: int | None) -> tuple[Violation, ...]:
+def _limit(violations: Iterable[Violation], limit: int | None) -> tuple[Violation, ...]:
     """The violations up to the limit, and a final one that says that there are more."""
-    first, more = parted(violations, limit)
-    return first if more is None else (*first, Violation("", "", more_than(len(first)), more.code, "more"))
+    first, more = split_problems(violations, limit)
+    return first if more is None else (*first, Violation("", "", describe_more(len(first)), more.code, "more"))
 
 
 def _is_unreadable(problems: Sequence[Violation]) -> bool:
     return any(problem.rule in ("json", "size") for problem in problems)
 
 
-def _duplicate(problem: Problem) -> Violation:
+def _report_duplicate(problem: Problem) -> Violation:
     return Violation(problem.pointer, "", problem.sentence, INVALID_REQUEST, "duplicate-key")
 
 
-def wrong(sentence: str, at: Path = ()) -> Violation:
+def make_violation(sentence: str, at: Path = ()) -> Violation:
     """The violation of an invalid envelope."""
     return Violation(json_pointer(at), "", sentence, INVALID_REQUEST, "envelope")
 
 
-def _too_large(error: TooManyValues) -> Violation:
+def _report_size(error: TooManyValues) -> Violation:
     return Violation("", "", error.problems[0].sentence, error.code, "size")
 
 
 def _read_value(value: Any, values: int) -> tuple[Any, tuple[Violation, ...]]:
     try:
-        return copied(value, values=values), ()
+        return copy_value(value, values=values), ()
     except TooManyValues as error:
-        return None, (_too_large(error),)
+        return None, (_report_size(error),)
     except DecodeError as error:
         if error.code != PARSE_ERROR:
-            return copied(value, duplicates="last", values=values), tuple(map(_duplicate, error.problems))
-        return None, (Violation(json_pointer(_misfit(value)), "", error.problems[0].sentence, PARSE_ERROR, "json"),)
+            return copy_value(value, duplicates="last", values=values), tuple(map(_report_duplicate, error.problems))
+        return None, (
+            Violation(json_pointer(_find_misfit(value)), "", error.problems[0].sentence, PARSE_ERROR, "json"),
+        )
 
 
-def _misfit(value: Any) -> Path:
+def _find_misfit(value: Any) -> Path:
     """The path of the first part of a value that JSON cannot express; the root, if it is nested too deep to search."""
     path: Path = ()
     while len(path) <= 200:

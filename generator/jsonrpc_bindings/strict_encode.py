@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any, Final
 
-from .construct import no_such_field
+from .construct import describe_unknown_field
 from .contract import Path
 from .errors import Problem, quote
-from .fields import Base, held, notes_of, shape_of
+from .fields import Base, get_value, notes_of, shape_of
 from .json_types import is_object, is_sequence
 from .pointers import json_pointer
 from .receiving import Receiving
-from .types import Type, field_type, type_of
+from .types import Type, read_field_type, read_type
 
 STRICTLY: Final = SimpleNamespace(is_on=False)
 """Whether `encode` is strict by default."""
@@ -30,20 +30,20 @@ def encode_strictly(is_on: bool = True) -> None:
     STRICTLY.is_on = is_on
 
 
-def unnamed(receiving: Receiving, value: Any, type_: Type, at: Path = ()) -> Iterator[Problem]:
+def find_unnamed(receiving: Receiving, value: Any, type_: Type, at: Path = ()) -> Iterator[Problem]:
     """Yield what the schema does not name in a value that was decoded as a type."""
     if isinstance(value, Base):
         yield from _of_record(receiving, value, at)
     elif isinstance(value, str):
-        literals = _texts(type_)
+        literals = _list_texts(type_)
         if literals is not None and value not in literals and not value.startswith("_"):
-            yield _problem(at, _not_known(value, literals))
+            yield _make_problem(at, _not_known(value, literals))
     elif is_object(value):
         for key, item in value.items():
-            yield from unnamed(receiving, item, _inside(type_, "map"), (*at, key))
+            yield from find_unnamed(receiving, item, _get_inner_type(type_, "map"), (*at, key))
     elif is_sequence(value):
         for index, item in enumerate(value):
-            yield from unnamed(receiving, item, _inside(type_, "array"), (*at, index))
+            yield from find_unnamed(receiving, item, _get_inner_type(type_, "array"), (*at, index))
 
 
 def _of_record(receiving: Receiving, record: Any, at: Path) -> Iterator[Problem]:
@@ -51,28 +51,28 @@ def _of_record(receiving: Receiving, record: Any, at: Path) -> Iterator[Problem]
     if shape.is_unknown and notes is not None:
         if not str(notes.tag).startswith("_"):
             known_tags = frozenset(map(str, shape.known or ()))
-            yield _problem((*at, str(shape.tag_field)), _not_known(str(notes.tag), known_tags))
+            yield _make_problem((*at, str(shape.tag_field)), _not_known(str(notes.tag), known_tags))
         return
     for one in shape.fields.values():
-        yield from unnamed(receiving, held(record, one), field_type(one), (*at, one.wire))
-    further = type_of(shape.extra_type())
+        yield from find_unnamed(receiving, get_value(record, one), read_field_type(one), (*at, one.wire))
+    further = read_type(shape.get_extra_type())
     for key, item in (notes.unknown if notes is not None and notes.unknown else {}).items():
         if not key.startswith("_") and shape.extra is Any and not receiving.takes_more(type(record), key):
-            yield _problem((*at, key), no_such_field(key, shape, ""))
-        yield from unnamed(receiving, item, further, (*at, key))
+            yield _make_problem((*at, key), describe_unknown_field(key, shape, ""))
+        yield from find_unnamed(receiving, item, further, (*at, key))
 
 
-def _texts(type_: Type) -> frozenset[str] | None:
+def _list_texts(type_: Type) -> frozenset[str] | None:
     """The strings that an open type names; `None` if it names none or is closed."""
-    flat = list(type_.flat())
+    flat = list(type_.list_branches())
     literals = frozenset(value for one in flat for value in one.values if isinstance(value, str))
     is_open = any(one.is_open or one.kind == "string" for one in flat)
     return literals if literals and is_open and not any(one.kind == "any" for one in flat) else None
 
 
-def _inside(type_: Type, kind: str) -> Type:
+def _get_inner_type(type_: Type, kind: str) -> Type:
     """The type of the items of an array, or of the values of an object."""
-    return next((one.children[-1] for one in type_.flat() if one.kind == kind), type_of(Any))
+    return next((one.children[-1] for one in type_.list_branches() if one.kind == kind), read_type(Any))
 
 
 def _not_known(value: str, known_values: frozenset[str]) -> str:
@@ -80,5 +80,5 @@ def _not_known(value: str, known_values: frozenset[str]) -> str:
     return f"{quote(value)} is not one of the known values {text}, and not an extension, which would begin with '_'"
 
 
-def _problem(at: Path, sentence: str) -> Problem:
+def _make_problem(at: Path, sentence: str) -> Problem:
     return Problem(json_pointer(at), "", sentence)

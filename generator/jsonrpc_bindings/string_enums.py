@@ -30,7 +30,7 @@ def is_string_enum(annotation: Any) -> TypeGuard[type[StringEnum]]:
     return isinstance(annotation, type) and issubclass(annotation, StringEnum)
 
 
-def members_of(cls: type[StringEnum]) -> Callable[[str], StringEnum | None]:
+def make_lookup(cls: type[StringEnum]) -> Callable[[str], StringEnum | None]:
     """The function from a string to its member; it returns `None` for a string that the enumeration does not accept."""
     members: dict[str, StringEnum] = {one.value: one for one in cls}
     if not issubclass(cls, OpenStringEnum):

@@ -128,7 +128,7 @@ class _Errors:
 
     def __init__(self, source: IO[bytes], target: int | None) -> None:
         self._source = source
-        self._target = target
+        self._find_target = target
         self._tail = Tail(ERRORS)
         self._lock = threading.Lock()
         self.thread = threading.Thread(target=self._read, name="errors", daemon=True)
@@ -146,17 +146,17 @@ class _Errors:
                 with self._lock:
                     self._tail.add(chunk)
                 self._pass_on(chunk)
-        if self._target is not None:
-            os.close(self._target)
+        if self._find_target is not None:
+            os.close(self._find_target)
 
     def _pass_on(self, chunk: bytes) -> None:
         rest = memoryview(chunk)
-        while rest and self._target is not None:
+        while rest and self._find_target is not None:
             try:
-                rest = rest[os.write(self._target, rest) :]
+                rest = rest[os.write(self._find_target, rest) :]
             except OSError:  # nobody takes it any more; it is kept all the same
-                os.close(self._target)
-                self._target = None
+                os.close(self._find_target)
+                self._find_target = None
 
 
 class Exit(NamedTuple):
@@ -232,7 +232,7 @@ class Program:
         if not self.has_ended:
             return None
         code = self._code
-        return Exit(code, None) if code is None or code >= 0 else Exit(None, _signal_name(-code))
+        return Exit(code, None) if code is None or code >= 0 else Exit(None, _name_signal(-code))
 
     def wait(self, seconds: float) -> bool:
         """Wait at most this many seconds for the end of the program; return whether it has ended."""
@@ -351,13 +351,13 @@ def start(
     except BaseException:
         GUARD.change(tree, None)
         raise
-    running_tree = Tree(tree.token, process.pid, process_tree.started(process.pid), leads)
+    running_tree = Tree(tree.token, process.pid, process_tree.get_start_time(process.pid), leads)
     GUARD.change(tree, running_tree)
-    errors = None if not keep_errors or process.stderr is None else _Errors(process.stderr, _target(stderr))
+    errors = None if not keep_errors or process.stderr is None else _Errors(process.stderr, _find_target(stderr))
     return Program(process, running_tree, errors)
 
 
-def _target(stderr: Stream) -> int | None:
+def _find_target(stderr: Stream) -> int | None:
     """A descriptor to which standard error is copied; `None` for nowhere."""
     if stderr in (subprocess.PIPE, subprocess.DEVNULL):
         return None
@@ -367,7 +367,7 @@ def _target(stderr: Stream) -> int | None:
         return None
 
 
-def _signal_name(number: int) -> str:
+def _name_signal(number: int) -> str:
     try:
         return signal.Signals(number).name
     except ValueError:

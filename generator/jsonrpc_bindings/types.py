@@ -15,7 +15,7 @@ from msgspec import UnsetType
 
 from .annotations import Alias, Constants, Marker, Meta, Number, Shapes, Tagged, is_unpacked, resolve
 from .fields import Field, is_record, shape_of
-from .json_types import scalar_key
+from .json_types import make_scalar_key
 from .string_enums import OpenStringEnum, is_string_enum
 
 Scalar: TypeAlias = Literal["any", "never", "null", "boolean", "integer", "number", "string"]
@@ -47,22 +47,22 @@ class Type:
         """The types of its parts; for a record those of the fields, and that of unnamed fields."""
         if self.kind == "record":
             shape = shape_of(self.cls)
-            return (*map(field_type, shape.fields.values()), type_of(shape.extra_type()))
-        return tuple(map(type_of, self.inside))
+            return (*map(read_field_type, shape.fields.values()), read_type(shape.get_extra_type()))
+        return tuple(map(read_type, self.inside))
 
     @cached_property
     def branches(self) -> tuple[Type, ...]:
         """The alternatives of a union; any other type is its only branch."""
         if self.kind == "optional":
-            return (*self.children, type_of(NoneType))
+            return (*self.children, read_type(NoneType))
         return self.children if self.kind == "union" else (self,)
 
-    def flat(self) -> Iterator[Type]:
+    def list_branches(self) -> Iterator[Type]:
         """Yield the branches, with nested unions flattened."""
         for one in self.branches:
-            yield from (one,) if one is self else one.flat()
+            yield from (one,) if one is self else one.list_branches()
 
-    def reached(self) -> Iterator[Type]:
+    def list_reachable(self) -> Iterator[Type]:
         """Yield the type, and each type that is reachable from it."""
         visited: set[Type] = {self}
         waiting: list[Type] = [self]
@@ -74,12 +74,12 @@ class Type:
     @cached_property
     def classes(self) -> tuple[Any, ...]:
         """The record classes among the branches."""
-        return tuple(one.cls for one in self.flat() if one.kind == "record")
+        return tuple(one.cls for one in self.list_branches() if one.kind == "record")
 
     @cached_property
     def takes_texts_as_they_are(self) -> bool:
         """Whether strings need no conversion to a class."""
-        return not any(one.kind == "texts" for one in self.flat())
+        return not any(one.kind == "texts" for one in self.list_branches())
 
     @cached_property
     def json_classes(self) -> frozenset[type]:
@@ -95,17 +95,17 @@ class Type:
         """Whether values may be objects."""
         return dict in self.json_classes
 
-    def constants(self, wire: str) -> tuple[Any, ...] | None:
+    def list_constants(self, wire: str) -> tuple[Any, ...] | None:
         """The constants that objects of the type have in a field; `None` if other values are allowed."""
         if self.kind == "record":
             shape = shape_of(self.cls)
             if wire in shape.constants and not shape.is_unknown:
                 return (shape.constants[wire],)
-            types = [field_type(one) for one in shape.fields.values() if one.wire == wire]
-            flat = [one for type_ in types for one in type_.flat()]
+            types = [read_field_type(one) for one in shape.fields.values() if one.wire == wire]
+            flat = [one for type_ in types for one in type_.list_branches()]
             is_closed = bool(flat) and all(one.kind in ("constants", "texts") and not one.is_open for one in flat)
             return tuple(value for one in flat for value in one.values) if is_closed else None
-        branch_constants = [one.constants(wire) for one in self.branches if one.takes_objects and one is not self]
+        branch_constants = [one.list_constants(wire) for one in self.branches if one.takes_objects and one is not self]
         return (
             None
             if not branch_constants or None in branch_constants
@@ -127,7 +127,7 @@ class Type:
         return (
             bool(shapes)
             and all(shape.is_unknown and shape.tag_field == wire for shape in shapes)
-            and not any(one.kind in ("any", "map") for one in self.flat())
+            and not any(one.kind in ("any", "map") for one in self.list_branches())
         )
 
     @property
@@ -138,14 +138,14 @@ class Type:
     @cached_property
     def tags(self) -> Tags | None:
         """The branches by tag; `None` if the type is not a union that is discriminated by a tag."""
-        marker = self.marker if self.marker is not None else _own_tags(self.branches)
+        marker = self.marker if self.marker is not None else _find_tags(self.branches)
         return Tags(self.branches, marker) if self.kind == "union" and isinstance(marker, Tagged) else None
 
 
 class Tags:
     """The branches of a union by tag.
 
-    `owners` has the branches of a tag, by `scalar_key`, and `unknown` those for other strings. `free` accept objects with any tag, and
+    `owners` has the branches of a tag, by `make_scalar_key`, and `unknown` those for other strings. `free` accept objects with any tag, and
     `untagged` objects without one. `others` accept values that are not objects.
     """
 
@@ -153,26 +153,28 @@ class Tags:
         self.field: Final = marker.field
         self.others: Final = [one for one in branches if not one.takes_objects]
         self.unknown: Final = [one for one in branches if one.keeps_unknown(self.field)]
-        tags = {one: one.constants(self.field) for one in branches if one.takes_objects and one not in self.unknown}
+        tags = {
+            one: one.list_constants(self.field) for one in branches if one.takes_objects and one not in self.unknown
+        }
         self.free: Final = [one for one, own in tags.items() if own is None]
         self.untagged: Final = [one for one in tags if not one.requires(self.field)]
         self.owners: Final[dict[Any, list[Type]]] = {}
         for one, own in tags.items():
             for tag in own or ():
-                self.owners.setdefault(scalar_key(tag), []).append(one)
+                self.owners.setdefault(make_scalar_key(tag), []).append(one)
 
-    def known(self, value: Mapping[str, Any]) -> list[Type] | None:
+    def find_branches(self, value: Mapping[str, Any]) -> list[Type] | None:
         """The branches for an object by its tag; `None` if the tag is unknown."""
         if self.field not in value:
             return self.untagged
         tag = value[self.field]
-        return self.owners.get(scalar_key(tag)) if isinstance(tag, _SCALAR_TAGS) else None
+        return self.owners.get(make_scalar_key(tag)) if isinstance(tag, _SCALAR_TAGS) else None
 
 
 _SCALAR_TAGS: Final = (str, int, float)
 
 
-def _own_tags(branches: tuple[Type, ...]) -> Tagged | None:
+def _find_tags(branches: tuple[Type, ...]) -> Tagged | None:
     """The discriminator of a union without a marker: the tag field that all its classes share, with distinct tags; `None` if there is
     none.
     """
@@ -181,28 +183,28 @@ def _own_tags(branches: tuple[Type, ...]) -> Tagged | None:
     tags = [shape.tag for shape in shapes if not shape.is_unknown]
     if len(shapes) < max(2, len(branches)) or len(fields) != 1 or None in fields or None in tags:
         return None
-    return Tagged(str(*fields)) if len(set(map(scalar_key, tags))) == len(tags) else None
+    return Tagged(str(*fields)) if len(set(map(make_scalar_key, tags))) == len(tags) else None
 
 
 _TYPES: Final[dict[Any, Type]] = {}
 
 
-def type_of(annotation: Any) -> Type:
+def read_type(annotation: Any) -> Type:
     """The type of a resolved annotation. Raises `TypeError` if it is not a type of JSON."""
     type_ = _TYPES.get(annotation)
-    return _TYPES.setdefault(annotation, _meant(annotation)) if type_ is None else type_
+    return _TYPES.setdefault(annotation, _read_annotation(annotation)) if type_ is None else type_
 
 
-def field_type(field: Field) -> Type:
+def read_field_type(field: Field) -> Type:
     """The type of a field."""
     if field.meant is None:
-        field.meant = type_of(resolve(field.annotation, field.module))
+        field.meant = read_type(resolve(field.annotation, field.module))
     type_: Type = field.meant
     return type_
 
 
-def _meant(annotation: Any) -> Type:
-    inner, limits, marker, is_judged = _bare(annotation)
+def _read_annotation(annotation: Any) -> Type:
+    inner, limits, marker, is_judged = _unwrap(annotation)
     options: Any = {"annotation": annotation, "limits": limits, "is_judged": is_judged}
     args, base = get_args(inner), get_origin(inner) or inner
     if isinstance(marker, Constants):
@@ -220,16 +222,16 @@ def _meant(annotation: Any) -> Type:
     if base is list or base is dict:
         return Type("array" if base is list else "map", **options, inside=args[-1:] or (Any,))
     if base is tuple:
-        return Type("tuple", **options, inside=_positions(args))
+        return Type("tuple", **options, inside=_split_positions(args))
     if base not in _UNIONS:
         raise TypeError(f"{inner!r} is no type of JSON")
-    branches = tuple(_flat(inner))
+    branches = tuple(_flatten(inner))
     rest = tuple(one for one in branches if one is not NoneType)
     if marker is None and rest != branches:
-        plain = either(*rest)
+        plain = join(*rest)
         options["limits"] = ()
         return Type("optional", **options, inside=(Annotated[cast("Any", (plain, *limits))] if limits else plain,))
-    types = list(map(type_of, branches))
+    types = list(map(read_type, branches))
     others = [one for one in types if one.kind != "constants"]
     texts = tuple(value for one in types for value in one.values)
     is_exclusive = isinstance(marker, Shapes) and marker.exclusive
@@ -271,39 +273,39 @@ _JSON_CLASSES: Final[dict[str, frozenset[Any]]] = {
 }
 
 
-def _bare(annotation: Any) -> tuple[Any, tuple[Meta, ...], Marker | None, bool]:
+def _unwrap(annotation: Any) -> tuple[Any, tuple[Meta, ...], Marker | None, bool]:
     """An annotation without aliases and markers; its limits, inner ones first; the marker of a union; whether its schema is stricter."""
     limits: tuple[Meta, ...] = ()
     marker, is_judged = None, False
     while True:
         if isinstance(annotation, Alias):
-            annotation, is_judged = annotation.resolved(), is_judged or bool(annotation.judged)
+            annotation, is_judged = annotation.resolve_annotation(), is_judged or bool(annotation.judged)
         elif get_origin(annotation) is Annotated:
             annotation, *more = get_args(annotation)
             limits = (*(one for one in more if isinstance(one, Meta)), *limits)
             marker = next((one for one in more if isinstance(one, Marker)), marker)
-        elif get_origin(annotation) in _UNIONS and len(branches := list(_flat(annotation))) == 1:
+        elif get_origin(annotation) in _UNIONS and len(branches := list(_flatten(annotation))) == 1:
             (annotation,) = branches
         else:
             return annotation, limits, marker, is_judged
 
 
-def _flat(union: Any) -> Iterator[Any]:
+def _flatten(union: Any) -> Iterator[Any]:
     """Yield the branches of a union; nested unions without metadata are flattened."""
     for one in get_args(union):
-        inner, *more = _bare(one)
+        inner, *more = _unwrap(one)
         if get_origin(inner) in _UNIONS and not any(more):
-            yield from _flat(inner)
+            yield from _flatten(inner)
         elif one is not UnsetType:
             yield one
 
 
-def either(*annotations: Any) -> Any:
+def join(*annotations: Any) -> Any:
     """The union of annotations."""
     return typing.Union[annotations]  # noqa: UP007
 
 
-def _positions(args: tuple[Any, ...]) -> tuple[Any, ...]:
+def _split_positions(args: tuple[Any, ...]) -> tuple[Any, ...]:
     """The annotations of the first items of a tuple, and that of the remaining items; `Never` if there may be none."""
     if args[1:] == (Ellipsis,):
         return (args[0],)

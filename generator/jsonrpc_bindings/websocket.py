@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from .failures import ConnectionClosed
 from .framing import LIMIT, Unreadable
-from .peers import Side, attached
+from .peers import Side, attach_handler
 from .transport import CAPACITY, Queue, Queued
 
 try:  # not by a statement: who does not use this module need not have the package, nor need a type checker
@@ -134,7 +134,7 @@ async def connect(
             additional_headers=headers,
             ssl=ssl,
             open_timeout=timeout,
-            **_options(limit, grace),
+            **_make_options(limit, grace),
         )
     except _errors.InvalidURI as error:
         raise ValueError(f"{uri!r} is not the URI of a WebSocket, which must begin with ws:// or wss://") from error
@@ -171,7 +171,7 @@ def serve(
     """Accept WebSockets, and serve each: `make` creates the object that serves a connection. See `accept`."""
 
     async def be(socket: Socket) -> None:
-        await attached(make(), socket, options).run()
+        await attach_handler(make(), socket, options).run()
 
     return accept(
         be,
@@ -242,7 +242,7 @@ async def accept(
         process_request=judge,
         process_response=identify,
         ssl=ssl,
-        **_options(limit, grace),
+        **_make_options(limit, grace),
     )
     name, number = next(iter(server.sockets)).getsockname()[:2]
     host_text = f"[{name}]" if ":" in name else name
@@ -253,7 +253,7 @@ async def accept(
         await _finish(asyncio.ensure_future(server.wait_closed()), cut)
 
 
-def _options(limit: int, grace: float) -> dict[str, Any]:
+def _make_options(limit: int, grace: float) -> dict[str, Any]:
     """The options with which a WebSocket is opened, on either side."""
     return {
         "max_size": limit,

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import UNSET
 
 from .errors import EncodeError
-from .fields import NOTES, Base, Notes, changed, notes_of, shape_of
+from .fields import NOTES, Base, Notes, list_changed_defaults, notes_of, shape_of
 from .json_types import is_mapping
 from .jsonrpc import Message
 from .parse import FAILURES, refuse_deep
@@ -27,15 +27,15 @@ class HasNotes(TypeError):
     """A record holds more than its fields, and has to be converted to plain values."""
 
 
-def _no_notes(value: object) -> Any:
+def _require_no_notes(value: object) -> Any:
     if isinstance(value, Notes):
         raise HasNotes
     raise HasNotes(f"{type(value).__name__!r} is no value of JSON")
 
 
-_packed: Final = msgspec.msgpack.Encoder(enc_hook=_no_notes).encode
+_packed: Final = msgspec.msgpack.Encoder(enc_hook=_require_no_notes).encode
 
-encode_native: Final = msgspec.json.Encoder(enc_hook=_no_notes).encode
+encode_native: Final = msgspec.json.Encoder(enc_hook=_require_no_notes).encode
 """Encodes records without notes. Raises `HasNotes` for others."""
 
 
@@ -94,7 +94,7 @@ def plain(value: Any) -> Any:
     if kind is list:
         return [plain(item) for item in value]
     if isinstance(value, Base):
-        return _plain_record(value)
+        return _record_to_plain(value)
     if is_mapping(value):
         if not all(isinstance(key, str) for key in value):
             raise EncodeError("the keys of an object are strings")
@@ -112,12 +112,12 @@ def plain(value: Any) -> Any:
     if isinstance(value, Message):
         raise EncodeError("a message is no value: it is written by `encode`")
     try:
-        return msgspec.to_builtins(value, enc_hook=_no_notes)
+        return msgspec.to_builtins(value, enc_hook=_require_no_notes)
     except (TypeError, ValueError, RecursionError) as error:
         raise EncodeError(f"this cannot be written as JSON: {error}") from None
 
 
-def _plain_record(record: Any) -> dict[str, Any]:
+def _record_to_plain(record: Any) -> dict[str, Any]:
     cls = record.__class__
     fields = _FIELDS.get(cls)
     if fields is None:
@@ -134,7 +134,7 @@ def _plain_record(record: Any) -> dict[str, Any]:
             result[wire] = value if kind is str or kind is int or value is None else plain(value)
     if notes is not None:
         if notes.made:
-            for one, value in changed(record):
+            for one, value in list_changed_defaults(record):
                 result[one.wire] = plain(value)
         for key, value in (notes.unknown or {}).items():
             if key in result:
@@ -146,17 +146,17 @@ def _plain_record(record: Any) -> dict[str, Any]:
 _FIELDS: Final[dict[type, list[tuple[str, Any]]]] = {}
 
 
-def readable(value: Any) -> Any:
+def to_readable(value: Any) -> Any:
     """Convert a value to plain JSON that a parser accepts: nested no deeper than its limit. Raises `EncodeError`."""
     try:
         output = plain(value)
-        written_text(output)
+        write_text(output)
     except RecursionError:
         raise EncodeError(DEEP) from None
     return output
 
 
-def written_text(value: Any) -> bytes:
+def write_text(value: Any) -> bytes:
     """Serialize plain JSON to text that a parser accepts. Raises `EncodeError`."""
     try:
         text = msgspec.json.encode(value)

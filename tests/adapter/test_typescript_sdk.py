@@ -18,9 +18,9 @@ from adapter.test_conversations import NEW1, NEW2, kinds
 from interop.pairs import typescript_sdk
 from javascript import Unreachable
 from jsonrpc_bindings.child import Child
-from jsonrpc_bindings.framing import LIMIT, framing
+from jsonrpc_bindings.framing import LIMIT, make_framing
 
-LINES = framing("lines", LIMIT)
+LINES = make_framing("lines", LIMIT)
 OPTION = {"optionId": "yes", "name": "Yes", "kind": "allow_once"}
 
 

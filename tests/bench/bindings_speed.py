@@ -31,8 +31,8 @@ from acp_monitor import Monitor
 from bench.recordings import conversation, text
 from bench.timed import ROOT, Row, calls, paired, process
 from jsonrpc_bindings import DecodeError
-from jsonrpc_bindings.native import hook, native
-from jsonrpc_bindings.parse import float_of
+from jsonrpc_bindings.native import convert_annotation, decode_hook
+from jsonrpc_bindings.parse import to_float
 
 BINDINGS = ROOT / "generated" / "python" / "acp-bindings"
 PATHS = f"{BINDINGS}:{ROOT / 'generator'}"
@@ -252,13 +252,17 @@ def by_msgspec(said: Sequence[Said]) -> Made:
         made = [
             msgspec.defstruct(
                 "Message",
-                [("jsonrpc", str), *([("id", int | str)] if has_id else []), (part, native(CODEC.type(type_)))],
+                [
+                    ("jsonrpc", str),
+                    *([("id", int | str)] if has_id else []),
+                    (part, convert_annotation(CODEC.type(type_))),
+                ],
                 tag_field=None if answers else "method",
                 tag=None if answers else method,
             )
             for method, (part, type_, has_id) in types.items()
         ]
-        return msgspec.json.Decoder(_union(made), dec_hook=hook, float_hook=float_of).decode
+        return msgspec.json.Decoder(_union(made), dec_hook=decode_hook, float_hook=to_float).decode
 
     lines = [(one.line, decoder(one.sender, one.answers)) for one in said]
     return lambda: (read(line) for line, read in lines)

@@ -9,7 +9,7 @@ import pytest
 
 from jsonrpc_bindings import json_types
 from jsonrpc_bindings.errors import LIMIT, DecodeError
-from jsonrpc_bindings.parse import Duplicates, TooManyValues, copied, parse, parse_with_duplicates
+from jsonrpc_bindings.parse import Duplicates, TooManyValues, copy_value, parse, parse_with_duplicates
 from test_doubling import ending
 
 NOT_JSON, INVALID = -32700, -32600
@@ -226,10 +226,13 @@ def test_too_many_values_are_refused_before_anything_else_is_looked_at() -> None
 @pytest.mark.parametrize("duplicates", ["refuse", "last"])
 def test_a_parsed_value_is_read_as_its_text_would_be(duplicates: Duplicates) -> None:
     value: dict[str, Any] = {"a": [1, 2.5, None, True, "é"], "b": {}, "c": (1, 2)}
-    assert copied(value, duplicates=duplicates) == {**value, "c": [1, 2]}
-    assert copied({1: 2}, duplicates=duplicates) == {"1": 2} and copied({None: 1, True: 2}) == {"null": 1, "true": 2}
-    assert copied({1: "a", "1": "b"}, duplicates="last") == {"1": "b"}
-    assert type(copied(10**30)) is int
+    assert copy_value(value, duplicates=duplicates) == {**value, "c": [1, 2]}
+    assert copy_value({1: 2}, duplicates=duplicates) == {"1": 2} and copy_value({None: 1, True: 2}) == {
+        "null": 1,
+        "true": 2,
+    }
+    assert copy_value({1: "a", "1": "b"}, duplicates="last") == {"1": "b"}
+    assert type(copy_value(10**30)) is int
 
 
 @pytest.mark.parametrize(
@@ -247,13 +250,13 @@ def test_a_parsed_value_is_read_as_its_text_would_be(duplicates: Duplicates) -> 
 )
 def test_a_value_that_no_json_holds_is_refused(value: Any, code: int) -> None:
     with pytest.raises(DecodeError) as caught:
-        copied(value)
+        copy_value(value)
     assert caught.value.code == code
 
 
 def test_bytes_in_the_place_of_a_parsed_value_are_told_apart() -> None:
     with pytest.raises(DecodeError, match=r"pass json\.loads"):
-        copied(b"{}")
+        copy_value(b"{}")
 
 
 def test_a_value_within_itself_or_nested_without_end_is_refused() -> None:
@@ -264,10 +267,10 @@ def test_a_value_within_itself_or_nested_without_end_is_refused() -> None:
         deep = [deep]
     for value in (endless, deep):
         with pytest.raises(DecodeError) as caught:
-            copied(value)
+            copy_value(value)
         assert caught.value.code == NOT_JSON
     with pytest.raises(TooManyValues):
-        copied([1, 2, 3], values=3)
+        copy_value([1, 2, 3], values=3)
 
 
 @pytest.mark.parametrize(
@@ -275,7 +278,7 @@ def test_a_value_within_itself_or_nested_without_end_is_refused() -> None:
     [(1e23, 10**23), (-1e23, -(10**23)), (2.0**53, 2**53), (2.0**53 - 1, 2**53 - 1), (-0.0, 0), (1e300, 10**300)],
 )
 def test_a_number_without_a_fraction_is_the_integer_of_its_text(value: float, whole: int) -> None:
-    assert json_types.integer_of(value) == whole
+    assert json_types.to_integer(value) == whole
 
 
 @pytest.mark.parametrize(

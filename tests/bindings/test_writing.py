@@ -17,7 +17,7 @@ from acpgen.input.walk import is_array, is_object
 from bindings.subjects import Subjects
 from conformance.vectors import rows_of_methods
 from jsonrpc_bindings import Record
-from jsonrpc_bindings.fields import held, put, shape_of
+from jsonrpc_bindings.fields import get_value, put, shape_of
 from jsonrpc_bindings.writers import plain
 
 MODULES: Final = {"v1": v1, "v2": v2, "unstable/v1": unstable_v1, "unstable/v2": unstable_v2}
@@ -57,7 +57,7 @@ def records(value: Any) -> Iterator[Any]:
     if isinstance(value, Record):
         yield value
         for field in shape_of(type(value)).fields.values():
-            yield from records(held(value, field))
+            yield from records(get_value(value, field))
     elif is_object(value) or is_array(value):
         for item in value.values() if is_object(value) else value:
             yield from records(item)
@@ -83,7 +83,7 @@ def test_values_that_do_not_belong(module: str) -> None:
             if not fields:
                 continue
             field = chance.choice(list(fields.values()))
-            before = held(record, field)
+            before = get_value(record, field)
             put(record, field.name, chance.choice(OTHERS))
             try:
                 text = api.encode(payload)

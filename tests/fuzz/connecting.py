@@ -10,7 +10,7 @@ from typing import Final
 from acp_bindings import RequestError, v1
 from acp_bindings.v1 import peers
 
-from jsonrpc_bindings.framing import Kind, framing
+from jsonrpc_bindings.framing import Kind, make_framing
 from jsonrpc_bindings.pipes import Pipes
 
 LIMIT: Final = 4_000
@@ -24,7 +24,7 @@ class _Wire(Pipes):
     """A pipe that is fed by hand, and keeps what is sent."""
 
     def __init__(self, kind: Kind) -> None:
-        super().__init__(framing(kind, LIMIT))
+        super().__init__(make_framing(kind, LIMIT))
         self.sent: list[bytes] = []
 
     def say(self, data: bytes) -> None:

@@ -143,7 +143,7 @@ def test_processes_are_asked_before_they_are_made_to_end(tmp_path: Path) -> None
 def test_no_process_is_signalled_that_has_the_id_of_an_earlier_one() -> None:
     stranger = subprocess.Popen(["sleep", "60"], start_new_session=True)
     try:
-        tree = process_tree.Tree("0" * 32, stranger.pid, process_tree.started(stranger.pid) - 1, "s")
+        tree = process_tree.Tree("0" * 32, stranger.pid, process_tree.get_start_time(stranger.pid) - 1, "s")
         assert not process_tree.send([tree], signal.SIGKILL, {(stranger.pid, tree.started)})
         assert stranger.poll() is None
     finally:

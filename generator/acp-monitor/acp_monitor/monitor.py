@@ -222,7 +222,7 @@ class Monitor:
         is_request, value, method = event.kind != "notification", event.value, event.method or None
         event.route = strict.route(event.method, is_request=is_request)
         if event.route is None and event.method and event.kind != "error":
-            event.unjudged = strict.contract.unjudged(event.method, is_request=is_request)
+            event.unjudged = strict.contract.describe_unjudged(event.method, is_request=is_request)
         event.problems = strict.judge(value, sender=event.sender, method=method)
         judged = [other.judge(value, sender=event.sender, method=method) for other in others]
         unjudged = ""

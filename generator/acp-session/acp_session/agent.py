@@ -11,7 +11,7 @@ from weakref import WeakValueDictionary
 from acp_bindings import RequestError, v2
 
 from acp_workspace.workspace import RootPolicy
-from jsonrpc_bindings.peers import unserved
+from jsonrpc_bindings.peers import refuse_unserved
 
 from .arguments import refuse_text, refuse_unknown
 from .session import ClientConnection, Session
@@ -110,7 +110,7 @@ class Agent:
 
         The tool call must have advertised this by an update with `capabilities`; end it by an update with its `status`.
         """
-        raise unserved("tool_call/cancel")
+        raise refuse_unserved("tool_call/cancel")
 
     async def on_new_session(self, session: Session) -> None:
         """Called when a session begins: offer modes, options and commands here. The client gets the response when this returns."""
@@ -144,15 +144,15 @@ class Agent:
 
     async def on_authenticate(self, connection: ClientConnection, method_id: str) -> None:  # noqa: ARG002
         """Log the user in by one of `auth_methods`: set `connection.user`."""
-        raise unserved("auth/login")
+        raise refuse_unserved("auth/login")
 
     async def on_logout(self, connection: ClientConnection) -> None:  # noqa: ARG002
         """Log the user out; once this returns, `connection.user` is `None`."""
-        raise unserved("auth/logout")
+        raise refuse_unserved("auth/logout")
 
     async def on_extension_request(self, connection: ClientConnection, method: str, params: Any) -> Any:  # noqa: ARG002
         """Return the result of an extension request. Its method begins with `_`; params and result are plain JSON."""
-        raise unserved(method)
+        raise refuse_unserved(method)
 
     async def on_extension_notification(self, connection: ClientConnection, method: str, params: Any) -> None:
         """Handle an extension notification. Its method begins with `_`."""

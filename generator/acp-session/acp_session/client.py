@@ -10,7 +10,7 @@ from acp_bindings import v1, v2
 
 from acp_workspace.filesystem import FileEvent, FilePolicy
 from acp_workspace.terminals import TerminalEvent, TerminalPolicy
-from jsonrpc_bindings.peers import Folder, unserved
+from jsonrpc_bindings.peers import Folder, refuse_unserved
 
 from .arguments import refuse_text, refuse_unknown
 
@@ -96,7 +96,7 @@ class Client:
 
         `session` is `None` if the elicitation belongs to a request. It is cancelled with the session's work or that request.
         """
-        raise unserved("elicitation/create")
+        raise refuse_unserved("elicitation/create")
 
     async def on_elicitation_complete(self, elicitation_id: str) -> None:
         """Called when the user has finished on the web page of an elicitation."""
@@ -154,7 +154,7 @@ class Client:
 
     async def on_extension_request(self, method: str, params: Any) -> Any:  # noqa: ARG002
         """Return the result of an extension request. Its method begins with `_`; params and result are plain JSON."""
-        raise unserved(method)
+        raise refuse_unserved(method)
 
     async def on_extension_notification(self, method: str, params: Any) -> None:
         """Handle an extension notification. Its method begins with `_`."""

@@ -22,7 +22,7 @@ from acp_bindings.v2 import peers as peers2
 from acp_workspace.errors import NOT_FOUND, RequestError, make_invalid_params
 from acp_workspace.filesystem import FileEvent
 from acp_workspace.workspace import ClientWorkspace, RootSet
-from jsonrpc_bindings.peers import Folder, unserved
+from jsonrpc_bindings.peers import Folder, refuse_unserved
 
 from .arguments import refuse_text, require_instance
 from .background import Background, retrieve_exception, run_until
@@ -93,7 +93,7 @@ class ClientCore(peers2.Client):
 
     def has_v1_capability(self, *names: str) -> bool:
         """Whether a v1 agent advertises one of these; a v2 agent always supports what they stand for."""
-        offers = (self.connection.gates.advertised(f"agent:agentCapabilities.{name}") for name in names)
+        offers = (self.connection.gates.is_advertised(f"agent:agentCapabilities.{name}") for name in names)
         return self.version != 1 or any(offers)
 
     async def follow_agent(self) -> None:
@@ -109,7 +109,7 @@ class ClientCore(peers2.Client):
     def advertises(self, capability: str) -> bool:
         """Whether the agent advertises a capability of sessions, named by its path in v2."""
         path = find_path(self.version, f"agent:capabilities.session.{capability}")
-        return self.connection.gates.advertised(path) is True
+        return self.connection.gates.is_advertised(path) is True
 
     def require(self, method: str, capability: str) -> None:
         """Raise `NotAdvertised` if the agent does not advertise a capability of sessions, named by its path in v2."""
@@ -392,7 +392,7 @@ class ClientCore(peers2.Client):
         Raises `RequestError` -32602 for a mode that is not advertised, a session that is not open, or a request that is not pending.
         """
         if not self.client.overrides("on_elicitation"):
-            raise unserved("elicitation/create")
+            raise refuse_unserved("elicitation/create")
         if params.mode not in self.client.elicitation:
             raise make_invalid_params("this elicitation mode is not supported", "/mode")
         request_id = getattr(params, "request_id", UNSET)

@@ -14,7 +14,7 @@ from acp_bindings import v2
 from acp_workspace.filesystem import FileSystem
 from acp_workspace.terminals import Terminals
 from jsonrpc_bindings.errors import INTERNAL_ERROR, REQUEST_CANCELLED
-from jsonrpc_bindings.peers import unserved
+from jsonrpc_bindings.peers import refuse_unserved
 
 from .agent import PROMPT_CAPABILITIES
 from .arguments import make_content_block
@@ -110,14 +110,14 @@ class ClientSession:
     def files(self) -> FileSystem:
         """This machine's files in the roots of the session. Raises `RequestError` -32601 if none are advertised."""
         if self._core.services.files is None:
-            raise unserved("fs")
+            raise refuse_unserved("fs")
         return self._core.services.files
 
     @property
     def terminals(self) -> Terminals:
         """The commands that run here for the session. Raises `RequestError` -32601 if none are advertised."""
         if self._core.services.commands is None:
-            raise unserved("terminal")
+            raise refuse_unserved("terminal")
         return self._core.services.commands
 
     def prompt(self, prompt: PromptContent) -> Coroutine[Any, Any, PromptResult]:

@@ -28,7 +28,7 @@ from acp_workspace.scope import Scope
 from acp_workspace.terminals import Terminal, TerminalEvent, TerminalPolicy, Terminals
 from acp_workspace.workspace import RootPolicy, RootsSource
 from jsonrpc_bindings import UnsetType
-from jsonrpc_bindings.peers import unserved
+from jsonrpc_bindings.peers import refuse_unserved
 from jsonrpc_bindings.tail import Tail
 
 from .arguments import omit_none
@@ -147,7 +147,7 @@ class LocalServices:
         kind, _, name = method.partition("/")
         part = self.files if kind == "fs" else self.commands
         if part is None:
-            raise unserved(method)
+            raise refuse_unserved(method)
         answer = await getattr(part, name)(params)
         await self.show(method, params, answer)
         return answer

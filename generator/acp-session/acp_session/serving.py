@@ -17,11 +17,11 @@ from acp_bindings import ConnectionClosed, DecodeError, RequestError, v1, v2
 from acp_workspace.errors import UNSUPPORTED_VERSION
 from jsonrpc_bindings.errors import INVALID_REQUEST, PARSE_ERROR
 from jsonrpc_bindings.failures import answer_to
-from jsonrpc_bindings.framing import LIMIT, Unreadable, framing
-from jsonrpc_bindings.incoming import id_of
+from jsonrpc_bindings.framing import LIMIT, Unreadable, make_framing
+from jsonrpc_bindings.incoming import read_id
 from jsonrpc_bindings.parse import TooManyValues, parse
 from jsonrpc_bindings.partial_message import PartialMessage
-from jsonrpc_bindings.peers import Options, Side, Transport, attached
+from jsonrpc_bindings.peers import Options, Side, Transport, attach_handler
 from jsonrpc_bindings.stdio import Own, open_standard_streams
 
 from .agent import Agent
@@ -51,7 +51,7 @@ def run_agent(agent: Agent, *, versions: Collection[int] = VERSIONS, **options: 
         raise RuntimeError("an event loop runs already: await 'serve_agent' there")
 
     async def serve() -> None:
-        transport = await Own.open(framing("lines", LIMIT), grace=options.get("grace", 2.0))
+        transport = await Own.open(make_framing("lines", LIMIT), grace=options.get("grace", 2.0))
         await serve_agent(agent, transport, versions=known_versions, **options)
 
     open_standard_streams()
@@ -84,7 +84,7 @@ async def serve_agent(
         while negotiation.is_agreed:
             core = AgentCore(agent, user=user, grace=options.get("grace", 2.0))
             async with _open_side(core, negotiation.version) as side:
-                await attached(side, negotiation, options).run()
+                await attach_handler(side, negotiation, options).run()
     finally:
         await transport.close()
 
@@ -159,7 +159,7 @@ class Negotiation(EarlyTransport):
             try:
                 line = await self._transport.receive()
             except Unreadable as error:
-                id_ = None if error.ends is None else id_of(error.ends.members().get("id"))
+                id_ = None if error.ends is None else read_id(error.ends.members().get("id"))
                 self._refuse(id_, RequestError(PARSE_ERROR, str(error)))
                 if error.is_last:
                     return
@@ -203,7 +203,7 @@ class Negotiation(EarlyTransport):
         try:
             message = as_object(parse(line))
         except TooManyValues as error:
-            return id_of(PartialMessage.of(line).members().get("id")), RequestError(INVALID_REQUEST, str(error))
+            return read_id(PartialMessage.of(line).members().get("id")), RequestError(INVALID_REQUEST, str(error))
         except DecodeError as error:
             return None, RequestError(error.code, str(error))
         id_, method = message.get("id"), message.get("method")

@@ -286,7 +286,7 @@ class Turn:
             type="object", properties=dict(fields), required=required_names, **omit_none(title=title)
         )
         engine = _engine_of(schema)
-        engine.validator(("$defs", _FORM))
+        engine.get_validator(("$defs", _FORM))
         request = v2.SessionElicitationFormMode(message=message, requested_schema=schema, **self._find_scope(tool_call))
         answer = await self._elicit(request)
         if not isinstance(answer, v2.ElicitationAcceptAction):

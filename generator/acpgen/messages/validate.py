@@ -327,7 +327,7 @@ class _Message:
             )
             if not method:
                 return _AMBIGUOUS if askers else _ORPHAN
-        return strict.contract.unjudged(method, is_request=kind != "notification") if method else ""
+        return strict.contract.describe_unjudged(method, is_request=kind != "notification") if method else ""
 
 
 def judge_conversation(lines: Iterable[Line], monitor: Monitor) -> Iterator[LineVerdict]:

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from acp_bindings import UNSET, DecodeError, PeerError
 
-from jsonrpc_bindings.peers import Options, Side, unserved
+from jsonrpc_bindings.peers import Options, Side, refuse_unserved
 
 ANSWER: Final = 20.0
 NOT_SENT: Final = "cannot send: "
@@ -63,7 +63,7 @@ class Agent(Side):
             case "_acpgen.dev/echo":
                 return params
             case _:
-                raise unserved(method)
+                raise refuse_unserved(method)
 
     async def handle_notification(self, method: str, params: Any) -> None:
         if method == "session/cancel":
@@ -125,7 +125,7 @@ class Client(Side):
             if request["method"] == method:
                 result = next(one.result for one in v.METHODS.values() if one.name == method and one.side == "client")
                 return v.decode_as(result, request["answer"])
-        raise unserved(method)
+        raise refuse_unserved(method)
 
     async def handle_notification(self, method: str, params: Any) -> None:
         if method != "session/update":

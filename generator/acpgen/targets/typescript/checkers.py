@@ -178,7 +178,7 @@ class Checkers:
     def _list_scalars(self, schema: Schema, types: Any) -> Iterator[tuple[str, str]]:
         type_ = "any" if types is None else self._write_type(types)
         choice = next((keyword for keyword in schema if keyword in ("const", "enum", "type")), "type")
-        if choice != "type" or not all(is_of_type(one, schema) for one in discriminators.constants(schema) or ()):
+        if choice != "type" or not all(is_of_type(one, schema) for one in discriminators.list_constants(schema) or ()):
             yield "type", type_
             type_ = "any"
         if "const" in schema:
@@ -229,7 +229,7 @@ class Checkers:
             return self.of(schema), 0
         says = ("default-on-error", "default-on-null", "skip-invalid-items")
         on_error, on_null, skips = (bool(schema.get(f"x-deserialize-{one}")) for one in says)
-        is_array = self._unions.types(schema) - {"null"} == {"array"} and (
+        is_array = self._unions.list_types(schema) - {"null"} == {"array"} and (
             skips or (is_required and (on_error or on_null))
         )
         return self.of(schema), on_error | on_null << 1 | is_array << 2 | skips << 3
@@ -307,13 +307,15 @@ class Checkers:
             return simple
         checkers = [self.of(one) if index in real else "nil" for index, one in enumerate(branches)]
         ways = ["isExclusive: true"] if keyword == "oneOf" else []
-        types = [sorted(self._unions.types(branches[index]) if index in real else ()) for index in range(len(branches))]
+        types = [
+            sorted(self._unions.list_types(branches[index]) if index in real else ()) for index in range(len(branches))
+        ]
         type_names = dumps([one[0] if len(one) == 1 else one for one in types])
         ways += [f"types: {type_names}"] if any(one != ["object"] for one in types) else []
-        tag = self._unions.discriminator(branches, real)
+        tag = self._unions.find_discriminator(branches, real)
         if tag is not None:
             ways += self._list_tags(tag, branches)
-        elif keys := self._unions.keys(branches, real):
+        elif keys := self._unions.find_keys(branches, real):
             rows = ", ".join(f"{index}: {dumps(key)}" for index, key in keys.items())
             ways.append(f"byKey: {_write_call('keyed', f'{{ {rows} }}')}")
         arguments = [f"[{', '.join(checkers)}]", f"{{ {', '.join(ways)} }}" if ways else "{}"]

@@ -366,7 +366,7 @@ class Agent(peers.Side):
         """The client asks the agent to run one of its methods. Methods of type `terminal` are never passed here, since
         the client carries them out by itself.
         """
-        raise peers.unserved("authenticate")
+        raise peers.refuse_unserved("authenticate")
 
     async def logout(self, params: models.LogoutRequest, /) -> models.LogoutResponse:
         """The client ends the signed-in state. New sessions then need authentication again; the agent decides whether
@@ -374,7 +374,7 @@ class Agent(peers.Side):
 
         Needs the capability `agentCapabilities.auth.logout` of the agent.
         """
-        raise peers.unserved("logout")
+        raise peers.refuse_unserved("logout")
 
     async def session_set_config_option(
         self, params: models.SetSessionConfigOptionRequest, /
@@ -382,13 +382,13 @@ class Agent(peers.Side):
         """The client gives a setting of a session another value. The form of `value` depends on `type`; without `type`
         it is the id of one of the options of a selection.
         """
-        raise peers.unserved("session/set_config_option")
+        raise peers.refuse_unserved("session/set_config_option")
 
     async def initialize(
         self, params: models.InitializeRequest, /
     ) -> models.InitializeResponse:
         """The first request on every connection. The client sends it before anything else."""
-        raise peers.unserved("initialize")
+        raise peers.refuse_unserved("initialize")
 
     async def cancel_request(self, params: models.CancelRequestNotification, /) -> None:
         """Either peer withdraws a request of its own. The receiver may stop the work and may ignore the notification,
@@ -401,7 +401,7 @@ class Agent(peers.Side):
         """The client hands over what the user wrote and starts a turn. While the agent works it streams
         `session/update` notifications; the response comes at the end of the turn.
         """
-        raise peers.unserved("session/prompt")
+        raise peers.refuse_unserved("session/prompt")
 
     async def session_cancel(self, params: models.CancelNotification, /) -> None:
         """The client ends the running turn. The agent stops model and tools, sends what updates remain and answers the
@@ -414,7 +414,7 @@ class Agent(peers.Side):
         """The client starts a conversation with no history. The agent connects to the given MCP servers and may answer
         with error -32000 if the user must sign in first.
         """
-        raise peers.unserved("session/new")
+        raise peers.refuse_unserved("session/new")
 
     async def session_load(
         self, params: models.LoadSessionRequest, /
@@ -425,7 +425,7 @@ class Agent(peers.Side):
 
         Needs the capability `agentCapabilities.loadSession` of the agent.
         """
-        raise peers.unserved("session/load")
+        raise peers.refuse_unserved("session/load")
 
     async def session_resume(
         self, params: models.ResumeSessionRequest, /
@@ -435,7 +435,7 @@ class Agent(peers.Side):
 
         Needs the capability `agentCapabilities.sessionCapabilities.resume` of the agent.
         """
-        raise peers.unserved("session/resume")
+        raise peers.refuse_unserved("session/resume")
 
     async def session_fork(
         self, params: models.ForkSessionRequest, /
@@ -445,7 +445,7 @@ class Agent(peers.Side):
 
         Needs the capability `agentCapabilities.sessionCapabilities.fork` of the agent.
         """
-        raise peers.unserved("session/fork")
+        raise peers.refuse_unserved("session/fork")
 
     async def session_list(
         self, params: models.ListSessionsRequest, /
@@ -454,7 +454,7 @@ class Agent(peers.Side):
 
         Needs the capability `agentCapabilities.sessionCapabilities.list` of the agent.
         """
-        raise peers.unserved("session/list")
+        raise peers.refuse_unserved("session/list")
 
     async def session_delete(
         self, params: models.DeleteSessionRequest, /
@@ -463,7 +463,7 @@ class Agent(peers.Side):
 
         Needs the capability `agentCapabilities.sessionCapabilities.delete` of the agent.
         """
-        raise peers.unserved("session/delete")
+        raise peers.refuse_unserved("session/delete")
 
     async def session_close(
         self, params: models.CloseSessionRequest, /
@@ -473,13 +473,13 @@ class Agent(peers.Side):
 
         Needs the capability `agentCapabilities.sessionCapabilities.close` of the agent.
         """
-        raise peers.unserved("session/close")
+        raise peers.refuse_unserved("session/close")
 
     async def session_set_mode(
         self, params: models.SetSessionModeRequest, /
     ) -> models.SetSessionModeResponse:
         """The client switches the mode of a session, whether a turn is running or not."""
-        raise peers.unserved("session/set_mode")
+        raise peers.refuse_unserved("session/set_mode")
 
 
 class Client(peers.Side):
@@ -518,7 +518,7 @@ class Client(peers.Side):
 
         Needs the capability `clientCapabilities.elicitation` of the client.
         """
-        raise peers.unserved("elicitation/create")
+        raise peers.refuse_unserved("elicitation/create")
 
     async def elicitation_complete(
         self, params: models.CompleteElicitationNotification, /
@@ -537,7 +537,7 @@ class Client(peers.Side):
 
         Needs the capability `clientCapabilities.fs.readTextFile` of the client.
         """
-        raise peers.unserved("fs/read_text_file")
+        raise peers.refuse_unserved("fs/read_text_file")
 
     async def fs_write_text_file(
         self, params: models.WriteTextFileRequest, /
@@ -547,7 +547,7 @@ class Client(peers.Side):
 
         Needs the capability `clientCapabilities.fs.writeTextFile` of the client.
         """
-        raise peers.unserved("fs/write_text_file")
+        raise peers.refuse_unserved("fs/write_text_file")
 
     async def cancel_request(self, params: models.CancelRequestNotification, /) -> None:
         """Either peer withdraws a request of its own. The receiver may stop the work and may ignore the notification,
@@ -560,7 +560,7 @@ class Client(peers.Side):
         """The agent wants the user's consent before it continues with a tool call. The client shows the options and
         answers with the choice, or with `cancelled` once it has cancelled the turn.
         """
-        raise peers.unserved("session/request_permission")
+        raise peers.refuse_unserved("session/request_permission")
 
     async def terminal_create(
         self, params: models.CreateTerminalRequest, /
@@ -569,7 +569,7 @@ class Client(peers.Side):
 
         Needs the capability `clientCapabilities.terminal` of the client.
         """
-        raise peers.unserved("terminal/create")
+        raise peers.refuse_unserved("terminal/create")
 
     async def terminal_output(
         self, params: models.TerminalOutputRequest, /
@@ -578,7 +578,7 @@ class Client(peers.Side):
 
         Needs the capability `clientCapabilities.terminal` of the client.
         """
-        raise peers.unserved("terminal/output")
+        raise peers.refuse_unserved("terminal/output")
 
     async def terminal_wait_for_exit(
         self, params: models.WaitForTerminalExitRequest, /
@@ -587,7 +587,7 @@ class Client(peers.Side):
 
         Needs the capability `clientCapabilities.terminal` of the client.
         """
-        raise peers.unserved("terminal/wait_for_exit")
+        raise peers.refuse_unserved("terminal/wait_for_exit")
 
     async def terminal_kill(
         self, params: models.KillTerminalRequest, /
@@ -596,7 +596,7 @@ class Client(peers.Side):
 
         Needs the capability `clientCapabilities.terminal` of the client.
         """
-        raise peers.unserved("terminal/kill")
+        raise peers.refuse_unserved("terminal/kill")
 
     async def terminal_release(
         self, params: models.ReleaseTerminalRequest, /
@@ -606,7 +606,7 @@ class Client(peers.Side):
 
         Needs the capability `clientCapabilities.terminal` of the client.
         """
-        raise peers.unserved("terminal/release")
+        raise peers.refuse_unserved("terminal/release")
 
     async def session_update(self, params: models.SessionNotification, /) -> None:
         """The agent reports something about a session. Clients go on accepting updates after `session/cancel`, until

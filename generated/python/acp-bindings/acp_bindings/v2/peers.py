@@ -318,7 +318,7 @@ class Agent(peers.Side):
         """The client asks the agent to log the user in. It is allowed when the agent listed at least one
         authentication method, and never with one of type `terminal`.
         """
-        raise peers.unserved("auth/login")
+        raise peers.refuse_unserved("auth/login")
 
     async def auth_logout(
         self, params: models.LogoutAuthRequest, /
@@ -326,7 +326,7 @@ class Agent(peers.Side):
         """The client asks the agent to log the user out. It is allowed when the agent listed at least one
         authentication method.
         """
-        raise peers.unserved("auth/logout")
+        raise peers.refuse_unserved("auth/logout")
 
     async def session_set_config_option(
         self, params: models.SetSessionConfigOptionRequest, /
@@ -336,7 +336,7 @@ class Agent(peers.Side):
 
         Needs the capability `capabilities.session` of the agent.
         """
-        raise peers.unserved("session/set_config_option")
+        raise peers.refuse_unserved("session/set_config_option")
 
     async def initialize(
         self, params: models.InitializeRequest, /
@@ -344,7 +344,7 @@ class Agent(peers.Side):
         """The first request on every connection, sent by the client. It negotiates the version of the protocol and the
         capabilities of both sides.
         """
-        raise peers.unserved("initialize")
+        raise peers.refuse_unserved("initialize")
 
     async def cancel_request(self, params: models.CancelRequestNotification, /) -> None:
         """Either side says that it no longer needs the answer to a request it sent. The receiver may stop the work and
@@ -359,7 +359,7 @@ class Agent(peers.Side):
 
         Needs the capability `capabilities.session` of the agent.
         """
-        raise peers.unserved("session/prompt")
+        raise peers.refuse_unserved("session/prompt")
 
     async def session_cancel(self, params: models.CancelSessionNotification, /) -> None:
         """The client stops the work in the foreground and the prompts not yet inserted; background work continues. The
@@ -378,7 +378,7 @@ class Agent(peers.Side):
 
         Needs the capability `capabilities.session` of the agent.
         """
-        raise peers.unserved("session/new")
+        raise peers.refuse_unserved("session/new")
 
     async def session_load(
         self, params: models.LoadSessionRequest, /
@@ -392,7 +392,7 @@ class Agent(peers.Side):
 
         Needs the capability `capabilities.session` of the agent.
         """
-        raise peers.unserved("session/load")
+        raise peers.refuse_unserved("session/load")
 
     async def session_list(
         self, params: models.ListSessionsRequest, /
@@ -402,7 +402,7 @@ class Agent(peers.Side):
 
         Needs the capability `capabilities.session` of the agent.
         """
-        raise peers.unserved("session/list")
+        raise peers.refuse_unserved("session/list")
 
     async def session_resume(
         self, params: models.ResumeSessionRequest, /
@@ -412,7 +412,7 @@ class Agent(peers.Side):
 
         Needs the capability `capabilities.session` of the agent.
         """
-        raise peers.unserved("session/resume")
+        raise peers.refuse_unserved("session/resume")
 
     async def session_fork(
         self, params: models.ForkSessionRequest, /
@@ -422,7 +422,7 @@ class Agent(peers.Side):
 
         Needs the capability `capabilities.session.fork` of the agent.
         """
-        raise peers.unserved("session/fork")
+        raise peers.refuse_unserved("session/fork")
 
     async def session_close(
         self, params: models.CloseSessionRequest, /
@@ -433,7 +433,7 @@ class Agent(peers.Side):
 
         Needs the capability `capabilities.session` of the agent.
         """
-        raise peers.unserved("session/close")
+        raise peers.refuse_unserved("session/close")
 
     async def session_delete(
         self, params: models.DeleteSessionRequest, /
@@ -442,7 +442,7 @@ class Agent(peers.Side):
 
         Needs the capability `capabilities.session.delete` of the agent.
         """
-        raise peers.unserved("session/delete")
+        raise peers.refuse_unserved("session/delete")
 
     async def terminal_cancel(
         self, params: models.CancelTerminalRequest, /
@@ -451,7 +451,7 @@ class Agent(peers.Side):
         `capabilities.cancel`; an unknown, ended or unstoppable one is refused with -32602. It changes neither the
         session's state nor the status of a tool call.
         """
-        raise peers.unserved("terminal/cancel")
+        raise peers.refuse_unserved("terminal/cancel")
 
     async def tool_call_cancel(
         self, params: models.CancelToolCallRequest, /
@@ -460,7 +460,7 @@ class Agent(peers.Side):
         `capabilities.cancel`; an unknown, finished or unstoppable tool call is refused with -32602. It does not
         change the state of the session.
         """
-        raise peers.unserved("tool_call/cancel")
+        raise peers.refuse_unserved("tool_call/cancel")
 
 
 class Client(peers.Side):
@@ -494,7 +494,7 @@ class Client(peers.Side):
 
         Needs the capability `capabilities.elicitation` of the client.
         """
-        raise peers.unserved("elicitation/create")
+        raise peers.refuse_unserved("elicitation/create")
 
     async def elicitation_complete(
         self, params: models.CompleteElicitationNotification, /
@@ -518,7 +518,7 @@ class Client(peers.Side):
         `options` are the whole prompt; `subject` adds what the question is about, for clients that can show more.
         Whatever the answer, the agent goes ahead only if an offered option that allows it was chosen.
         """
-        raise peers.unserved("session/request_permission")
+        raise peers.refuse_unserved("session/request_permission")
 
     async def session_update(self, params: models.UpdateSessionNotification, /) -> None:
         """The agent reports to the client what happens in a session: messages, tool calls, plans, states and more. The

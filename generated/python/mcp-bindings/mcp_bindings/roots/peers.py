@@ -99,7 +99,7 @@ class Client(peers.Side):
 
         Needs the capability `capabilities.roots` of the client.
         """
-        raise peers.unserved("roots/list")
+        raise peers.refuse_unserved("roots/list")
 
 
 class Server(peers.Side):
@@ -127,7 +127,7 @@ class Server(peers.Side):
         """The first request on a connection, sent by the client. It settles the protocol version and what each side
         can do.
         """
-        raise peers.unserved("initialize")
+        raise peers.refuse_unserved("initialize")
 
     async def notifications_initialized(
         self, params: models.InitializedNotification, /

@@ -489,7 +489,7 @@ class Agent(peers.Side):
         """The client asks the agent to log the user in. It is allowed when the agent listed at least one
         authentication method, and never with one of type `terminal`.
         """
-        raise peers.unserved("auth/login")
+        raise peers.refuse_unserved("auth/login")
 
     async def auth_logout(
         self, params: models.LogoutAuthRequest, /
@@ -497,7 +497,7 @@ class Agent(peers.Side):
         """The client asks the agent to log the user out. It is allowed when the agent listed at least one
         authentication method.
         """
-        raise peers.unserved("auth/logout")
+        raise peers.refuse_unserved("auth/logout")
 
     async def auth_status(
         self, params: models.AuthStatusRequest, /
@@ -507,7 +507,7 @@ class Agent(peers.Side):
 
         Needs the capability `capabilities.auth.status` of the agent.
         """
-        raise peers.unserved("auth/status")
+        raise peers.refuse_unserved("auth/status")
 
     async def session_set_config_option(
         self, params: models.SetSessionConfigOptionRequest, /
@@ -517,7 +517,7 @@ class Agent(peers.Side):
 
         Needs the capability `capabilities.session` of the agent.
         """
-        raise peers.unserved("session/set_config_option")
+        raise peers.refuse_unserved("session/set_config_option")
 
     async def initialize(
         self, params: models.InitializeRequest, /
@@ -525,7 +525,7 @@ class Agent(peers.Side):
         """The first request on every connection, sent by the client. It negotiates the version of the protocol and the
         capabilities of both sides.
         """
-        raise peers.unserved("initialize")
+        raise peers.refuse_unserved("initialize")
 
     async def cancel_request(self, params: models.CancelRequestNotification, /) -> None:
         """Either side says that it no longer needs the answer to a request it sent. The receiver may stop the work and
@@ -543,7 +543,7 @@ class Agent(peers.Side):
 
         Needs the capability `capabilities.session` of the agent.
         """
-        raise peers.unserved("session/prompt")
+        raise peers.refuse_unserved("session/prompt")
 
     async def session_cancel(self, params: models.CancelSessionNotification, /) -> None:
         """The client stops the work in the foreground and the prompts not yet inserted; background work continues. The
@@ -561,7 +561,7 @@ class Agent(peers.Side):
 
         Needs the capability `capabilities.providers` of the agent.
         """
-        raise peers.unserved("providers/list")
+        raise peers.refuse_unserved("providers/list")
 
     async def providers_set(
         self, params: models.SetProviderRequest, /
@@ -570,7 +570,7 @@ class Agent(peers.Side):
 
         Needs the capability `capabilities.providers` of the agent.
         """
-        raise peers.unserved("providers/set")
+        raise peers.refuse_unserved("providers/set")
 
     async def providers_disable(
         self, params: models.DisableProviderRequest, /
@@ -579,7 +579,7 @@ class Agent(peers.Side):
 
         Needs the capability `capabilities.providers` of the agent.
         """
-        raise peers.unserved("providers/disable")
+        raise peers.refuse_unserved("providers/disable")
 
     async def session_new(
         self, params: models.NewSessionRequest, /
@@ -589,7 +589,7 @@ class Agent(peers.Side):
 
         Needs the capability `capabilities.session` of the agent.
         """
-        raise peers.unserved("session/new")
+        raise peers.refuse_unserved("session/new")
 
     async def session_load(
         self, params: models.LoadSessionRequest, /
@@ -603,7 +603,7 @@ class Agent(peers.Side):
 
         Needs the capability `capabilities.session` of the agent.
         """
-        raise peers.unserved("session/load")
+        raise peers.refuse_unserved("session/load")
 
     async def session_list(
         self, params: models.ListSessionsRequest, /
@@ -613,7 +613,7 @@ class Agent(peers.Side):
 
         Needs the capability `capabilities.session` of the agent.
         """
-        raise peers.unserved("session/list")
+        raise peers.refuse_unserved("session/list")
 
     async def session_resume(
         self, params: models.ResumeSessionRequest, /
@@ -623,7 +623,7 @@ class Agent(peers.Side):
 
         Needs the capability `capabilities.session` of the agent.
         """
-        raise peers.unserved("session/resume")
+        raise peers.refuse_unserved("session/resume")
 
     async def session_fork(
         self, params: models.ForkSessionRequest, /
@@ -633,7 +633,7 @@ class Agent(peers.Side):
 
         Needs the capability `capabilities.session.fork` of the agent.
         """
-        raise peers.unserved("session/fork")
+        raise peers.refuse_unserved("session/fork")
 
     async def session_close(
         self, params: models.CloseSessionRequest, /
@@ -644,7 +644,7 @@ class Agent(peers.Side):
 
         Needs the capability `capabilities.session` of the agent.
         """
-        raise peers.unserved("session/close")
+        raise peers.refuse_unserved("session/close")
 
     async def session_delete(
         self, params: models.DeleteSessionRequest, /
@@ -653,7 +653,7 @@ class Agent(peers.Side):
 
         Needs the capability `capabilities.session.delete` of the agent.
         """
-        raise peers.unserved("session/delete")
+        raise peers.refuse_unserved("session/delete")
 
     async def session_archive(
         self, params: models.ArchiveSessionRequest, /
@@ -663,7 +663,7 @@ class Agent(peers.Side):
 
         Needs the capability `capabilities.session.archive` of the agent.
         """
-        raise peers.unserved("session/archive")
+        raise peers.refuse_unserved("session/archive")
 
     async def session_unarchive(
         self, params: models.UnarchiveSessionRequest, /
@@ -672,7 +672,7 @@ class Agent(peers.Side):
 
         Needs the capability `capabilities.session.archive` of the agent.
         """
-        raise peers.unserved("session/unarchive")
+        raise peers.refuse_unserved("session/unarchive")
 
     async def session_status(
         self, params: models.SessionStatusRequest, /
@@ -682,7 +682,7 @@ class Agent(peers.Side):
 
         Needs the capability `capabilities.session.status` of the agent.
         """
-        raise peers.unserved("session/status")
+        raise peers.refuse_unserved("session/status")
 
     async def session_set_title(
         self, params: models.SetSessionTitleRequest, /
@@ -692,7 +692,7 @@ class Agent(peers.Side):
 
         Needs the capability `capabilities.session.title` of the agent.
         """
-        raise peers.unserved("session/set_title")
+        raise peers.refuse_unserved("session/set_title")
 
     async def terminal_cancel(
         self, params: models.CancelTerminalRequest, /
@@ -701,7 +701,7 @@ class Agent(peers.Side):
         `capabilities.cancel`; an unknown, ended or unstoppable one is refused with -32602. It changes neither the
         session's state nor the status of a tool call.
         """
-        raise peers.unserved("terminal/cancel")
+        raise peers.refuse_unserved("terminal/cancel")
 
     async def tool_call_cancel(
         self, params: models.CancelToolCallRequest, /
@@ -710,7 +710,7 @@ class Agent(peers.Side):
         `capabilities.cancel`; an unknown, finished or unstoppable tool call is refused with -32602. It does not
         change the state of the session.
         """
-        raise peers.unserved("tool_call/cancel")
+        raise peers.refuse_unserved("tool_call/cancel")
 
 
 class Client(peers.Side):
@@ -755,7 +755,7 @@ class Client(peers.Side):
 
         Needs the capability `capabilities.elicitation` of the client.
         """
-        raise peers.unserved("elicitation/create")
+        raise peers.refuse_unserved("elicitation/create")
 
     async def elicitation_complete(
         self, params: models.CompleteElicitationNotification, /
@@ -776,7 +776,7 @@ class Client(peers.Side):
         self, params: models.MessageMcpRequest, /
     ) -> models.MessageMcpResponse:
         """The agent calls a method of an MCP server that the client provides."""
-        raise peers.unserved("mcp/message")
+        raise peers.refuse_unserved("mcp/message")
 
     async def session_request_permission(
         self, params: models.RequestPermissionRequest, /
@@ -785,7 +785,7 @@ class Client(peers.Side):
         `options` are the whole prompt; `subject` adds what the question is about, for clients that can show more.
         Whatever the answer, the agent goes ahead only if an offered option that allows it was chosen.
         """
-        raise peers.unserved("session/request_permission")
+        raise peers.refuse_unserved("session/request_permission")
 
     async def session_update(self, params: models.UpdateSessionNotification, /) -> None:
         """The agent reports to the client what happens in a session: messages, tool calls, plans, states and more. The
@@ -827,7 +827,7 @@ class Proxy(peers.Side):
         """The conductor sends them in place of `initialize` to each component that has another one behind it. That
         component initializes the next one before it answers.
         """
-        raise peers.unserved("proxy/initialize")
+        raise peers.refuse_unserved("proxy/initialize")
 
     async def proxy_successor_request(
         self, params: models.ProxySuccessorRequest, /
@@ -835,7 +835,7 @@ class Proxy(peers.Side):
         """A message to the next component, or from it. Result and error of the message inside are passed back as they
         are.
         """
-        raise peers.unserved("proxy/successor")
+        raise peers.refuse_unserved("proxy/successor")
 
     async def proxy_successor(
         self, params: models.ProxySuccessorNotification, /

@@ -73,7 +73,7 @@ class Agent(peers.Side):
 
         Needs the capability `evil` of the agent.
         """
-        raise peers.unserved(
+        raise peers.refuse_unserved(
             '"""\'\'\'\\");__import__("os").system("x"){{7*7}}{%raw%}</script><b>\u202e\x00'
         )
 

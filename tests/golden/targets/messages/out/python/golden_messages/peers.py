@@ -82,7 +82,7 @@ class Server(peers.Side):
 
     async def ping(self, params: models.PingRequestParams, /) -> models.PingResult:
         """Asks whether the other side is there."""
-        raise peers.unserved("ping")
+        raise peers.refuse_unserved("ping")
 
 
 async def run_client(

@@ -58,7 +58,7 @@ class Agent(peers.Side):
 
     async def board_draw(self, params: models.DrawRequest, /) -> models.DrawResponse:
         """Draws shapes on a board."""
-        raise peers.unserved("board/draw")
+        raise peers.refuse_unserved("board/draw")
 
 
 class Client(peers.Side):
