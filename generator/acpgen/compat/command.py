@@ -9,6 +9,8 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast, get_args
 
+from msgspec import Struct
+
 from acpgen.compat.check_report import check_report
 from acpgen.compat.compare import read_inputs
 from acpgen.compat.findings import BUDGET, FailOn, Mode, Report
@@ -38,8 +40,7 @@ Repairing: TypeAlias = Literal["no", "tell", "dry", "fix"]
 _URL: Final = re.compile(r"https?://[^\s<>()\[\]]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(Struct, frozen=True):
     """How to compare, what to write, and which findings make the command fail."""
 
     mode: Mode

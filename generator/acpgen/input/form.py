@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from acpgen.input.error_paths import Paths
 from acpgen.input.load import read_bytes
@@ -24,8 +26,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class FormError:
+class FormError(Struct, frozen=True):
     """A place that the form refuses, and the expected value. For an unknown key, `known` lists the keys that its table may have.
 
     `reason` is the message of the validator, `description` what the form says of the place.
@@ -38,8 +39,7 @@ class FormError:
     description: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(Struct, frozen=True):
     """The form of a file: the JSON Schema `file`. `formats` are checks of its custom formats, `definition` selects one of its
     definitions.
     """

@@ -7,8 +7,10 @@ definition that is referenced for the same message is part of the frame: the bas
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
 
 from acpgen import ir
 from acpgen.compat.changes import Change, ChangePlaces, LimitChange, unexplained_limit
@@ -152,8 +154,7 @@ def _is_reference(schema: Any) -> bool:
 # --- of two revisions ------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class FrameDifference:
+class FrameDifference(Struct, frozen=True):
     """One kind of message whose frames differ between two revisions.
 
     `names` are its definitions, empty if the root frames it. `base` is the definition that differs, if it is not that of the message
