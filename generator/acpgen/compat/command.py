@@ -142,7 +142,9 @@ def run_diff(
     earlier, later = read_inputs(
         before, new, mode=diff_options.mode, unstable=unstable, references=references, methods=profile
     )
-    read = (*earlier.places, *later.places, *files_here(old), *files_here(new))
+    # A name without a colon is no revision: its files are read as they are here.
+    here = (path for name in (old, new) if ":" in name for path in files_here(name))
+    read = (*earlier.places, *later.places, *here)
     settings = None if project is None else project.file
     require_apart((each.file for each in diff_options.outputs), (*read, *(releases or ()), file, methods, settings))
 

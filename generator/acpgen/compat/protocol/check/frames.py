@@ -20,7 +20,6 @@ from acpgen.compat.protocol.check.counterparts import (
     Cause,
     MessagePair,
     branch_names,
-    closure,
     document_pair,
     framing,
     message_of,
@@ -31,7 +30,7 @@ from acpgen.compat.protocol.messages import Route
 from acpgen.compat.protocol.revision import SchemaRevision, without_prose
 from acpgen.compat.rules import judge
 from acpgen.input.tagged_unions import branches_of, constants, lone_reference
-from acpgen.input.walk import Schema, asserts, is_array, is_object, references
+from acpgen.input.walk import Schema, asserts, is_array, is_object, leading_to, references
 from acpgen.meaning import envelopes
 from acpgen.pointers import reference_to, target
 
@@ -196,14 +195,15 @@ def frame_differences(
     `methods` are those of both revisions, `rewritten` the definitions that differ.
     """
     kinds: list[tuple[ir.Method | None, ir.Method | None, envelopes.Held]] = [(*each, "params") for each in methods]
+    leading = [leading_to(rewritten, side.references) for side in (old, new)]
 
     def difference(
         kind: int, schemas: Sequence[Schema], names: tuple[str, str] = ("", "")
     ) -> Iterator[FrameDifference]:
         one, other, part = kinds[kind]
         before, after = Frame(old, schemas[0], one, part), Frame(new, schemas[1], other, part)
-        inner = closure(old, references(before.schema)) | closure(new, references(after.schema))
-        if before.schema != after.schema or inner & rewritten:
+        inner = {*references(before.schema)} & leading[0].keys() or {*references(after.schema)} & leading[1].keys()
+        if before.schema != after.schema or inner:
             yield FrameDifference(before, after, names, _base(old, new, names, before, after))
 
     for number, (before, after, _) in enumerate(kinds):
