@@ -10,7 +10,8 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -39,6 +40,9 @@ class FormError(Struct, frozen=True):
     description: str = ""
 
 
+_ONE_AT_A_TIME: Final = Lock()
+
+
 class Form(Struct, frozen=True):
     """The form of a file: the JSON Schema `file`. `formats` are checks of its custom formats, `definition` selects one of its
     definitions.
@@ -60,11 +64,12 @@ class Form(Struct, frozen=True):
         """A value that the form accepts, as a class whose fields have the names of its members. Defaults are those of the class."""
         from msgspec import convert
 
-        return convert(value, kind)
+        with _ONE_AT_A_TIME:  # msgspec uses what another thread knows of a class before that is complete, and crashes
+            return convert(value, kind)
 
     def _errors(self, value: object) -> Iterator[FormError]:
         plain = json.loads(json.dumps(value, default=str), parse_constant=str)  # TOML has dates and infinity
-        schema, validator = _compiled(self)
+        schema, validator = _compile(self)
         paths, reported_paths = Paths(plain), set[tuple[str, ...]]()
         errors = [(paths.of(error), error) for error in validator.iter_errors(plain)]
         misspelt = {path for path, error in errors if hasattr(error.kind, "unexpected")}
@@ -105,7 +110,7 @@ def _positions(value: Any, path: Sequence[str]) -> Iterator[int]:
 
 
 @cache
-def _compiled(form: Form) -> tuple[Mapping[str, Any], jsonschema_rs.Draft202012Validator]:
+def _compile(form: Form) -> tuple[Mapping[str, Any], jsonschema_rs.Draft202012Validator]:
     import jsonschema_rs  # the command starts without it
 
     schema: dict[str, Any] = json.loads(read_bytes(form.file))

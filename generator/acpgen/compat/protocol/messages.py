@@ -16,7 +16,7 @@ from msgspec import Struct
 from acpgen import ir
 from acpgen.compat.findings import BUDGET, Revision, Witness, opposite
 from acpgen.compat.protocol.revision import SchemaRevision
-from acpgen.input.walk import Schema, copied, is_array, is_object
+from acpgen.input.walk import Schema, copy_json, is_array, is_object
 from acpgen.meaning import envelopes, sample_texts
 from acpgen.meaning.samples import Unmakeable, Values
 from acpgen.pointers import plain_pointer, reference_to
@@ -183,7 +183,7 @@ class WitnessValidator:
             return self.confirm(routes, replace(candidate, value=value), side, shows)
 
         if side not in self._shown:
-            self._shown[side] = sample_texts.shown(self.sides[side].bundle.definitions)
+            self._shown[side] = sample_texts.collect_examples(self.sides[side].bundle.definitions)
         witness = with_readable_texts(candidate.value, self._shown[side], held) or self.confirm(routes, candidate, side)
         if witness is None or witness.formats:
             return witness
@@ -192,7 +192,7 @@ class WitnessValidator:
 
     def _formed(self, routes: Routes, side: Revision, value: ir.JSON, is_as_long: bool) -> ir.JSON:
         """The message with valid texts for the formats of one revision in place of invalid ones; with `is_as_long`, of the same length."""
-        formed = copied(value)
+        formed = copy_json(value)
         for path, error in self._errors(routes, side, value):
             if error.validator != "format":
                 continue
@@ -261,7 +261,7 @@ def example(side: SchemaRevision, name: str, like: SchemaRevision) -> tuple[ir.J
     def held(each: ir.JSON) -> tuple[ir.JSON] | None:
         return (each,) if judge.accepts(routes, "old", each) else None
 
-    return with_readable_texts(value, sample_texts.shown(like.bundle.definitions), held) or (value,)
+    return with_readable_texts(value, sample_texts.collect_examples(like.bundle.definitions), held) or (value,)
 
 
 def with_readable_texts(
@@ -277,7 +277,7 @@ def with_readable_texts(
         places += [(path, text)] if text != was else []
     result = None
     for portion in [places, *([each] for each in places if len(places) > 1)]:
-        candidate = copied(value)
+        candidate = copy_json(value)
         for path, other in portion:
             holder: Any = candidate
             for key in path[:-1]:

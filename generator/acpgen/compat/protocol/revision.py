@@ -24,13 +24,13 @@ from acpgen.input.walk import (
     DEFINITIONS,
     HOLDS,
     Schema,
-    inside,
     is_array,
     is_object,
+    list_unapplied,
     may_hold_schemas,
     reachable,
     references,
-    unjudged,
+    walk_schemas,
 )
 from acpgen.pointers import follow, plain_pointer, pointer_parts, reference_to, target
 
@@ -348,7 +348,7 @@ class SchemaRevision:
     def contents(self, name: str) -> list[str]:
         """What a definition and all definitions inside it say about the content of strings, which no validator asserts: as sorted texts."""
         schemas = (self.demands[each] for each in self._parts[self.bundle.origins[name]])
-        nodes = (node for schema in schemas for _, node in inside(schema))
+        nodes = (node for schema in schemas for _, node in walk_schemas(schema))
         keywords = ("contentMediaType", "contentSchema")
         return sorted(dumps([key, node[key]], sort_keys=True) for node in nodes for key in keywords if key in node)
 
@@ -372,7 +372,7 @@ class SchemaRevision:
             is_read = is_branch or each in compared_names or origin in self._declared_places
             result[each, origin.removeprefix(at)] = frozenset(
                 (plain_pointer(*keys), keyword, key_of(node[keyword]))
-                for keys, node in inside(self.stable_schemas[each])
+                for keys, node in walk_schemas(self.stable_schemas[each])
                 for keyword in _STATEMENTS & node.keys()
                 if not (is_read and origin + plain_pointer(*keys) in self._read_places[keyword])
             )
@@ -450,7 +450,9 @@ class SchemaRevision:
     def gates_unknown(self) -> bool:
         """Whether peers advertise capabilities but the schema never says what one gates, as in the published files of ACP."""
         return any(method.name == "initialize" for method in self.protocol.methods) and not any(
-            not _GATING.isdisjoint(node) for schema in self.bundle.definitions.values() for _, node in inside(schema)
+            not _GATING.isdisjoint(node)
+            for schema in self.bundle.definitions.values()
+            for _, node in walk_schemas(schema)
         )
 
     def may_gate(self, capability: str | None) -> bool:
@@ -511,7 +513,7 @@ _MAY_JUDGE_NOTHING: Final = re.compile('"(?:contentSchema|if)"')
 
 def _behind_what_judges_nothing(schema: Schema) -> set[str]:
     """The definitions that a schema refers to only from subschemas that validate no value."""
-    names = {name for _, node in inside(schema) for part in unjudged(node) for name in references(part)}
+    names = {name for _, node in walk_schemas(schema) for part in list_unapplied(node) for name in references(part)}
     return names and names - set(references(_judging(schema)))
 
 
@@ -521,7 +523,7 @@ def _judging(schema: Any) -> Any:
         return [_judging(item) for item in schema]
     if not is_object(schema):
         return schema
-    left_out = [id(part) for part in unjudged(schema)]
+    left_out = [id(part) for part in list_unapplied(schema)]
     return {key: _judging(value) for key, value in schema.items() if id(value) not in left_out}
 
 
