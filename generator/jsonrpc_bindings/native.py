@@ -363,7 +363,7 @@ def message_reader(classes: Mapping[str, Any]) -> LineReader:
 
 def _keep(message: Any, line: bytes, remaining: int) -> None:
     """Keep the unknown fields of a message that msgspec decoded. Raises `Mismatch` if anything else would be lost."""
-    if (_NOTERS.get(type(message)) or note)(message, untyped(line), remaining):
+    if (_NOTERS.get(message.__class__) or note)(message, untyped(line), remaining):
         raise Mismatch
 
 
@@ -418,7 +418,7 @@ def note(record: Any, value: Any, left: int) -> int:
 
     With `NO_COUNT` all of them are kept. Returns how many colons remain. Raises `Mismatch` if fields cannot be kept.
     """
-    cls = type(record)
+    cls = record.__class__
     noter = _NOTERS.get(cls)
     if noter is not None and record is not value:
         return noter(record, value, left)
@@ -474,7 +474,7 @@ def _noter(cls: Any) -> Callable[[Any, dict[str, Any], int], int]:
                 if type(item) not in _SCALARS_READ:
                     child = get(record)
                     if child is not item:  # which is a record that somebody passed
-                        left = (_NOTERS.get(type(child)) or note)(child, item, left)
+                        left = (_NOTERS.get(child.__class__) or note)(child, item, left)
                     if not left:
                         return 0
         return left
