@@ -294,7 +294,7 @@ def test_an_entry_that_matches_nothing_is_told_the_nearest_place() -> None:
         ("#/$defs/Thin", "#/$defs/Thing"),
     ):
         (fault,) = faults_of(schema, {key: "Chosen"})
-        assert fault.kind == UNUSED_NAME and near in fault.what()
+        assert fault.kind == UNUSED_NAME and near in fault.join_text()
 
 
 @pytest.mark.parametrize("name", [3, None, "", "lower", "With space", "None", ["A"], {"a": "A"}])

@@ -27,6 +27,7 @@ from acpgen.targets.installed import TARGETS
 from acpgen.targets.interface import Settings
 from acpgen.targets.python.naming import Names, name_all
 from bindings.meaning import Meaning
+from jsonrpc_bindings import module_registry, receiving
 
 ROOT: Final = Path(__file__).parents[2]
 
@@ -126,6 +127,9 @@ def forget(package: str) -> None:
     """Let go of the modules of a package, so that its classes take no memory any more."""
     for name in [each for each in sys.modules if each == package or each.startswith(f"{package}.")]:
         del sys.modules[name]
+    for table in (module_registry._MODULES, receiving._KNOWN):
+        for name in [each for each in table if each == package or each.startswith(f"{package}.")]:
+            del table[name]
     parent, _, own = package.rpartition(".")
     if parent in sys.modules:
         delattr(sys.modules[parent], own)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import lru_cache
 from math import inf
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
@@ -61,7 +61,7 @@ class Expression(Struct, frozen=True):
         return self.linear is not None and not self.gap
 
 
-@cache
+@lru_cache(maxsize=4096)
 def expression(pattern: str) -> Expression:
     """Translate a pattern for the engines."""
     try:
@@ -91,7 +91,7 @@ def fault_of(pattern: str) -> str:
     return ""
 
 
-@cache
+@lru_cache(maxsize=512)
 def _validator(pattern: str, *, is_long: bool) -> jsonschema_rs.Draft202012Validator | None:
     """A validator of texts that works as strict validators do; `None` if they do not support the pattern. Long patterns need the linear
     engine.
@@ -130,7 +130,7 @@ LARGEST: Final = 32_000
 """The maximum size of an expression, in steps; a larger one is refused before it is compiled."""
 
 
-@cache
+@lru_cache(maxsize=4096)
 def size(pattern: str) -> int:
     """The approximate number of steps to compile a pattern: counted repetitions multiply."""
     repeated = 0
@@ -140,7 +140,7 @@ def size(pattern: str) -> int:
     return min(repeated * (32 if _LETTERS.search(pattern) else 2), LARGEST)
 
 
-@cache
+@lru_cache(maxsize=4096)
 def quick_in_python(pattern: str) -> str | None:
     """A pattern in the syntax of `re`, a backtracking engine; `None` if `re` lacks its syntax or would need more than a few steps per
     character.

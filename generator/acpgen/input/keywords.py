@@ -7,7 +7,7 @@ reads it.
 from __future__ import annotations
 
 from difflib import get_close_matches
-from functools import cache
+from functools import lru_cache
 from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
@@ -158,7 +158,7 @@ _ELSEWHERE: Final = {
 }
 
 
-@cache
+@lru_cache(maxsize=4096)
 def guess_keyword(name: str) -> str:
     """The keyword that an unknown key probably means, for messages; empty if none is similar."""
     if name in _ELSEWHERE:
