@@ -41,10 +41,10 @@ from acpgen.config.docs_inputs import INDEX, RELEASES, VERDICTS, index, is_mater
 from acpgen.diagnostics.markup import code
 from acpgen.errors import FaultKind, Faults
 from acpgen.files.faults import UNWRITABLE
-from acpgen.input.dialect import keywords
+from acpgen.input.dialect import read_keywords
 from acpgen.input.faults import NOT_JSON
 from acpgen.input.load import load, read
-from acpgen.input.walk import children, is_array, is_object
+from acpgen.input.walk import is_array, is_object, list_children
 from acpgen.lint import lint
 from acpgen.meaning.understanding import understand
 
@@ -145,7 +145,7 @@ def test_a_base_holds_facts_and_no_sentence(protocol: str) -> None:
 
 def test_every_keyword_of_the_dialect_is_upstreams_or_ours() -> None:
     upstreams = {"x-method", "x-side", "x-docs-ignore"}
-    declared = {keyword for keyword in keywords() if not keyword.startswith("x-deserialize-")}
+    declared = {keyword for keyword in read_keywords() if not keyword.startswith("x-deserialize-")}
     assert declared - upstreams == OURS
 
 
@@ -314,7 +314,7 @@ def words(schema: Any, at: Parts = ()) -> dict[Parts, Json]:
     if not is_object(schema):
         return found
     found[at] = {key: value for key, value in schema.items() if key == "description" or key in OURS}
-    for path, child in children(schema):
+    for path, child in list_children(schema):
         if path[0] in ("anyOf", "oneOf"):
             marks = list(key_branches(schema[path[0]]))
             found |= words(child, (*at, "union", marks[int(path[1])]))

@@ -323,6 +323,17 @@ def test_an_example_that_does_not_hold_stops_the_docs_and_is_told_with_its_place
     assert 'set the option refused-examples of the target docs to "leave-out"' in str(fault)
 
 
+@pytest.mark.parametrize("pattern", ["^[a-z_]+$", r"^\w~/%41 \d$"])
+def test_an_example_below_a_pattern_of_names_is_judged(tmp_path: Path, pattern: str) -> None:
+    inner = {"type": "integer", "examples": [1, "x"]}
+    schema = {"$defs": {"A": {"type": "object", "patternProperties": {pattern: inner}}}}
+    (tmp_path / "a.json").write_text(json.dumps(schema))
+    with pytest.raises(Faults) as caught:
+        docs.render(*understand(load(tmp_path / "a.json", name="a")), Settings())
+    (fault,) = caught.value.faults
+    assert fault.kind == INVALID_EXAMPLE and fault.at.endswith("/examples/1")
+
+
 def test_an_example_that_does_not_hold_is_left_out_and_listed_where_the_option_says_so(tmp_path: Path) -> None:
     schema = {
         "$defs": {

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from acpgen.adopt.layout import format_document as canonical
-from acpgen.input.text_edits import Edit, apply_edits, lines_changed, patch, sort_edits
+from acpgen.input.text_edits import Edit, apply_edits, diff_lines, patch, sort_edits
 from acpgen.input.walk import is_array, is_object
 from acpgen.pointers import pointer_parts
 
@@ -128,7 +128,7 @@ def test_the_lines_that_changed_put_in_their_places_make_the_new_text() -> None:
         text = chance.choice(list(STYLES.values()))(value)
         result = apply_edits(text, some_edits(chance, value))
         lines = text.splitlines()
-        for first, last, new in reversed(lines_changed(text, result)):
+        for first, last, new in reversed(diff_lines(text, result)):
             assert 1 <= first <= last <= len(lines)
             lines[first - 1 : last] = new
         assert lines == result.splitlines()

@@ -120,7 +120,7 @@ class Engine:
         return validator
 
 
-CAPACITY: Final = 256
+CAPACITY: Final = 1024
 """The maximum number of validators that an engine keeps: that of a large union takes a megabyte, and a schema has thousands of places."""
 
 _BASE: Final = "urn:document"

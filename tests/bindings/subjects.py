@@ -18,7 +18,7 @@ import evidence
 import jsonrpc_bindings
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle, bundle
-from acpgen.bundle.unknown_variants import of_receivers
+from acpgen.bundle.unknown_variants import make_receiver_definitions
 from acpgen.input.load import load
 from acpgen.input.numbers import dumps
 from acpgen.input.walk import is_array, is_object
@@ -75,7 +75,7 @@ def tolerant(bundle: Bundle, kept: Iterable[str] = ()) -> dict[str, Any]:
     """The bundle's schema with the fallbacks of what is marked `x-unknown: keep`, or `kept`, written in."""
     definitions = bundle.definitions
     marked = {name for name, one in definitions.items() if one.get("x-unknown") == "keep"}
-    receiving = of_receivers(definitions, bundle.unions, marked.union(kept))
+    receiving = make_receiver_definitions(definitions, bundle.unions, marked.union(kept))
     return {**bundle.schema, "$defs": {**definitions, **receiving}}
 
 

@@ -19,7 +19,7 @@ from acpgen.bundle.bundle import Bundle, bundle
 from acpgen.errors import Faults
 from acpgen.input.drafts import ALL, Draft
 from acpgen.input.load import Document, Documents
-from acpgen.input.tagged_unions import lone_reference
+from acpgen.input.tagged_unions import find_lone_reference
 from acpgen.input.walk import is_object
 from acpgen.meaning.lower import lower
 from acpgen.pointers import place_parts
@@ -103,7 +103,7 @@ def root(protocol: ir.Protocol, made: Bundle, schema: dict[str, Any]) -> str:
     own = ours.get(())
     if own is not None:
         return own
-    referred = lone_reference(made.schema)
+    referred = find_lone_reference(made.schema)
     if referred is None:  # the bundle's root lists what stands in it
         reference = schema.get("$ref", "")
         referred = ours[target_parts(schema, reference)]

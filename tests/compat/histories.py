@@ -25,7 +25,7 @@ from acpgen.compat.protocol.messages import Route, message, message_schema
 from acpgen.compat.protocol.revision import SchemaRevision, without_prose
 from acpgen.compat.sources import open_input
 from acpgen.errors import Faults
-from acpgen.input.walk import ASSERTIONS, Schema, is_array, is_object, refs_anywhere
+from acpgen.input.walk import ASSERTIONS, Schema, find_refs_anywhere, is_array, is_object
 from acpgen.pointers import plain_pointer
 from bindings.instances import Chooser, Instances
 from bindings.meaning import Meaning
@@ -269,7 +269,7 @@ def _is_alone(item: Any, alone: set[str]) -> bool:
 
 def references(schema: Any) -> set[str]:
     """The places that a schema refers to."""
-    return {reference.removeprefix("#") for reference in refs_anywhere(schema)}
+    return {reference.removeprefix("#") for reference in find_refs_anywhere(schema)}
 
 
 # --- attacks on a "yes" ----------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from acpgen.adopt.facts import rebuild
 from acpgen.input.load import Documents
-from acpgen.input.walk import Schema, asserts, is_object, references
+from acpgen.input.walk import Schema, asserts, is_object, list_references
 from acpgen.pointers import target
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -167,7 +167,7 @@ def _find_users(definitions: Mapping[str, Schema]) -> dict[str, list[str]]:
     """The definitions that refer to each definition, without itself."""
     result: dict[str, list[str]] = {}
     for name, schema in definitions.items():
-        for target_name in dict.fromkeys(references(schema)):
+        for target_name in dict.fromkeys(list_references(schema)):
             if target_name != name:
                 result.setdefault(target_name, []).append(name)
     return result

@@ -23,10 +23,10 @@ from acpgen.adopt.facts import (
     state_the_same,
 )
 from acpgen.adopt.placeholders import add_placeholders, add_with_placeholder, remove_placeholders
-from acpgen.input.equality import by_key
+from acpgen.input.equality import index_by_key
 from acpgen.input.numbers import dumps, loads
 from acpgen.input.schema_nodes import Schemas
-from acpgen.input.tagged_unions import Tags, constant, read_excluded_tags
+from acpgen.input.tagged_unions import Tags, find_constant, read_excluded_tags
 from acpgen.input.walk import MAPS, SINGLE, Schema, is_object
 
 _Name = TypeVar("_Name", bound="str | Key")
@@ -191,10 +191,10 @@ class Merge:
         tags: list[Any] = []
         for branch in branches:
             if is_object(branch):
-                shape = Schemas(self.definitions).node(branch).shape
+                shape = Schemas(self.definitions).make_node(branch).shape
                 values = (one.constant for one in shape.properties.get(tag, ()))
                 tags.extend([value for value in values if value is not None][:1])
-        return by_key(tags)
+        return index_by_key(tags)
 
 
 # --- order -----------------------------------------------------------------------------------------------------------
@@ -261,7 +261,7 @@ def _exclude_tags(negated: Schema, tag: str, tags: Sequence[Any]) -> Schema:
     entries: list[Schema] = negated.get("anyOf", [negated])
     if len(entries) == 1 and len(entries[0]["properties"][tag].get("enum", ())) > 1:
         return _set_tag(entries[0], tag, {"enum": list(tags)})
-    present = {constant(entry["properties"][tag]): entry for entry in entries}
+    present = {find_constant(entry["properties"][tag]): entry for entry in entries}
     rows = [present[value] if value in present else _set_tag(entries[0], tag, {"const": value}) for value in tags]
     return rows[0] if len(rows) == 1 and "anyOf" not in negated else {**_keep_description(negated), "anyOf": rows}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from acpgen.adopt.facts import UNIONS, Conventions, Key, rebuild
-from acpgen.input.tagged_unions import branches_of, constant, is_null
+from acpgen.input.tagged_unions import find_branches, find_constant, is_null
 from acpgen.input.walk import Schema, is_object
 
 PLACEHOLDER: Final = ""
@@ -63,10 +63,10 @@ def remove_placeholders(schema: Any) -> Any:
 
 
 def _make_field(name: str, schema: Any, owner: Schema, around: tuple[Schema, ...]) -> Any:
-    is_branch = bool(around) and any(owner is branch for branch in (branches_of(around[0]) or ("", []))[1])
+    is_branch = bool(around) and any(owner is branch for branch in (find_branches(around[0]) or ("", []))[1])
     is_repeated = is_branch and any(name in outer.get("properties", {}) for outer in around)
     is_reference = name == "_meta" and is_object(schema) and "$ref" in schema
-    return _remove_placeholder(schema) if constant(schema) is not None or is_repeated or is_reference else schema
+    return _remove_placeholder(schema) if find_constant(schema) is not None or is_repeated or is_reference else schema
 
 
 def _remove_placeholder(schema: Any) -> Any:

@@ -45,7 +45,7 @@ def adopt(
     from acpgen import adopt as adopting
     from acpgen import config
     from acpgen.input.faults import UNKNOWN_NAME
-    from acpgen.input.load import place
+    from acpgen.input.load import display_path
 
     if start and (into is None or dry_run or report is not None):
         raise typer.BadParameter("--start needs --into PROTOCOL, and excludes --dry-run and --report.")
@@ -58,7 +58,7 @@ def adopt(
         adopting.save(
             adopting.find_folder(schema, into), adopting.keep_release(file, adopting.find_folder(schema, into), keep_as)
         )
-        terminal.say(f"{place(file)} is kept as release {keep_as} of {into}.")
+        terminal.say(f"{display_path(file)} is kept as release {keep_as} of {into}.")
         return
     if into is None:
         into = adopting.find_nearest(
@@ -66,7 +66,7 @@ def adopt(
         )
     elif into not in (*project.protocols, *adopting.find_followers(schema)):
         hint = did_you_mean(into, project.protocols) or "Add an output with it to [tool.acpgen.outputs]."
-        raise Faults([UNKNOWN_NAME(at=place(project.file), kind="protocol", name=into, hint=hint)])
+        raise Faults([UNKNOWN_NAME(at=display_path(project.file), kind="protocol", name=into, hint=hint)])
     releases = adopting.find_folder(schema, into)
     release: Mapping[str, str] = {}
     if keep_as is not None:
@@ -76,7 +76,7 @@ def adopt(
         }
     if start:
         adopting.save(schema / into, {**adopting.start_following(file, schema / into, into), **release})
-        terminal.say(f"{into} follows {place(file)} from now on.")
+        terminal.say(f"{into} follows {display_path(file)} from now on.")
         return
     adoption = adopting.adopt(file, schema / into, into, adopting.find_overlays(schema))
     outcome = adopting.make_report(adoption, into)

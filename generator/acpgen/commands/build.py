@@ -16,7 +16,7 @@ from acpgen.errors import Fault, Faults, did_you_mean, distinct
 from acpgen.files import Change, Files, Tree, diff_lines, is_ours, replace_files, require_folder, write
 from acpgen.files.cache import NO_CACHE, Remarks, find_remarks, hash_all_code, keep_remarks, key_of, place_key
 from acpgen.input.faults import TOO_DEEP, TOO_MUCH_WORK, UNKNOWN_NAME
-from acpgen.input.load import Source, parse, place, read
+from acpgen.input.load import Source, display_path, parse, read
 from acpgen.meaning.understanding import understand
 from acpgen.methods.faults import UNUSED_RULE
 from acpgen.naming.faults import NAMED_BY_POSITION
@@ -259,7 +259,7 @@ class _Build:
                 from acpgen.publish.versions import Version
 
                 source, meaning = self._sources[part.source], meanings[part.source]
-                versions.append(Version(*meaning, self._settings(part, output), source.at, source.extends))
+                versions.append(Version(*meaning, self._settings(part, output), source.locate, source.extends))
                 self._parts[part] = self._part({}, part, meaning)
                 continue
             if part not in self._parts:
@@ -278,16 +278,16 @@ class _Build:
                 beside = docs_inputs.parse_material(self._docs_inputs[output.folder])
             files.append(publish.map_texts(publish.make_pages(versions, beside, memory=memory, cache=self._work.cache)))
             self._done += len(versions)
-        return Tree(output.folder, merge(files, place(output.folder)), output.root, shared=output.shared)
+        return Tree(output.folder, merge(files, display_path(output.folder)), output.root, shared=output.shared)
 
     def _part(self, files: Files, part: Part, meaning: Meaning) -> Mapping[str, Any]:
         """The record of a part: its files, what its bindings do not enforce, and notes on what has no effect in its schema."""
         from acpgen.meaning import unenforced
 
-        at, bundle = self._sources[part.source].at, meaning[1]
+        at, bundle = self._sources[part.source].locate, meaning[1]
         gaps: dict[str, dict[str, str]] | None = None
         if part.target == "python":
-            definitions = unenforced.gaps(*meaning).items()
+            definitions = unenforced.find_gaps(*meaning).items()
             gaps = {name: {at(path): reason for path, reason in places.items()} for name, places in definitions}
         notes = [*((note.at, note.join_text()) for note in bundle.notes), *bundle.describe_unread()]
         return {"files": {**files}, "gaps": gaps, "notes": [[at(path), sentence] for path, sentence in notes]}
@@ -296,7 +296,7 @@ class _Build:
         """The files that a target renders. Raises `Faults`, located in the user's file if the work on its schema was stopped."""
         from acpgen.targets.installed import TARGETS
 
-        at, stopped = self._sources[part.source].at, (TOO_DEEP, TOO_MUCH_WORK)
+        at, stopped = self._sources[part.source].locate, (TOO_DEEP, TOO_MUCH_WORK)
         try:
             return TARGETS[part.target](*meaning, self._settings(part, output))
         except Faults as caught:
@@ -342,7 +342,7 @@ def _missing(at: str, source: Path, protocol: str) -> Fault:
     schema = source.parents[protocol.count("/")]
     folders = {path.parent.relative_to(schema).as_posix() for path in schema.rglob("*.json")} - {"."}
     protocols = {folder for folder in folders if not docs_inputs.is_material(f"{folder}/")}
-    hint = did_you_mean(protocol, protocols) or f"Put its schema into {place(source)}/."
+    hint = did_you_mean(protocol, protocols) or f"Put its schema into {display_path(source)}/."
     return UNKNOWN_NAME(at=at, kind="protocol", name=protocol, hint=hint)
 
 
@@ -366,4 +366,4 @@ def _locate_fault(fault: Fault, work: Work, source: Source) -> Fault:
         return fault
     if fault.kind in (NAMED_BY_POSITION, UNUSED_NAME):
         return fault.move_to(f"{work.names_at}: {fault.at}")
-    return fault.move_to(source.at(fault.at))
+    return fault.move_to(source.locate(fault.at))

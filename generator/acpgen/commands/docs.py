@@ -23,14 +23,14 @@ def build(*, out: Path = Path("site"), url: str = "", source: str = "", no_cache
         2: An example is not valid, the site generator is missing or failed, or the input cannot be used.
     """
     from acpgen import config
-    from acpgen.input.load import place
+    from acpgen.input.load import display_path
     from acpgen.publish import site
 
     project = config.move_site(config.find(current_folder()), url=url, source=source)
     with terminal.progress() as progress:
         steps = partial(progress, 0, 0)
         change = site.build(project, Path(os.path.abspath(out)), cache_of(no_cache), terminal.say, steps)
-    terminal.say(f"{place(out)}: {len(change.written)} files written, {len(change.unchanged)} unchanged.")
+    terminal.say(f"{display_path(out)}: {len(change.written)} files written, {len(change.unchanged)} unchanged.")
 
 
 def serve(*, port: int = 8000) -> None:

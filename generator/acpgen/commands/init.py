@@ -40,7 +40,7 @@ def init(
     from acpgen.commands import project, scaffold
     from acpgen.config import protocols
     from acpgen.files import create_folder
-    from acpgen.input.load import place
+    from acpgen.input.load import display_path
 
     paths: dict[str, Path] = {}
     for argument in schemas or ():
@@ -56,18 +56,17 @@ def init(
         with create_folder(folder, begun.files):
             run_outputs(project.plan_outputs(config.find(folder.resolve()), (), ()))
     except Faults as caught:
-        raise Faults(begun.as_given(fault, place(folder)) for fault in caught.faults) from None
+        raise Faults(begun.as_given(fault, display_path(folder)) for fault in caught.faults) from None
     if begun.levels:
-        terminal.say(
-            f"{', '.join(begun.levels)}: the schema breaks these lint rules. They are warnings in {place(folder / 'pyproject.toml')}."
-        )
+        file = display_path(folder / "pyproject.toml")
+        terminal.say(f"{', '.join(begun.levels)}: the schema breaks these lint rules. They are warnings in {file}.")
     if "example-refused" in begun.levels:
         terminal.say("The docs leave out the examples that the schema refuses. Their first page lists them.")
     top = scaffold.repository_around(folder)
     if top is not None:
-        here, above = (place(each) or each.resolve().name for each in (folder, top))
+        here, above = (display_path(each) or each.resolve().name for each in (folder, top))
         terminal.say(
             f"{here} lies within the git repository {above}, which runs neither its workflow nor its hooks. Move .github/workflows and "
             f".pre-commit-config.yaml to {above}, let their commands run in {here}, and begin the paths in 'files:' with that folder."
         )
-    terminal.say(f"Read {place(folder / 'README.md')} for the next steps.")
+    terminal.say(f"Read {display_path(folder / 'README.md')} for the next steps.")

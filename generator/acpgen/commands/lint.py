@@ -31,7 +31,7 @@ def lint(
     """
     from acpgen import config
     from acpgen.config import protocols
-    from acpgen.input.load import place
+    from acpgen.input.load import display_path
     from acpgen.lint import Finding, lint_paths, require_rules
     from acpgen.lint.lint_report import lint_report
 
@@ -40,13 +40,13 @@ def lint(
     projects = {each: project_around for each in paths if (project_around := config.find_config(each)) is not None}
     folders = {project_around.root / project_around.schema for project_around in projects.values()}
     for project_around in projects.values():
-        require_rules(project_around.lint, place(project_around.file))
+        require_rules(project_around.lint, display_path(project_around.file))
     levels: dict[Finding, config.Level] = {}
     for each in paths:
         project = projects.get(each)
         for finding in lint_paths([each], folders, config.references(ref or (), each.resolve())):
             levels[finding] = "error" if project is None else project.lint.get(finding.rule, "error")
-    finish(lint_report(levels, ", ".join(map(place, paths))), destinations)
+    finish(lint_report(levels, ", ".join(map(display_path, paths))), destinations)
 
 
 def _schema_folder() -> Path:

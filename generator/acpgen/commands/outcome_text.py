@@ -95,6 +95,6 @@ def _counts(change: Change) -> str:
 
 
 def _folder(folder: Path) -> str:
-    from acpgen.input.load import place
+    from acpgen.input.load import display_path
 
-    return place(folder) or "."
+    return display_path(folder) or "."

@@ -14,7 +14,7 @@ from acpgen.config import Config, Member, Output, quote_key, read_names
 from acpgen.errors import Fault, Faults, did_you_mean
 from acpgen.files.cache import NO_CACHE, Cache, user_cache
 from acpgen.input.faults import BAD_SETTING, UNKNOWN_NAME
-from acpgen.input.load import NO_REFERENCES, References, place
+from acpgen.input.load import NO_REFERENCES, References, display_path
 from acpgen.targets.settings import Settings
 
 if TYPE_CHECKING:
@@ -108,9 +108,13 @@ def plan_outputs(
     if not config.outputs:
         expected = "a table with one entry for each output folder"
         hint = 'Add one: [tool.acpgen.outputs."FOLDER"].'
-        raise Faults([BAD_SETTING(at=place(config.file), key="tool.acpgen.outputs", expected=expected, hint=hint)])
+        raise Faults(
+            [BAD_SETTING(at=display_path(config.file), key="tool.acpgen.outputs", expected=expected, hint=hint)]
+        )
     faults: list[Fault] = [
-        UNKNOWN_NAME(at=place(config.file), kind="protocol", name=name, hint=did_you_mean(name, config.protocols))
+        UNKNOWN_NAME(
+            at=display_path(config.file), kind="protocol", name=name, hint=did_you_mean(name, config.protocols)
+        )
         for name in protocols
         if name not in config.protocols
     ]
@@ -127,7 +131,7 @@ def plan_outputs(
     parts = {part.source: part for output in outputs for part in output.parts}
     profiles = {source: config.profile(part.protocol or "") for source, part in parts.items()}
     return Work(
-        at=place(config.file),
+        at=display_path(config.file),
         outputs=outputs,
         methods={source: profile for source, profile in profiles.items() if profile is not None},
         cache=user_cache() if cache is None else cache,
@@ -135,7 +139,7 @@ def plan_outputs(
         references=config.reference_files if references is None else references,
         names=config.shared_names,
         names_of=config.own_names,
-        names_at=f"{place(config.file)}: tool.acpgen.names",
+        names_at=f"{display_path(config.file)}: tool.acpgen.names",
         protocols=frozenset(config.protocols),
     )
 
@@ -169,9 +173,9 @@ def _without_output(target: str, config: Config) -> Fault:
     from acpgen.targets.installed import TARGETS
 
     if target in TARGETS:
-        return NO_OUTPUT(at=place(config.file), target=target, protocol=next(iter(config.protocols), "PROTOCOL"))
+        return NO_OUTPUT(at=display_path(config.file), target=target, protocol=next(iter(config.protocols), "PROTOCOL"))
     names = {output.target for output in config.outputs.values()}
-    return UNKNOWN_NAME(at=place(config.file), kind="target", name=target, hint=did_you_mean(target, names))
+    return UNKNOWN_NAME(at=display_path(config.file), kind="target", name=target, hint=did_you_mean(target, names))
 
 
 def single(
@@ -200,7 +204,7 @@ def single(
         outputs=(OutputFolder(folder, parts),),
         cache=user_cache() if cache is None else cache,
         names=read_names(names) if names is not None else {},
-        names_at=place(names) if names is not None else "",
+        names_at=display_path(names) if names is not None else "",
         keep_unknown=keep_unknown,
         references=references,
         methods={schema: methods} if methods is not None else {},

@@ -14,13 +14,13 @@ from typing import Final
 from acpgen import __version__
 from acpgen.config import find_profile
 from acpgen.errors import Fault, Faults, printable
-from acpgen.input.drafts import address
+from acpgen.input.drafts import normalize_uri
 from acpgen.input.faults import BAD_SETTING
 from acpgen.input.keywords import DRAFTS
 from acpgen.input.load import NO_REFERENCES, References, Source, read, read_bytes
 from acpgen.lint import lint
-from acpgen.methods.profile import names as profile_names
-from acpgen.naming.identifiers import package_conflict
+from acpgen.methods.profile import list_names as profile_names
+from acpgen.naming.identifiers import describe_conflict
 from acpgen.resources import source_templates, templates
 
 _FILES: Final[Mapping[str, str]] = {
@@ -106,7 +106,7 @@ def start(
     for version in versions:
         own = (*version.source.files, *version.source.siblings)
         files |= {f"schema/{version.name}/{path}": content for path, content in own}
-        originals |= {f"schema/{version.name}/{path}": version.source.at(path) for path, _ in own}
+        originals |= {f"schema/{version.name}/{path}": version.source.locate(path) for path, _ in own}
     return Start(files, tuple(sorted(levels)), originals)
 
 
@@ -145,7 +145,7 @@ def _list_reference_files(references: References, source: Source) -> Mapping[str
                     )
                 ]
             )
-        copies[url] = {path: contents[address(url)]}
+        copies[url] = {path: contents[normalize_uri(url)]}
     return copies
 
 
@@ -157,7 +157,7 @@ def _profile(methods: str) -> str:
 def _package(protocol: str) -> str:
     """The Python package of a protocol: `acme.v1` for `acme/v1`, and for `acme`."""
     first, *rest = map(_identifier, protocol.split("/"))
-    top = f"{first}_protocol" if package_conflict(first) else first
+    top = f"{first}_protocol" if describe_conflict(first) else first
     return ".".join((top, *(f"{part}_" if part == "runtime" else part for part in rest or ["v1"])))
 
 

@@ -59,9 +59,9 @@ def protocol_names(incomplete: str) -> list[str]:
 
 def profile_names(incomplete: str) -> list[str]:
     """The names of built-in profiles that complete a text."""
-    from acpgen.methods.profile import names
+    from acpgen.methods.profile import list_names
 
-    return _beginning(incomplete, names())
+    return _beginning(incomplete, list_names())
 
 
 def target_names(incomplete: str) -> list[str]:

@@ -39,7 +39,7 @@ def targets(name: Annotated[str | None, TARGET] = None, *, ir_schema: bool = Fal
     from acpgen.targets.pipeline import require_targets
 
     if ir_schema:
-        terminal.put(json.dumps(interchange.schema(), indent=2, ensure_ascii=False))
+        terminal.put(json.dumps(interchange.make_schema(), indent=2, ensure_ascii=False))
         return
     require_targets([] if name is None else [name], TARGETS, at="NAME")
     unusable = [each for each in TARGETS if name in (None, each) and not _show_target(each, TARGETS)]

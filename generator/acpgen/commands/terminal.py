@@ -64,21 +64,21 @@ def _locate_fault(fault: Fault, positions: Callable[[str], Positions | None]) ->
         return fault.at
     parts = pointer_parts(fragment)
     keyword = [str(fault.values["keyword"])] if "keyword" in fault.values else []
-    offset, resolved_keys = file.nearest([*parts, *keyword], SPELLINGS)
-    line, column = file.line_and_column(offset)
+    offset, resolved_keys = file.find_nearest([*parts, *keyword], SPELLINGS)
+    line, column = file.locate_offset(offset)
     return f"{path}:{line}:{column}{mark}{fragment}".removesuffix("#") if len(resolved_keys) >= len(parts) else fault.at
 
 
 def _positions(path: str) -> Positions | None:
     """The positions in a JSON file; `None` if it is not JSON, or cannot be read."""
     from acpgen.input.load import decode, read_bytes
-    from acpgen.input.positions import Positions, problems
+    from acpgen.input.positions import Positions, find_problems
 
     try:
         text = decode(read_bytes(Path(path)), path)
     except (Faults, ValueError):
         return None
-    return None if problems(text) else Positions(text)
+    return None if find_problems(text) else Positions(text)
 
 
 def show_error(error: str, hint: str = "") -> None:

@@ -29,7 +29,7 @@ from acpgen.compat.fingerprints import asserted_content, fingerprint
 from acpgen.compat.protocol.acceptance import count_unknown_formats, doubt_formats
 from acpgen.compat.source_positions import SourcePositions
 from acpgen.errors import Faults
-from acpgen.input.drafts import MODERN, draft_of
+from acpgen.input.drafts import MODERN, find_draft
 from acpgen.input.ignored_content import find_unread_members
 from acpgen.input.numbers import dumps
 from acpgen.input.walk import (
@@ -38,11 +38,11 @@ from acpgen.input.walk import (
     KEYWORDS,
     Schema,
     asserts,
-    children,
+    find_reachable,
+    find_refs_anywhere,
     is_object,
-    reachable,
-    refs,
-    refs_anywhere,
+    list_children,
+    list_refs,
     walk_schemas,
 )
 from acpgen.meaning.faults import UNSUPPORTED
@@ -257,7 +257,7 @@ class Definitions:
     """The definitions of a schema by their places, and the references of each, by pointer or by the URI of a definition."""
 
     def __init__(self, whole: JSON) -> None:
-        self.draft = draft_of(whole, {})
+        self.draft = find_draft(whole, {})
         self.places = _definitions(whole)
         base = _address(whole)
         bases = {place: _join(base, _address(node)) for place, node in self.places.items() if _address(node)}
@@ -271,7 +271,7 @@ class Definitions:
         root = {key: each for key, each in whole.items() if key not in DEFINITIONS} if is_object(whole) else whole
         self.schemas = {ROOT: root, **self.places}
         self._refers = {
-            place: [meant(each, place) for each in refs_anywhere(one)] for place, one in self.schemas.items()
+            place: [meant(each, place) for each in find_refs_anywhere(one)] for place, one in self.schemas.items()
         }
         draft = self.draft or MODERN
         judging = {place: [meant(each, place) for each in _judging(one, draft)] for place, one in self.schemas.items()}
@@ -290,7 +290,7 @@ class Definitions:
         return self._reach(ends, by)
 
     def _reach(self, start: Iterable[str], edges: Mapping[str, Sequence[str]]) -> set[str]:
-        return self.schemas.keys() & reachable(start, lambda place: edges.get(place, ()))
+        return self.schemas.keys() & find_reachable(start, lambda place: edges.get(place, ()))
 
 
 def unreferenced(old: Definitions, new: Definitions) -> tuple[tuple[str, str], ...]:
@@ -338,7 +338,7 @@ def _referenced_places(schema: JSON) -> frozenset[str]:
     """The places that references transitively reach by a pointer from the root, `#/components/schemas/Thing`."""
 
     def below(part: JSON) -> list[str]:
-        return [place for place in map(unquote, refs(part)) if place.startswith("#/")]
+        return [place for place in map(unquote, list_refs(part)) if place.startswith("#/")]
 
     def referenced(place: str) -> list[str]:
         try:
@@ -346,7 +346,7 @@ def _referenced_places(schema: JSON) -> frozenset[str]:
         except KeyError:
             return []
 
-    return frozenset(reachable(below(schema), referenced))
+    return frozenset(find_reachable(below(schema), referenced))
 
 
 def _is_other(schema: JSON) -> bool:
@@ -383,7 +383,7 @@ def _judging(schema: JSON, draft: Draft) -> Iterator[str]:
             if draft.is_lone_ref:
                 continue
         is_conditional = "if" in node and ("then" in node or "else" in node)
-        for (keyword, *_), child in children(node):
+        for (keyword, *_), child in list_children(node):
             if asserts(keyword) and draft.knows(keyword) and (is_conditional or keyword not in _CONDITIONS):
                 pending.append(child)
 

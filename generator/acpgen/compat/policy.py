@@ -52,7 +52,7 @@ from acpgen.compat.findings import (
 )
 from acpgen.errors import Fault, Faults, did_you_mean
 from acpgen.input.faults import BAD_SETTING, UNKNOWN_NAME
-from acpgen.input.load import decode, place, read_bytes
+from acpgen.input.load import decode, display_path, read_bytes
 
 if TYPE_CHECKING:
     from acpgen.compat.catalogue import CatalogueEntry
@@ -223,14 +223,14 @@ def of_project(project: Config | None) -> Policy:
 
         rules = catalogue()
     notes = [entry.id for entry in rules if entry.severities == ("note",)]
-    return policy(project.compat, place(project.file), [entry.id for entry in rules], notes)
+    return policy(project.compat, display_path(project.file), [entry.id for entry in rules], notes)
 
 
 def policy_position(project: Config | None) -> SourcePosition:
     """The position of a project's policy: its first table."""
     if project is None:
         return SourcePosition("pyproject.toml", "", 1, 1)
-    at = place(project.file)
+    at = display_path(project.file)
     lines = decode(read_bytes(project.file), at).splitlines() if project.compat else []
     line_numbers = (
         number for number, line in enumerate(lines, 1) if re.match(r"\s*\[+\s*tool\.acpgen\.compat\b", line)
@@ -291,7 +291,7 @@ def require_roles(policy: Policy, reports: Iterable[Report], project: Config) ->
         if role not in roles:
             guess, which = did_you_mean(role, roles), f"The roles are {', '.join(map(repr, roles))}."
             hint = f"{guess} {which}" if guess.startswith("Did") else which
-            where = f"{place(project.file)}: tool.acpgen.compat.promise.{role}"
+            where = f"{display_path(project.file)}: tool.acpgen.compat.promise.{role}"
             faults.append(UNKNOWN_NAME(at=where, kind="role", name=role, hint=hint))
     if faults:
         raise Faults(faults)

@@ -36,9 +36,9 @@ class SourcePositions:
         positions, whole = self._file(path)
         parts = pointer_parts(fragment)
         file_parts = restore_keys(parts, whole)
-        offset, keys = positions.nearest(declared(file_parts, parts[len(file_parts) :], whole) or file_parts)
+        offset, keys = positions.find_nearest(declared(file_parts, parts[len(file_parts) :], whole) or file_parts)
         place = plain_pointer(*keys)
-        line, column = positions.line_and_column(offset)
+        line, column = positions.locate_offset(offset)
         return SourcePosition(self.side.at(path), place, line, column, resolve(whole, place) if keys else None)
 
     def value(self, at: str) -> JSON:

@@ -49,7 +49,7 @@ class Input:
 
     def at(self, path: str) -> str:
         """The display name of a file."""
-        return path if self.source is None else self.source.at(path)
+        return path if self.source is None else self.source.locate(path)
 
     @property
     def places(self) -> tuple[str, ...]:

@@ -31,7 +31,7 @@ from acpgen.compat.project_releases import is_date, is_out, is_release
 from acpgen.errors import Fault, Faults, did_you_mean
 from acpgen.input.faults import BAD_SETTING, UNKNOWN_NAME
 from acpgen.input.form import Form
-from acpgen.input.load import decode, place, read_bytes
+from acpgen.input.load import decode, display_path, read_bytes
 from acpgen.input.numbers import dumps
 
 FILE: Final = "compat-waivers.toml"
@@ -51,7 +51,7 @@ def standard_file() -> Path:
 
 def read(path: Path) -> tuple[Waiver, ...]:
     """The waivers of a file. Raises `Faults`."""
-    at = place(path)
+    at = display_path(path)
     return parse_waivers(decode(read_bytes(path), at), at)
 
 
@@ -64,7 +64,7 @@ def parse_waivers(text: str, at: str) -> tuple[Waiver, ...]:
         return lines[index] if len(lines) == len(table["waiver"]) else 1
 
     faults: list[Fault] = []
-    for error in _FORM.errors(table):
+    for error in _FORM.list_errors(table):
         where = f"{at}:{find_line(int(error.path[1]))}:1" if len(error.path) > 1 else at
         faults.append(config.setting_fault(error, where))
     if faults:

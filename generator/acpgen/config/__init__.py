@@ -25,7 +25,7 @@ from acpgen.errors import Fault, Faults, did_you_mean, show
 from acpgen.input.faults import BAD_SETTING, UNKNOWN_NAME
 from acpgen.input.form import Form, FormError
 from acpgen.input.keywords import DRAFTS
-from acpgen.input.load import References, decode, parse_json, place, read_bytes
+from acpgen.input.load import References, decode, display_path, parse_json, read_bytes
 from acpgen.naming.identifiers import is_class_name
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ class Config(Struct, frozen=True):
     def profile(self, protocol: str) -> Profile | None:
         """The method profile of a protocol; `None` if the project names none. Raises `Faults`."""
         profile_name = self.methods if isinstance(self.methods, str) else self.methods.get(protocol)
-        return None if profile_name is None else find_profile(profile_name, self.root, place(self.file))
+        return None if profile_name is None else find_profile(profile_name, self.root, display_path(self.file))
 
     def package(self, protocol: str) -> str:
         """The Python package of a protocol in the first Python output without options; empty if there is none."""
@@ -168,7 +168,7 @@ def find(start: Path) -> Config:
             config = read(folder)
             if config is not None:
                 return config
-    raise Faults([NO_CONFIGURATION(at=place(start) or "this folder")])
+    raise Faults([NO_CONFIGURATION(at=display_path(start) or "this folder")])
 
 
 def find_config(path: Path) -> Config | None:
@@ -183,7 +183,7 @@ def find_config(path: Path) -> Config | None:
 
 def read(root: Path) -> Config | None:
     """The configuration in `root`; `None` if its pyproject.toml has no `[tool.acpgen]`. Raises `Faults`."""
-    at = place(root / "pyproject.toml")
+    at = display_path(root / "pyproject.toml")
     tool: Any = parse_toml(decode(read_bytes(root / "pyproject.toml"), at), at).get("tool")
     table: Any = cast("dict[str, Any]", tool).get("acpgen") if isinstance(tool, dict) else None
     if table is None:
@@ -193,8 +193,8 @@ def read(root: Path) -> Config | None:
 
 def parse_settings(root: Path, table: Any) -> Config:
     """The configuration of the project in `root` with this `[tool.acpgen]` table. Raises `Faults`."""
-    at = place(root / "pyproject.toml")
-    faults = [setting_fault(error, at, *_TABLE) for error in _FORM.errors(table)]
+    at = display_path(root / "pyproject.toml")
+    faults = [setting_fault(error, at, *_TABLE) for error in _FORM.list_errors(table)]
     if not faults:
         config = _FORM.convert({**table, "root": root}, Config)
         faults = [*_contradictions(config, at)]
@@ -233,12 +233,12 @@ def read_names(path: Path) -> Mapping[str, str]:
     names: Any = _read_value(path)
     faults = [
         BAD_SETTING(
-            at=place(path),
+            at=display_path(path),
             key=f"the entry {show(error.path[0])}" if error.path else "a names file",
             expected=error.expected,
             hint="""Write it as in {"Thing.kind": "ThingKind"}.""",
         )
-        for error in _NAMES.errors(names)
+        for error in _NAMES.list_errors(names)
     ]
     if faults:
         raise Faults(faults)
@@ -250,8 +250,8 @@ def find_profile(named: str, root: Path | None = None, at: str = "--methods") ->
 
     A relative path is resolved against `root`, else against the current folder. Raises `Faults`.
     """
-    from acpgen.methods.profile import names as profile_names
-    from acpgen.methods.profile import profile, read_built_in
+    from acpgen.methods.profile import list_names as profile_names
+    from acpgen.methods.profile import read_built_in, read_profile
 
     path = Path(named) if root is None else root / named
     if named in profile_names():
@@ -259,13 +259,13 @@ def find_profile(named: str, root: Path | None = None, at: str = "--methods") ->
     if not path.exists():
         hint = did_you_mean(named, profile_names())
         raise Faults([UNKNOWN_NAME(at=at, kind="profile or file", name=named, hint=hint)])
-    return profile(_read_value(path), place(path), path.stem)
+    return read_profile(_read_value(path), display_path(path), path.stem)
 
 
 def _read_value(path: Path) -> object:
     """The value of a TOML or JSON file, according to its suffix. Raises `Faults`."""
-    text = decode(read_bytes(path), place(path))
-    return parse_toml(text, place(path)) if path.suffix == ".toml" else parse_json(text, place(path))
+    text = decode(read_bytes(path), display_path(path))
+    return parse_toml(text, display_path(path)) if path.suffix == ".toml" else parse_json(text, display_path(path))
 
 
 def by_position(names: Mapping[str, str]) -> int:
@@ -286,7 +286,7 @@ def move_site(project: Config, *, url: str, source: str) -> Config:
             at=f"--{key}", key=show(address), expected=error.expected, hint=f"Correct it, or leave --{key} out."
         )
         for key, address in options.items()
-        for error in _FORM.part("address").errors(address)
+        for error in _FORM.get_part("address").list_errors(address)
     ]
     if faults:
         raise Faults(faults)
@@ -324,7 +324,7 @@ _FORM: Final = Form(
     Path(__file__).with_name("config.schema.json"),
     (("folder", _is_folder), ("package", is_package), ("protocol", is_protocol), ("class-name", is_class_name)),
 )
-_NAMES: Final = _FORM.part("names")
+_NAMES: Final = _FORM.get_part("names")
 _TABLE: Final = ("tool", "acpgen")
 
 

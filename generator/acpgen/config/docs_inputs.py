@@ -23,7 +23,7 @@ from acpgen.config.faults import BAD_MATERIAL, UNKNOWN_KEY
 from acpgen.errors import Fault, Faults, did_you_mean, show
 from acpgen.input.faults import NO_FILES
 from acpgen.input.form import Form
-from acpgen.input.load import Documents, Source, decode, parse, parse_json, place, read_bytes, read_folder
+from acpgen.input.load import Documents, Source, decode, display_path, parse, parse_json, read_bytes, read_folder
 from acpgen.pointers import pointer
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def read(schema: Path, protocols: Iterable[str]) -> Files:
         inputs.append((REQUIREMENTS, read_bytes(schema / REQUIREMENTS)))
     if faults:
         raise Faults(faults)
-    return Files(place(schema), tuple(sorted(inputs)))
+    return Files(display_path(schema), tuple(sorted(inputs)))
 
 
 def parse_material(files: Files) -> Material:
@@ -193,7 +193,7 @@ def index(content: bytes | None, at: str) -> Index:
 
 def form_faults(form: Form, value: object, at: str, remedy: str) -> Iterator[Fault]:
     """Yield a fault for each violation of the form of a file beside the schemas."""
-    for error in form.errors(value):
+    for error in form.list_errors(value):
         where = f"{at}{pointer(*error.path)}"
         if error.known is not None:
             yield UNKNOWN_KEY(at=where, key=show(error.path[-1]), hint=did_you_mean(error.path[-1], error.known))

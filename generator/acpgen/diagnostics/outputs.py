@@ -14,7 +14,7 @@ from acpgen.diagnostics import FORMATS, write_report
 from acpgen.diagnostics.model import DiagnosticReport
 from acpgen.errors import Fault, Faults, show, suggest_values
 from acpgen.input.faults import BAD_SETTING, UNKNOWN_NAME
-from acpgen.input.load import place
+from acpgen.input.load import display_path
 
 STANDARD: Final = "-"
 
@@ -42,7 +42,7 @@ def parse_destinations(arguments: Sequence[str], output_format: str | None) -> t
         destinations = tuple(_parse_destination(each, output_format, faults) for each in arguments)
         if output_format is not None and all(_PAIR.fullmatch(each) for each in arguments):
             faults.append(_bad_setting(output_format, "left out where each --output says its own format", "--format"))
-    places = [STANDARD if each.file is None else place(each.file) for each in destinations]
+    places = [STANDARD if each.file is None else display_path(each.file) for each in destinations]
     duplicates = (each for number, each in enumerate(places) if each in places[:number])
     faults.extend(_bad_setting(each, "a place of its own: only one report goes there") for each in duplicates)
     if faults:
@@ -83,7 +83,7 @@ def require_apart(outputs: Iterable[Path | None], read: Iterable[str | os.PathLi
     input_paths = {os.path.realpath(each) for each in read if each is not None}
     over = [each for each in outputs if each is not None and os.path.realpath(each) in input_paths]
     if over:
-        raise Faults(_bad_setting(place(each), "another file than those that are read") for each in over)
+        raise Faults(_bad_setting(display_path(each), "another file than those that are read") for each in over)
 
 
 def _bad_setting(argument: str, expected: str, at: str = "--output") -> Fault:

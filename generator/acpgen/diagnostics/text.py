@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, groupby, islice
 from typing import Final
 
@@ -128,11 +128,18 @@ def _render_line(line: Line) -> Iterator[str]:
             return
 
 
+def _shorten(column: Sequence[str]) -> list[str]:
+    """The cells of a column, cut at the right, or at the left where two would become one, as those of files of one folder."""
+    short = [cut(cell, _CELL) for cell in column]
+    return short if len({*short}) == len({*column}) else [cut_left(cell, _CELL) for cell in column]
+
+
 def _write_table(table: ReportTable) -> Iterator[str]:
     below = [index for index, column in enumerate(table.columns) if column.in_terminal == "below"]
     cell_indices = [index for index, column in enumerate(table.columns) if column.in_terminal == "cell"]
     names = tuple(column.name for column in table.columns)
-    cells = [[cut(row[index], _CELL) for index in cell_indices] for row in (names, *table.rows)]
+    columns = [_shorten([row[index] for row in (names, *table.rows)]) for index in cell_indices]
+    cells = [*zip(*columns, strict=True)]
     widths = [max(count_columns(row[index]) for row in cells) for index in range(len(cell_indices))]
     for whole, row in zip((names, *table.rows), cells, strict=True):
         padded = [cell + " " * (width - count_columns(cell)) for cell, width in zip(row, widths, strict=True)]

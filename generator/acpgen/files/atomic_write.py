@@ -16,7 +16,7 @@ from pathlib import Path
 
 from acpgen.errors import Fault, Faults, show
 from acpgen.files.faults import NOT_EMPTY, NOT_RESTORED, UNWRITABLE
-from acpgen.input.load import place
+from acpgen.input.load import display_path
 
 
 def replace_files(contents: Mapping[Path, bytes | None]) -> None:
@@ -64,9 +64,9 @@ def replace_files(contents: Mapping[Path, bytes | None]) -> None:
                     at.unlink(missing_ok=True)
             undo.pop_all()
     except OSError as error:
-        backups = ", ".join(show(place(_path_beside(each, "old"))) for each in unrestored_paths)
-        fault = NOT_RESTORED(place(at), reason=str(error.strerror), left=backups) if backups else None
-        raise Faults([fault or UNWRITABLE(place(at), reason=str(error.strerror))]) from None
+        backups = ", ".join(show(display_path(_path_beside(each, "old"))) for each in unrestored_paths)
+        fault = NOT_RESTORED(display_path(at), reason=str(error.strerror), left=backups) if backups else None
+        raise Faults([fault or UNWRITABLE(display_path(at), reason=str(error.strerror))]) from None
     finally:
         _discard(contents, "new")
         _discard((each for each in contents if each not in unrestored_paths), "old")
@@ -153,7 +153,7 @@ def require_files(paths: Iterable[Path]) -> None:
         target = Path(os.path.realpath(path))
         reason = os.strerror(errno.EISDIR) if target.is_dir() else find_hindrance(target)
         if reason is not None:
-            faults.append(UNWRITABLE(at=place(path) or ".", reason=reason))
+            faults.append(UNWRITABLE(at=display_path(path) or ".", reason=reason))
     if faults:
         raise Faults(faults)
 
@@ -188,7 +188,7 @@ def create_folder(folder: Path, files: Mapping[str, bytes]) -> Generator[None]:
     It may exist if it is empty or holds only a `.git` entry. Raises `Faults` if something else is there, or if it cannot be written.
     """
     if folder.is_symlink() or (folder.exists() and (not folder.is_dir() or any(_contents(folder)))):
-        raise Faults([NOT_EMPTY(at=place(folder) or folder.resolve().as_posix())])
+        raise Faults([NOT_EMPTY(at=display_path(folder) or folder.resolve().as_posix())])
     folder = Path(os.path.abspath(folder))
     is_new = not folder.exists()
     replace_files({folder / path: content for path, content in files.items()})
@@ -219,4 +219,4 @@ def unwritable(path: Path) -> Generator[None]:
     try:
         yield
     except OSError as error:
-        raise Faults([UNWRITABLE(at=place(path), reason=str(error.strerror))]) from None
+        raise Faults([UNWRITABLE(at=display_path(path), reason=str(error.strerror))]) from None

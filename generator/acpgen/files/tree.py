@@ -28,7 +28,7 @@ from msgspec import Struct
 from acpgen.errors import Fault, Faults
 from acpgen.files.atomic_write import find_hindrance, is_leftover, remove_leftovers, replace_files, unwritable
 from acpgen.files.faults import FOREIGN_FILE, FOREIGN_FOLDER, NOT_A_FOLDER, STRAY_FILE, UNWRITABLE
-from acpgen.input.load import place
+from acpgen.input.load import display_path
 
 Files: TypeAlias = Mapping[str, str]
 """The files of a folder: text by path, relative and with `/`."""
@@ -148,7 +148,7 @@ def require_folder(tree: Tree) -> None:
         raise Faults([NOT_A_FOLDER(at=_name(tree.folder))])
     reason = find_hindrance(tree.folder)
     if reason is not None:
-        raise Faults([UNWRITABLE(at=place(tree.folder), reason=reason)])
+        raise Faults([UNWRITABLE(at=display_path(tree.folder), reason=reason)])
     ours = _read_manifest(tree.folder)
     strays = (path for path in _list_paths(tree.folder) if path not in ours)
     faults = list(_find_refusals(tree, [*(strays if ours else islice(strays, 1))]))
@@ -188,9 +188,9 @@ def diff_lines(tree: Tree, change: Change) -> Iterator[str]:
     """Yield the lines of a unified diff from a folder to its tree."""
     files = _encode(tree.files)
     for path in sorted({*change.written, *change.removed, *change.strays}):
-        name = place(tree.folder / path)
+        name = display_path(tree.folder / path)
         if path in change.strays and path not in files:
-            yield f"Only in {place(tree.folder)}, and not written by acpgen: {path}"
+            yield f"Only in {display_path(tree.folder)}, and not written by acpgen: {path}"
             continue
         old = _read_file(tree.folder / path)
         before = "" if old is None else old.decode(errors="replace")
@@ -240,14 +240,16 @@ def _is_place_for_folder(tree: Tree) -> bool:
 def _find_refusals(tree: Tree, strays: Iterable[str]) -> Iterator[Fault]:
     """Yield the faults that forbid writing a folder with these strays."""
     if tree.shared or is_ours(tree.folder):
-        yield from ((FOREIGN_FILE if tree.shared else STRAY_FILE)(at=place(tree.folder / path)) for path in strays)
+        yield from (
+            (FOREIGN_FILE if tree.shared else STRAY_FILE)(at=display_path(tree.folder / path)) for path in strays
+        )
     elif strays:
         yield FOREIGN_FOLDER(at=_name(tree.folder))
 
 
 def _name(folder: Path) -> str:
     """The displayed name of a folder; for the current folder, its own name."""
-    return place(folder) or folder.resolve().name
+    return display_path(folder) or folder.resolve().name
 
 
 def _list_paths(folder: Path) -> Iterator[str]:
@@ -258,7 +260,7 @@ def _list_paths(folder: Path) -> Iterator[str]:
     except FileNotFoundError:
         return
     except OSError as error:
-        raise Faults([UNWRITABLE(at=place(folder), reason=str(error.strerror))]) from None
+        raise Faults([UNWRITABLE(at=display_path(folder), reason=str(error.strerror))]) from None
     for entry in entries:
         if entry.is_dir(follow_symlinks=False):
             yield from (f"{entry.name}/{path}" for path in _list_paths(folder / entry.name))
@@ -293,7 +295,7 @@ def _read_file(path: Path) -> bytes | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise Faults([UNWRITABLE(at=place(path), reason=str(error.strerror))]) from None
+        raise Faults([UNWRITABLE(at=display_path(path), reason=str(error.strerror))]) from None
 
 
 def _write_manifest(paths: Iterable[str]) -> bytes:

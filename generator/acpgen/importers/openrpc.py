@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final, TypeAlias
@@ -11,8 +12,8 @@ from urllib.parse import unquote, urljoin
 from acpgen import ir
 from acpgen.errors import Fault
 from acpgen.importers.faults import NOT_THAT_DOCUMENT
-from acpgen.input.faults import dangling
-from acpgen.input.walk import Schema, children, copy_json, is_array, is_object
+from acpgen.input.faults import report_dangling
+from acpgen.input.walk import Schema, copy_json, is_array, is_object, list_children
 from acpgen.methods.profile import KINDS
 from acpgen.naming.identifiers import class_name
 from acpgen.pointers import escape, follow, plain_pointer, pointer_parts
@@ -83,9 +84,14 @@ class OpenRpc:
         return here
 
     def _free(self, *names: str) -> str:
-        """The first of these names whose class name no definition has; else the last name with an underscore."""
+        """The first of these names whose class name no definition has; else the last name with as many underscores as it needs."""
         class_names = {class_name(name) for name in self._definitions}
-        return next((name for name in names if class_name(name) not in class_names), f"{names[-1]}_")
+        free = next((name for name in names if class_name(name) not in class_names), None)
+        if free is None:
+            free = f"{names[-1]}_"
+            while free in self._definitions:
+                free += "_"
+        return free
 
     def _refuse(self, at: str, reason: str) -> None:
         self.faults.append(NOT_THAT_DOCUMENT(at=at, kind=KINDS["openrpc"], reason=reason))
@@ -105,7 +111,7 @@ class OpenRpc:
                     raise KeyError(ref)
                 value, visited = follow(whole, pointer_parts(unquote(fragment))), visited | {ref}
             except KeyError:
-                self.faults.append(dangling(at, ref, "" if whole is not None else location))
+                self.faults.append(report_dangling(at, ref, "" if whole is not None else location))
                 return None, at
             at = f"{path}#{fragment}"
             value = _seen_from_here(value, location)
@@ -121,6 +127,8 @@ class OpenRpc:
             self._refuse(f"{at}/params", "'params' is a list of content descriptors")
         elif structure not in _STRUCTURES:
             self._refuse(f"{at}/paramStructure", f"'paramStructure' is one of {', '.join(_STRUCTURES)}")
+        elif (first := next((one for one in self.methods if one.name == name), None)) is not None:
+            self._refuse(at, f"this is a second method {name!r}; the first is {first.at}")
         else:
             stem = class_name(name)
             errors = method.get("errors")
@@ -132,6 +140,9 @@ class OpenRpc:
             words = [str(method[key]) for key in ("summary", "description") if isinstance(method.get(key), str)]
             candidates = [self._descriptor(one, f"{at}/params/{index}") for index, one in enumerate(params)]
             descriptors = [one for one in candidates if one is not None]
+            counts = Counter(one["name"] for one, _ in descriptors)
+            for twice in (each for each, count in counts.items() if count > 1):
+                self._refuse(f"{at}/params", f"several params of {name!r} have the name {twice!r}")
             self.methods.append(
                 ir.Method(
                     name=name,
@@ -266,5 +277,5 @@ def _with_references(schema: Any, rewrite: Callable[[str], str]) -> Any:
         if is_object(one):
             if isinstance(one.get("$ref"), str):
                 one["$ref"] = rewrite(one["$ref"])
-            waiting.extend(child for _, child in children(one))
+            waiting.extend(child for _, child in list_children(one))
     return schema

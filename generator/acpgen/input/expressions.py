@@ -62,25 +62,25 @@ class Expression(Struct, frozen=True):
 
 
 @lru_cache(maxsize=4096)
-def expression(pattern: str) -> Expression:
+def translate_pattern(pattern: str) -> Expression:
     """Translate a pattern for the engines."""
     try:
         translation = in_rust(pattern)
     except InvalidPattern:
-        return Expression(gap=fault_of(pattern))
+        return Expression(gap=describe_fault(pattern))
     except UnsupportedPattern as fault:
         return Expression(gap=str(fault))
     is_long = len(pattern) > LONGEST_TRIED
     if translation.linear != translation.backtracking and is_long:
         return Expression(gap=f"it looks around or back and has over {LONGEST_TRIED} characters")
-    if _validator(translation.backtracking, is_long=is_long) is None:
+    if _compile_validator(translation.backtracking, is_long=is_long) is None:
         others = "" if translation.linear is not None else ", or looks around in a way that no engine here has"
         return Expression(gap=f"it is too large{others}")
-    is_linear = translation.linear is not None and _validator(translation.linear, is_long=True) is not None
+    is_linear = translation.linear is not None and _compile_validator(translation.linear, is_long=True) is not None
     return Expression(translation.linear if is_linear else None, translation.backtracking, translation.gap)
 
 
-def fault_of(pattern: str) -> str:
+def describe_fault(pattern: str) -> str:
     """Why a text is not a pattern, with the construct and its position; empty if it is one."""
     try:
         parse(pattern)
@@ -92,7 +92,7 @@ def fault_of(pattern: str) -> str:
 
 
 @lru_cache(maxsize=512)
-def _validator(pattern: str, *, is_long: bool) -> jsonschema_rs.Draft202012Validator | None:
+def _compile_validator(pattern: str, *, is_long: bool) -> jsonschema_rs.Draft202012Validator | None:
     """A validator of texts that works as strict validators do; `None` if they do not support the pattern. Long patterns need the linear
     engine.
     """
@@ -107,14 +107,14 @@ def _validator(pattern: str, *, is_long: bool) -> jsonschema_rs.Draft202012Valid
 
 def matches(pattern: str, text: str) -> bool:
     """Whether a text contains a match of a pattern; false if strict validators do not check all of the pattern."""
-    translation = expression(pattern)
+    translation = translate_pattern(pattern)
     if translation.strict is None or translation.gap:
         return False
-    validator = _validator(translation.strict, is_long=len(pattern) > LONGEST_TRIED)
+    validator = _compile_validator(translation.strict, is_long=len(pattern) > LONGEST_TRIED)
     return validator is not None and validator.is_valid(text)
 
 
-def patterns_of(schema: Any, at: str = "") -> Iterator[tuple[str, str]]:
+def list_patterns(schema: Any, at: str = "") -> Iterator[tuple[str, str]]:
     """Yield each pattern of a schema with its place."""
     for keys, one in walk_schemas(schema):
         if isinstance(one.get("pattern"), str):
@@ -131,7 +131,7 @@ LARGEST: Final = 32_000
 
 
 @lru_cache(maxsize=4096)
-def size(pattern: str) -> int:
+def estimate_size(pattern: str) -> int:
     """The approximate number of steps to compile a pattern: counted repetitions multiply."""
     repeated = 0
     for group, least, most in _COUNTS.findall(pattern):
@@ -141,7 +141,7 @@ def size(pattern: str) -> int:
 
 
 @lru_cache(maxsize=4096)
-def quick_in_python(pattern: str) -> str | None:
+def translate_to_python(pattern: str) -> str | None:
     """A pattern in the syntax of `re`, a backtracking engine; `None` if `re` lacks its syntax or would need more than a few steps per
     character.
     """

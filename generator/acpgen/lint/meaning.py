@@ -9,7 +9,7 @@ from typing import Final
 from acpgen.errors import did_you_mean, show
 from acpgen.input.dialect import SIDES, find_sides
 from acpgen.lint.subject import Remark, SourceNode, Subject
-from acpgen.meaning.methods import role_of
+from acpgen.meaning.methods import parse_role
 
 STRICT_EVERYWHERE: Final = frozenset({"additionalDirectories"})
 """Fields for which an invalid value is always an error: a dropped root would change what a session may access."""
@@ -222,7 +222,7 @@ def find_role(node: SourceNode) -> str | None:
     """The role of a definition with `x-method` in its method: `request`, `notification` or `result`; `None` if it has none."""
     if node.role != "definition" or "x-method" not in node.schema:
         return None
-    return "result" if node.name.endswith("Result") else role_of(node.name)
+    return "result" if node.name.endswith("Result") else parse_role(node.name)
 
 
 def _find_mismatches(

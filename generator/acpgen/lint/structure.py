@@ -7,12 +7,12 @@ from typing import Final
 
 from acpgen.bundle.faults import NAME_COLLISION, REFERENCE_LOOP, SEVERAL_TARGETS
 from acpgen.errors import Fault, show
-from acpgen.input.equality import by_key
+from acpgen.input.equality import index_by_key
 from acpgen.input.faults import DANGLING_REFERENCE, MALFORMED_KEYWORD, REFERENCE_NOT_GIVEN, UNKNOWN_SIDE
 from acpgen.input.schema_nodes import Node
 from acpgen.input.walk import DEFINITIONS, asserts
 from acpgen.lint.subject import Remark, SourceNode, Subject, make_remark
-from acpgen.naming.identifiers import ERROR_CODES, field_name, python_class
+from acpgen.naming.identifiers import ERROR_CODES, field_name, make_python_class
 from acpgen.pointers import pointer_parts
 
 _OF_OTHER_RULES: Final = (
@@ -86,11 +86,13 @@ def name_colliding(subject: Subject) -> Iterable[Remark]:
     if subject.bundle is None:
         return
     classes: dict[str, str] = {}
-    for name, definition in subject.bundle.nodes().items():
+    for name, definition in subject.bundle.make_nodes().items():
         at = definition.at
-        other = classes.setdefault(python_class(name), name)
+        other = classes.setdefault(make_python_class(name), name)
         if other != name:
-            yield Remark(at, f"{name} and {other} are both named {python_class(name)}. Set 'x-name' on one of them.")
+            yield Remark(
+                at, f"{name} and {other} are both named {make_python_class(name)}. Set 'x-name' on one of them."
+            )
         yield from _find_colliding_fields(definition)
 
 
@@ -112,7 +114,7 @@ def union_half_marked(subject: Subject) -> Iterable[Remark]:
         tagged = union.tagged
         if tagged is None:
             yield from _is_never_tagged(union.branches)
-        elif tagged.default is not None and union.branches[tagged.default].shape.tags(tagged.tag):
+        elif tagged.default is not None and union.branches[tagged.default].shape.find_tags(tagged.tag):
             what = f"This branch gives '{tagged.tag}' a constant and does not require it. Add it to 'required'."
             yield Remark(union.branches[tagged.default].at, what)
 
@@ -124,11 +126,11 @@ def default_overlapping(subject: Subject) -> Iterable[Remark]:
         if tagged is None or tagged.default is None:
             continue
         shape = union.branches[tagged.default].shape
-        own = shape.tags(tagged.tag)
+        own = shape.find_tags(tagged.tag)
         if tagged.tag in shape.closed or any(one.is_null for one in shape.properties.get(tagged.tag, [])):
             continue
         excluded_tags = shape.excluded.get(tagged.tag, {})
-        others = by_key(tag for index, tag in tagged.variants if index != tagged.default)
+        others = index_by_key(tag for index, tag in tagged.variants if index != tagged.default)
         admitted_tags = [tag for key, tag in others.items() if key not in excluded_tags and (key in own or not own)]
         if admitted_tags:
             tags = ", ".join(repr(tag) for tag in admitted_tags)
@@ -145,7 +147,7 @@ def _is_never_tagged(branches: Sequence[Node]) -> Iterator[Remark]:
     constant.
     """
     for name in dict.fromkeys(name for branch in branches for name in branch.shape.properties):
-        tags = [branch.shape.tags(name) for branch in branches]
+        tags = [branch.shape.find_tags(name) for branch in branches]
         if sum(map(bool, tags)) < 2 or all(len(own) != 1 for own in tags):
             continue
         earlier_tags: set[Hashable] = set()

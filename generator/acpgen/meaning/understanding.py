@@ -44,11 +44,11 @@ def understand(
             return lower(bundled, keep_unknown=keep_unknown), bundled
 
     how = repr((sorted(names.items()), sorted(shared), keep_unknown, methods))
-    return find_or_make(cache, protocol.inputs(), make, _records, place_key(Path(protocol.name), how))
+    return find_or_make(cache, protocol.list_inputs(), make, _list_records, place_key(Path(protocol.name), how))
 
 
 @functools.cache
-def _records() -> Mapping[str, type]:
+def _list_records() -> Mapping[str, type]:
     """The classes that a cached result consists of, by name."""
     from acpgen import errors, ir
     from acpgen.bundle import bundle

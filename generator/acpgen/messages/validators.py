@@ -54,15 +54,15 @@ def read_strict(documents: Documents, methods: Profile | None = None, cache: Cac
 
 def make_strict(protocol: ir.Protocol, bundle: Bundle) -> Strict:
     """The strict validator of a protocol that is understood. Raises `Faults`."""
-    from acpgen.meaning.contract import method_row, protocol_row
+    from acpgen.meaning.contract import make_method_row, make_protocol_row
 
     if protocol.envelope == "dap":
         reason = "its messages have the frames of the Debug Adapter Protocol"
         remedy = "Judge values by the schema: messages of other frames than JSON-RPC's are not read"
         raise Faults([UNSUPPORTED(at=protocol.name, subject="the verdict on messages", reason=reason, remedy=remedy)])
     require_few_ways(bundle.definitions, bundle.origins)
-    schema = with_decimals({**bundle.schema, "x-protocol": protocol_row(protocol, bundle)})
-    rows = [embedded.contract.Method(**method_row(method)) for method in protocol.methods]
+    schema = with_decimals({**bundle.schema, "x-protocol": make_protocol_row(protocol, bundle)})
+    rows = [embedded.contract.Method(**make_method_row(method)) for method in protocol.methods]
     return embedded.strict.Strict(rows, embedded.module_registry.SchemaModule("", lambda: schema))
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 from acpgen.config.faults import BAD_MATERIAL
 from acpgen.errors import Faults, did_you_mean
 from acpgen.input.faults import UNKNOWN_NAME
-from acpgen.input.load import place, read_bytes
+from acpgen.input.load import display_path, read_bytes
 from acpgen.input.walk import is_array, is_object
 from acpgen.meaning.faults import UNSUPPORTED
 from acpgen.messages import validators
@@ -112,5 +112,5 @@ def read_baseline(path: Path) -> Mapping[str, Any]:
     rows = value.get("findings") if is_object(value) else None
     if not is_array(rows) or not all(is_object(row) and isinstance(row.get("fingerprint"), str) for row in rows):
         reason = "this is no baseline: an object with 'findings', each with a 'fingerprint'"
-        raise Faults([BAD_MATERIAL(at=place(path), reason=reason, remedy="Write one with --write-baseline")])
+        raise Faults([BAD_MATERIAL(at=display_path(path), reason=reason, remedy="Write one with --write-baseline")])
     return value  # type: ignore[no-any-return]

@@ -17,7 +17,7 @@ from acpgen.config.docs_inputs import INDEX, RELEASES, Releases
 from acpgen.config.faults import BAD_MATERIAL
 from acpgen.errors import Faults
 from acpgen.input.load import Document, Documents
-from acpgen.input.walk import Schema, is_array, is_object, references
+from acpgen.input.walk import Schema, is_array, is_object, list_references
 from acpgen.pointers import pointer, target
 from acpgen.publish.first_releases import find_released_method, find_released_type
 from acpgen.publish.release_contents import Kind
@@ -109,7 +109,7 @@ class _Comparison:
             if name in borrowed or name in added:
                 present = [find_released_type(self.version, name, past) is not None for past in self.history]
                 types[name] = (self._missing(present, (name,)),)
-            elif any(name in references(schema) for schema in self.ours.values()):
+            elif any(name in list_references(schema) for schema in self.ours.values()):
                 types[name] = ()  # it only names what upstream writes out
         return Origins(self.newest.title, types, members, dict(self._parts()), methods, self.typescript)
 
@@ -118,7 +118,7 @@ class _Comparison:
         ours = self.ours[name]
         for each in find_differences(_simplify(extract_facts(self.theirs[name])), self._inline(extract_facts(ours))):
             member, inside = _find_member(each), self._find_property(ours, each.at)
-            here = [target_ for target_ in dict.fromkeys(references(inside)) if target_ in self.named_here]
+            here = [target_ for target_ in dict.fromkeys(list_references(inside)) if target_ in self.named_here]
             yield _find_way(each), member, (*((f"{name}.{member[1]}",) if member else ()), name, *here)
         for keyword in LENIENT:
             if keyword in ours:

@@ -209,7 +209,7 @@ def _find_area(at: str, side: SchemaRevision) -> str:
     """The title of the schema file that contains a place; if it has none, a title derived from the file name."""
     file = at.partition("#")[0]
     words = PurePosixPath(file).name.partition(".")[0].replace("-", " ").replace("_", " ")
-    return side.bundle.title(file) or words[:1].upper() + words[1:]
+    return side.bundle.get_title(file) or words[:1].upper() + words[1:]
 
 
 def _make_example(method: ir.Method, part: Part, side: SchemaRevision, like: SchemaRevision) -> ir.JSON:

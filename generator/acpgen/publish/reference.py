@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 from acpgen.config.faults import BAD_MATERIAL
 from acpgen.diagnostics.markup import Markdown, code, identifier, prose, write_code_block
 from acpgen.errors import Fault, Faults
-from acpgen.input.load import decode, place, read_bytes
+from acpgen.input.load import decode, display_path, read_bytes
 from acpgen.publish.faults import SITE_NOT_BUILT
 from acpgen.publish.pages import Page
 from acpgen.targets.docs.page_paths import join_markdown
@@ -219,9 +219,9 @@ def read_sources(root: Path, paths: Sequence[str]) -> tuple[PythonSource, ...]:
         files = [file for file in files if file.is_file()]
         if not files:
             reason, remedy = "no Python is there", "Correct [tool.acpgen.site] python, or generate it first"
-            raise Faults([SITE_NOT_BUILT(at=place(path), reason=reason, remedy=remedy)])
+            raise Faults([SITE_NOT_BUILT(at=display_path(path), reason=reason, remedy=remedy)])
         for file in files:
-            name, text = _name_module(file), decode(read_bytes(file), place(file))
+            name, text = _name_module(file), decode(read_bytes(file), display_path(file))
             at, is_package = file.relative_to(root).as_posix(), file.name == "__init__.py"
             sources.setdefault(name, PythonSource(name, at, text, is_package, is_named=file == path))
     return tuple(sources[name] for name in sorted(sources))

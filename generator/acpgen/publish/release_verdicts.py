@@ -27,7 +27,7 @@ from acpgen.config.faults import BAD_MATERIAL
 from acpgen.errors import Fault, Faults
 from acpgen.files import Change, Tree, is_behind_link
 from acpgen.input.faults import LINK_REFUSED
-from acpgen.input.load import Documents, decode, parse_json, place
+from acpgen.input.load import Documents, decode, display_path, parse_json
 from acpgen.input.walk import is_object
 from acpgen.pointers import place_parts, plain_pointer
 from acpgen.publish.release_contents import TypeContents, summarize_release
@@ -229,10 +229,10 @@ def plan_updates(schema: Path, materials: Iterable[tuple[Files, Files]]) -> tupl
     for path, text in texts.items():
         file = schema / path
         if is_behind_link(schema, path):
-            raise Faults([LINK_REFUSED(at=place(file.parent))])
+            raise Faults([LINK_REFUSED(at=display_path(file.parent))])
         if file.exists() and not file.is_file():
             reason, remedy = "this is not a file", "Remove it and run acpgen generate"
-            raise Faults([BAD_MATERIAL(at=place(file), reason=reason, remedy=remedy)])
+            raise Faults([BAD_MATERIAL(at=display_path(file), reason=reason, remedy=remedy)])
         change = Change(file.parent, written=(file.name,), unchanged=(), removed=(), strays=())
         planned.append((Tree(file.parent, {file.name: text}, shared=True), change))
     return tuple(planned)

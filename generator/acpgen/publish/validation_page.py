@@ -10,7 +10,7 @@ from typing import Final
 from acpgen import ir
 from acpgen.diagnostics.markup import Markdown, html
 from acpgen.meaning import envelopes
-from acpgen.meaning.contract import method_row
+from acpgen.meaning.contract import make_method_row
 from acpgen.publish.versions import Version
 from acpgen.targets import typescript
 from acpgen.targets.docs.templates import lay_out
@@ -66,7 +66,7 @@ def make_scripts(versions: Sequence[Version]) -> Mapping[str, str]:
             "sides": _find_sides(version),
             "batch": protocol.batch,
             "partial": version.family == "mcp",  # the schema holds a part of its methods
-            "methods": [method_row(method) for method in protocol.methods],
+            "methods": [make_method_row(method) for method in protocol.methods],
             "example": "\n".join(json.dumps(line) for line in _make_example(version)),
         }
         module = typescript.script(protocol, version.bundle, ("read", "validate"))

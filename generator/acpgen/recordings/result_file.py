@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from acpgen.errors import Faults
-from acpgen.input.load import place
+from acpgen.input.load import display_path
 from acpgen.input.walk import is_object
 from acpgen.messages.faults import NOT_CREATED, OTHER_RESULTS
 from acpgen.messages.recording import describe_reason
@@ -34,7 +34,7 @@ class Results:
         try:
             self._file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+b")
         except (OSError, ValueError) as error:
-            raise Faults([NOT_CREATED(at=place(path), reason=describe_reason(error))]) from None
+            raise Faults([NOT_CREATED(at=display_path(path), reason=describe_reason(error))]) from None
         with contextlib.ExitStack() as on_failure:
             on_failure.callback(self._file.close)
             self._read(standard)
@@ -91,7 +91,7 @@ class Results:
             raise self._refuse_other(f"line {number + 1} holds no verdict") from None
 
     def _refuse_other(self, reason: str) -> Faults:
-        return Faults([OTHER_RESULTS(at=place(self._path), reason=reason)])
+        return Faults([OTHER_RESULTS(at=display_path(self._path), reason=reason)])
 
     def _write(self, line: str) -> None:
         self._file.write(line.encode() + b"\n")

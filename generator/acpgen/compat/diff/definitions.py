@@ -21,7 +21,7 @@ from acpgen.compat.diff.pairs import (
 )
 from acpgen.compat.diff.shapes import KINDS, Alternative, Shape, kind_of
 from acpgen.compat.protocol.revision import SchemaRevision
-from acpgen.input.walk import reachable
+from acpgen.input.walk import find_reachable
 
 
 class Walk:
@@ -93,8 +93,8 @@ class Walk:
     def _is_recursive(self, pair: Pair) -> bool:
         """Whether a changed pair contains itself; caches the answer for all pairs of the same cycle."""
         if pair not in self._recursive:
-            inner = reachable(self._children(pair), self._children)
-            cycle = inner.keys() & reachable([pair], self._parents.__getitem__) if pair in inner else ()
+            inner = find_reachable(self._children(pair), self._children)
+            cycle = inner.keys() & find_reachable([pair], self._parents.__getitem__) if pair in inner else ()
             self._recursive |= {pair: False, **dict.fromkeys(cycle, True)}
         return self._recursive[pair]
 
@@ -107,7 +107,7 @@ class Walk:
 
     def holds(self, root: Pair, pair: Pair) -> bool:
         """Whether the types of a pair occur at or below another pair."""
-        return any((each.old, each.new) == (pair.old, pair.new) for each in reachable([root], self._children))
+        return any((each.old, each.new) == (pair.old, pair.new) for each in find_reachable([root], self._children))
 
     def is_changed(self, pair: Pair) -> bool:
         """Whether there are changes of messages at a pair or below it."""
@@ -151,7 +151,7 @@ class Walk:
             pairs = (
                 pair for pair, node in self.nodes.items() if any(not change.is_documentation for change in node.changes)
             )
-            self._changed = set(reachable(pairs, self._parents.__getitem__))
+            self._changed = set(find_reachable(pairs, self._parents.__getitem__))
         return self._changed
 
 

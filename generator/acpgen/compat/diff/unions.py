@@ -23,7 +23,7 @@ from acpgen.compat.diff.shapes import (
     type_of_object,
 )
 from acpgen.compat.protocol.revision import SchemaRevision
-from acpgen.meaning.discriminators import type_with_tag
+from acpgen.meaning.discriminators import find_type
 
 
 def pairwise(
@@ -201,8 +201,8 @@ def variants(work: Comparison, old: ir.TaggedUnion, new: ir.TaggedUnion) -> None
             work.note(Change("variant", one, other, (old, new), old_at=one.at, new_at=other.at))
         was = one.tag if is_renamed else None
         step = Step("variant", other.tag, was=was, tag=new.tag, old_at=one.at, new_at=other.at)
-        old_type = type_with_tag(one.type, old.tag, one.tag, work.before.definitions)
-        new_type = type_with_tag(other.type, new.tag, other.tag, work.after.definitions)
+        old_type = find_type(one.type, old.tag, one.tag, work.before.definitions)
+        new_type = find_type(other.type, new.tag, other.tag, work.after.definitions)
         work.child(step, ir.Ref(old_type), ir.Ref(new_type), new.tag)
         work.gate(f"variant {other.tag!r}", f"({other.tag})", one.capability, other.capability, one.at, other.at)
         work.description(f"{other.tag!r}", one.doc, other.doc, one.at, other.at)

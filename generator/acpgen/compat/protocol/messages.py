@@ -55,7 +55,7 @@ def message(envelope: ir.Envelope, route: Route, value: ir.JSON) -> ir.JSON:
     if route.part == "document":
         return value
     if route.part == "error":
-        return {**envelopes.failure(envelope, route.method, value)}
+        return {**envelopes.make_failure(envelope, route.method, value)}
     if route.part == "result":
         return {**envelopes.answer(envelope, route.method, value)}
     if route.part == "id":
@@ -70,7 +70,7 @@ def message_schema(revised: SchemaRevision, route: Route) -> Schema:
     if route.part == "document":
         return inner if isinstance(inner, dict) else {}
     member = "result" if route.part == "id" else route.part
-    one: Schema = envelopes.frame(
+    one: Schema = envelopes.make_frame(
         revised.protocol.envelope, route.method, member, True if route.part == "id" else inner
     )
     if route.part == "id":
@@ -197,7 +197,7 @@ class WitnessValidator:
             if error.validator != "format":
                 continue
             limits = (len(error.instance), len(error.instance)) if is_as_long else ()
-            text = next(sample_texts.of_format(error.validator_value, *limits), None)
+            text = next(sample_texts.suggest_for_format(error.validator_value, *limits), None)
             if text is not None and path:
                 holder: Any = formed
                 for key in path[:-1]:
@@ -252,7 +252,7 @@ class WitnessValidator:
 def example(side: SchemaRevision, name: str, like: SchemaRevision) -> tuple[ir.JSON] | None:
     """A small value of a definition, with texts as another revision shows them; `None` if there is none."""
     try:
-        value = Values(side.definitions).small(name)
+        value = Values(side.definitions).make_small(name)
     except Unmakeable:
         return None
     judge = WitnessValidator(side, side, Allowance(BUDGET))
@@ -273,7 +273,9 @@ def with_readable_texts(
     """
     places: list[tuple[Path, str]] = []
     for path, name, was in _texts(value):
-        text = field_texts.get(name) or sample_texts.of_name(name) or ("example" if was in ("", "text") else was)
+        text = (
+            field_texts.get(name) or sample_texts.suggest_for_name(name) or ("example" if was in ("", "text") else was)
+        )
         places += [(path, text)] if text != was else []
     result = None
     for portion in [places, *([each] for each in places if len(places) > 1)]:
@@ -326,5 +328,5 @@ def _undecidable() -> tuple[type[Exception], ...]:
 
 def _envelope_path(envelope: ir.Envelope, route: Route) -> Path:
     if route.method is not None and route.part in ("params", "result", "error"):
-        return (envelopes.key(envelope, route.method, route.part),)
+        return (envelopes.get_key(envelope, route.method, route.part),)
     return () if route.part == "document" else (route.part,)

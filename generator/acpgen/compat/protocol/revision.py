@@ -15,21 +15,21 @@ from acpgen import ir
 from acpgen.bundle.bundle import Bundle
 from acpgen.compat.diff.shapes import Objects, Shape, shape_of, without_values
 from acpgen.compat.protocol.sender_schemas import DECLARED, SENT, sender_definitions
-from acpgen.input.equality import key_of
+from acpgen.input.equality import make_key
 from acpgen.input.keywords import PROSE
 from acpgen.input.numbers import dumps, loads
-from acpgen.input.tagged_unions import branches_of
+from acpgen.input.tagged_unions import find_branches
 from acpgen.input.walk import (
     ASSERTIONS,
     DEFINITIONS,
     HOLDS,
     Schema,
+    find_reachable,
     is_array,
     is_object,
+    list_references,
     list_unapplied,
     may_hold_schemas,
-    reachable,
-    references,
     walk_schemas,
 )
 from acpgen.pointers import follow, plain_pointer, pointer_parts, reference_to, target
@@ -360,7 +360,7 @@ class SchemaRevision:
         """
         at = self.bundle.origins[name]
         is_copied = (
-            name not in compared_names and branches_of(self.bundle.definitions[name]) is not None
+            name not in compared_names and find_branches(self.bundle.definitions[name]) is not None
         )  # into a union around it
         result: dict[tuple[str, str], Statements] = {}
         records = {self.bundle.origins[each] for each in self._parts[at] if self._is_record(each)}
@@ -371,7 +371,7 @@ class SchemaRevision:
             is_branch = is_copied and _OF_BRANCHES.fullmatch(origin.removeprefix(at)) is not None
             is_read = is_branch or each in compared_names or origin in self._declared_places
             result[each, origin.removeprefix(at)] = frozenset(
-                (plain_pointer(*keys), keyword, key_of(node[keyword]))
+                (plain_pointer(*keys), keyword, make_key(node[keyword]))
                 for keys, node in walk_schemas(self.stable_schemas[each])
                 for keyword in _STATEMENTS & node.keys()
                 if not (is_read and origin + plain_pointer(*keys) in self._read_places[keyword])
@@ -415,7 +415,7 @@ class SchemaRevision:
         """The definitions that each definition refers to, in the source and in the bundle."""
         definitions = self.bundle.definitions
         return {
-            name: (self.bundle.references.get(name, frozenset()).union(references(schema)) & definitions.keys())
+            name: (self.bundle.references.get(name, frozenset()).union(list_references(schema)) & definitions.keys())
             - (_behind_what_judges_nothing(schema) if _MAY_JUDGE_NOTHING.search(self.texts.get(name, "")) else set())
             for name, schema in definitions.items()
         }
@@ -442,9 +442,9 @@ class SchemaRevision:
         definitions = self.bundle.definitions
 
         def lead_on(part: Any) -> Iterator[str]:
-            return (name for name in references(part) if name in definitions)
+            return (name for name in list_references(part) if name in definitions)
 
-        return {*reachable(lead_on(node), lambda name: lead_on(definitions[name]))}
+        return {*find_reachable(lead_on(node), lambda name: lead_on(definitions[name]))}
 
     @cached_property
     def gates_unknown(self) -> bool:
@@ -513,8 +513,10 @@ _MAY_JUDGE_NOTHING: Final = re.compile('"(?:contentSchema|if)"')
 
 def _behind_what_judges_nothing(schema: Schema) -> set[str]:
     """The definitions that a schema refers to only from subschemas that validate no value."""
-    names = {name for _, node in walk_schemas(schema) for part in list_unapplied(node) for name in references(part)}
-    return names and names - set(references(_judging(schema)))
+    names = {
+        name for _, node in walk_schemas(schema) for part in list_unapplied(node) for name in list_references(part)
+    }
+    return names and names - set(list_references(_judging(schema)))
 
 
 def _judging(schema: Any) -> Any:
@@ -573,7 +575,9 @@ def _without(node: Any, alone: AbstractSet[str]) -> Any:
     """A tree without the list items that refer to these definitions and to no others."""
     if is_array(node):
         remaining = (
-            item for item in node if not is_object(item) or not (names := set(references(item))) or not names <= alone
+            item
+            for item in node
+            if not is_object(item) or not (names := set(list_references(item))) or not names <= alone
         )
         return [_without(item, alone) for item in remaining]
     return {key: _without(value, alone) for key, value in node.items()} if is_object(node) else node
@@ -594,7 +598,7 @@ def rewritten_definitions(old: SchemaRevision, new: SchemaRevision, apart: Colle
         for name, text in side.texts.items():
             for reference in references_in(text):
                 referrers.setdefault(reference, set()).add(name)
-    return frozenset(reachable(changed_names, lambda name: referrers.get(name, set()).difference(apart)))
+    return frozenset(find_reachable(changed_names, lambda name: referrers.get(name, set()).difference(apart)))
 
 
 _OF_METHODS: Final = ("x-method", "x-side", "x-null", "x-was")

@@ -13,8 +13,8 @@ from msgspec import Struct
 
 from acpgen import ir
 from acpgen.compat.diff.shapes import Objects
-from acpgen.input.walk import Schema, is_array, is_object, references
-from acpgen.meaning.limits import limits_of
+from acpgen.input.walk import Schema, is_array, is_object, list_references
+from acpgen.meaning.limits import list_limits
 from acpgen.pointers import follow, plain_pointer, pointer_parts, reference_to
 from schema_inclusion.patterns import matches
 
@@ -42,15 +42,15 @@ def schema_of(type_: ir.Type, suffix: str = "") -> Written:
             return {"type": "boolean"}
         case ir.Number(integer=integer):
             number_options = {"x-integer": "draft-04"} if type_.without_fraction else {}
-            return {"type": "integer" if integer else "number"} | number_options | limits_of(type_) | _format(type_)
+            return {"type": "integer" if integer else "number"} | number_options | list_limits(type_) | _format(type_)
         case ir.String():
-            return {"type": "string"} | limits_of(type_) | _format(type_)
+            return {"type": "string"} | list_limits(type_) | _format(type_)
         case ir.Array(items=items, unique=unique):
             rest = {"uniqueItems": True} if unique else {}
-            return {"type": "array", "items": schema_of(items, suffix)} | limits_of(type_) | rest
+            return {"type": "array", "items": schema_of(items, suffix)} | list_limits(type_) | rest
         case ir.Tuple(first=first, rest=rest, unique=unique):
             whole = {"prefixItems": [schema_of(each, suffix) for each in first], "items": schema_of(rest, suffix)}
-            return {"type": "array", **whole} | limits_of(type_) | ({"uniqueItems": True} if unique else {})
+            return {"type": "array", **whole} | list_limits(type_) | ({"uniqueItems": True} if unique else {})
         case ir.Map(values=values):
             free = suffix and values == ir.Anything()
             meta: Schema = {"properties": {META: _META_BEFORE}} if free else {}
@@ -276,7 +276,9 @@ def _in_place(
             else:
                 pending.append((inner, f"{at}{plain_pointer(key)}", under))
         fresh = (
-            set(references({"$ref": schema["$ref"]})) - visited if isinstance(schema.get("$ref"), str) else set[str]()
+            set(list_references({"$ref": schema["$ref"]})) - visited
+            if isinstance(schema.get("$ref"), str)
+            else set[str]()
         )
         visited |= fresh
         pending += ((schemas.get(other), places.get(other, ""), by) for other in sorted(fresh))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 from acpgen import ir
 from acpgen.compat.repair.reversals import Place, Reversal, constants, holder_of, holds
-from acpgen.input.drafts import draft_of
+from acpgen.input.drafts import find_draft
 from acpgen.input.walk import DEFINITIONS, is_array, is_object
 from acpgen.pointers import place_parts, plain_pointer
 
@@ -190,7 +190,7 @@ class Proposals:
         """The edit with `deprecated` added to the restored value, if the draft has this keyword."""
         value = {} if each.value is True and holder_of(each.at) == "properties" else each.value
         new = self.sides.new
-        draft = draft_of(new.value(each.at[:1]), new.input.documents.reference_values)
+        draft = find_draft(new.value(each.at[:1]), new.input.documents.reference_values)
         if not is_object(value) or draft is None or draft.name not in ("2019-09", "2020-12"):
             return each
         return replace(each, value={**value, "deprecated": True})

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urljoin
 
 from acpgen.compat.repair.reversals import Place, Reversal, between
-from acpgen.input.walk import ASSERTIONS, DEFINITIONS, is_array, is_object, leading_to, refs_anywhere
+from acpgen.input.walk import ASSERTIONS, DEFINITIONS, find_refs_anywhere, find_sources, is_array, is_object
 from acpgen.pointers import as_fragment, follow, plain_pointer, pointer_parts
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class SchemaFiles:
 
     def references(self, value: Any, path: str | int) -> Iterable[str]:
         """The names of the definitions that a value in a file refers to."""
-        targets = (self.definition(ref, path) for ref in refs_anywhere(value))
+        targets = (self.definition(ref, path) for ref in find_refs_anywhere(value))
         return dict.fromkeys(each[0] for each in targets if each is not None)
 
     def definition(self, reference: str, path: str | int) -> tuple[str, Place] | None:
@@ -132,7 +132,7 @@ class Sides:
 
         Some definitions have an effect whatever refers to them: a profile names them, or they have the name of an inner type.
         """
-        gone = set(leading_to({name} & self._added.keys(), self._added))
+        gone = set(find_sources({name} & self._added.keys(), self._added))
         edits = (Reversal("remove", self.new.definitions[each]) for each in sorted(gone))
         referring = [each for each in self.reversals if gone and self._refers(each.at, gone)]
         beside = {each.at[:-1] for each in referring if each.at[-1] == "$ref"}

@@ -24,7 +24,7 @@ from acpgen.errors import Fault, Faults
 from acpgen.files import Change, Files, Tree, require_folder, write
 from acpgen.files.cache import NO_CACHE, Cache, Code, find_remarks, hash_all_code, keep_remarks, key_of
 from acpgen.files.faults import UNWRITABLE
-from acpgen.input.load import Source, parse, place, read
+from acpgen.input.load import Source, display_path, parse, read
 from acpgen.input.step_budget import join_steps
 from acpgen.meaning.understanding import understand
 from acpgen.publish import arrange_navigation, make_pages, make_scripts, map_texts, reference
@@ -139,7 +139,7 @@ def _read_sources(config: Config) -> Mapping[str, Source]:
     )
     if not protocols:
         reason, remedy = "no output has the target docs", "Add one with protocols to [tool.acpgen.outputs]"
-        raise Faults([SITE_NOT_BUILT(at=place(config.file), reason=reason, remedy=remedy)])
+        raise Faults([SITE_NOT_BUILT(at=display_path(config.file), reason=reason, remedy=remedy)])
     folder = config.root / config.schema
     return {name: read(folder / name, name=name, references=config.reference_files) for name in protocols}
 
@@ -174,7 +174,7 @@ def _understand(config: Config, name: str, source: Source, cache: Cache) -> Vers
         cache=cache,
     )
     settings = Settings(package=config.package(name), prefix=name, module=config.module(name))
-    return Version(*parts, settings, source.at, extends=source.extends)
+    return Version(*parts, settings, source.locate, extends=source.extends)
 
 
 def _hash_inputs(config: Config, inputs: Inputs, code: Code) -> str:
@@ -203,7 +203,7 @@ def make_files(docs: Docs, address: SiteSettings = _NOWHERE) -> Files:
             generator.build_site(folder)
             files = dict(_read_site(folder / generator.BUILT))
         except OSError as error:
-            raise Faults([UNWRITABLE(at=place(folder), reason=str(error.strerror))]) from None
+            raise Faults([UNWRITABLE(at=display_path(folder), reason=str(error.strerror))]) from None
     files.update({path: site_files.name_text_file(text) for path, text in docs.documents.items()})
     files |= search_index.make_files(files.pop(search_index.FOUND, ""))
     if not address.url:

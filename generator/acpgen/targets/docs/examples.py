@@ -16,7 +16,7 @@ from acpgen.errors import Fault, Faults
 from acpgen.input.complexity import require_few_ways
 from acpgen.input.faults import NOT_A_SCHEMA
 from acpgen.input.numbers import dumps
-from acpgen.input.schema_validator import definitions_validator
+from acpgen.input.schema_validator import compile_definitions
 from acpgen.input.walk import is_array, walk_schemas
 from acpgen.meaning.samples import Unmakeable, Values
 from acpgen.pointers import plain_pointer, reference_to
@@ -85,7 +85,7 @@ def generate_examples(protocol: ir.Protocol, judge: ExampleJudge, collected_exam
     values = Values(protocol.definitions)
 
     def tries(name: str) -> Iterator[ir.JSON]:
-        for make in (partial(values.make_full, without=WITHOUT), values.small):
+        for make in (partial(values.make_full, without=WITHOUT), values.make_small):
             with suppress(Unmakeable):
                 yield make(name)
 
@@ -122,7 +122,7 @@ class ExampleJudge:
         ]
         references = (reference_to(*keys) for keys, _ in self.given)
         try:
-            self._validator = definitions_validator(bundle.definitions, references)
+            self._validator = compile_definitions(bundle.definitions, references)
         except jsonschema_rs.ValidationError as error:
             raise Faults(
                 [NOT_A_SCHEMA(at=next(iter(bundle.files), bundle.name), reason=error.message, dialect="2020-12")]
@@ -130,10 +130,10 @@ class ExampleJudge:
 
     def refusal(self, reference: str, value: ir.JSON) -> str | None:
         """The shortened reason why the schema at a reference rejects a value; `None` if the value is valid."""
-        error = next(self._validator.errors({reference: value}), None)
+        error = next(self._validator.list_errors({reference: value}), None)
         if error is None:
             return None
-        reason = self._validator.message(error)
+        reason = self._validator.describe(error)
         return reason if len(reason) <= LONGEST_REASON else f"{reason[: LONGEST_REASON - 1]}…"
 
 

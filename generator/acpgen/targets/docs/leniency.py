@@ -10,7 +10,7 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.diagnostics.markup import Markdown, prose
-from acpgen.meaning.samples import array_of, read_instead
+from acpgen.meaning.samples import find_array, read_instead
 from acpgen.targets.docs.page_paths import MESSAGES, Linker
 from acpgen.targets.docs.type_text import admits_null
 
@@ -40,7 +40,7 @@ def leniency(record: ir.Record, field: ir.Field, protocol: ir.Protocol, linker: 
 
 
 def _clauses(record: ir.Record, field: ir.Field, protocol: ir.Protocol) -> Iterator[str]:
-    leniency, array = field.leniency, array_of(field.type, protocol.definitions)
+    leniency, array = field.leniency, find_array(field.type, protocol.definitions)
     least = (array.min_items or 0) if array is not None else 0
     instead = read_instead(field, protocol.definitions)
     skips = leniency.skip_invalid_items and array is not None

@@ -11,7 +11,7 @@ from typing import Final
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
 from acpgen.diagnostics.markup import Markdown, code, identifier
-from acpgen.naming.identifiers import assign, method_key, spell_out
+from acpgen.naming.identifiers import assign, make_method_key, spell_out
 from acpgen.targets.docs.scenarios import scenarios
 
 INDEX: Final = "index.md"
@@ -86,7 +86,7 @@ def find_page_paths(protocol: ir.Protocol, bundle: Bundle, folder: str = "") -> 
     places = {name: definition.at or bundle.origins.get(name, "") for name, definition in protocol.definitions.items()}
     area_of = {name: posixpath.basename(at.partition("#")[0]).removesuffix(".json") for name, at in places.items()}
     area_of = {name: area or "schema" for name, area in area_of.items()}
-    methods = _page_names({method.name: method_key(method.name) or method.name for method in protocol.methods})
+    methods = _page_names({method.name: make_method_key(method.name) or method.name for method in protocol.methods})
     types = _page_names({name: name for name in protocol.definitions})
     return PagePaths(
         folder,

@@ -240,7 +240,9 @@ class VersionDocs:
             "request": self.request(request) if request else None,
             "response": self.response(request) if request else None,
             "notification": self.request(notification) if notification else None,
-            "failure": envelopes.failure(self.protocol.envelope, request, {"code": -32602, "message": failure.title})
+            "failure": envelopes.make_failure(
+                self.protocol.envelope, request, {"code": -32602, "message": failure.title}
+            )
             if failure
             else None,
         }
@@ -362,7 +364,7 @@ def describe_area(bundle: Bundle, area: str) -> tuple[str, str]:
     """Title and description of an area, in plain text."""
     for path, (_, doc) in bundle.files.items():
         if posixpath.basename(path).removesuffix(".json") == area:
-            return bundle.title(path) or area, doc
+            return bundle.get_title(path) or area, doc
     return area, ""
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
 from acpgen.embedded import runtime_folder
-from acpgen.meaning.unenforced import gaps
+from acpgen.meaning.unenforced import find_gaps
 from acpgen.resources import NOTICE
 from acpgen.targets.interface import Settings, require_json_rpc
 from acpgen.targets.python.additional_properties import additional_property_definitions
@@ -123,7 +123,7 @@ def _methods(protocol: ir.Protocol, bundle: Bundle, names: Names, modules: Modul
         methods=method_rows(protocol, here, any_),
         error=error_class,
         options=_options(protocol, error_class, sides),
-        unenforced=[(literal(name), [*map(literal, places)]) for name, places in gaps(protocol, bundle).items()],
+        unenforced=[(literal(name), [*map(literal, places)]) for name, places in find_gaps(protocol, bundle).items()],
     )
 
 

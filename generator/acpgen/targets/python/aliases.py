@@ -11,7 +11,7 @@ from acpgen.targets.python.literals import docstring, literal
 from acpgen.targets.python.naming import Names
 from acpgen.targets.python.types import Hints
 
-_NAMES: Final = re.compile(r"[A-Za-z_]\w*")
+_NAMES: Final = re.compile(r"[\w\x80-\U0010ffff]+")  # whole ones: there may be a class `A` beside one `ÉA`
 _TEXTS: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 

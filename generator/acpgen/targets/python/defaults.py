@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from acpgen import ir
-from acpgen.input.schema_validator import Validator, definitions_validator
+from acpgen.input.schema_validator import Validator, compile_definitions
 from acpgen.pointers import reference_to
 from acpgen.targets.python.construct import Constructor, Expression, Items, NotConstructible, list_classes, write_line
 from acpgen.targets.python.literals import json_literal, literal
@@ -35,7 +35,7 @@ class _Judge:
 
     @cached_property
     def _validator(self) -> Validator:
-        return definitions_validator(self.bundle.definitions)
+        return compile_definitions(self.bundle.definitions)
 
     def drop_invalid_default(self, field: ir.Field) -> ir.Field:
         """The field, without its default if that is invalid."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from acpgen import ir
-from acpgen.meaning.contract import method_row
+from acpgen.meaning.contract import make_method_row
 from acpgen.targets.python.literals import literal
 from acpgen.targets.python.naming import Names
 
@@ -17,7 +17,7 @@ def method_rows(protocol: ir.Protocol, names: Names, any_: str = "Any") -> list[
     for method in protocol.methods:
         key = method.name if method.name not in visited_names else f"{method.name} ({method.kind})"
         visited_names.add(method.name)
-        row = method_row(method)
+        row = make_method_row(method)
         definitions = [row.pop(part, None) for part in ("params", "result")]
         payloads = ["None" if one is None else names.classes[one] for one in definitions]
         payload_arguments = [
@@ -34,7 +34,7 @@ def method_rows(protocol: ir.Protocol, names: Names, any_: str = "Any") -> list[
 
 def _is_null(protocol: ir.Protocol, name: str | None) -> bool:
     """Whether a definition is only null: its alias would be `None`, which in a row means that the schema has no type."""
-    definition = protocol.definitions.get(name or "")
+    definition = protocol.definitions.get(name) if name is not None else None
     if not isinstance(definition, ir.Alias):
         return False
     return definition.type == ir.Null() or (

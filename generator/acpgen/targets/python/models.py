@@ -267,7 +267,7 @@ class _Views:
         """Whether a class, or a base of it, retains unknown variants."""
         if record.name in self._hints.unknown:
             return True
-        base = self._protocol.definitions.get(record.base or "")
+        base = self._protocol.definitions[record.base] if record.base is not None else None
         return isinstance(base, ir.Record) and self._is_unknown(base)
 
     def _keeps(self, base: str | None) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from acpgen import ir
-from acpgen.naming.identifiers import assign, class_names, method_names
+from acpgen.naming.identifiers import assign, class_names, make_method_names
 from acpgen.targets.python.literals import docstring, literal, wrap_docstring
 from acpgen.targets.python.naming import Names
 
@@ -91,7 +91,7 @@ def _name_peers(sides: list[str]) -> dict[str, Peer]:
         for kind, prefix in (("handler", ""), ("remote", "Remote"))
     }
     assigned_names = assign(candidates, used=_OWN)
-    attributes = method_names({side: side for side in sides}, used={*_SERVING, *_MODULE})
+    attributes = make_method_names({side: side for side in sides}, used={*_SERVING, *_MODULE})
     return {
         side: Peer(
             side, assigned_names[f"handler {side}"], assigned_names[f"remote {side}"], attributes[side], literal(side)
@@ -115,7 +115,7 @@ def _find_other_side(side: str, pair: tuple[str, str]) -> str:
 def _view(peer: Peer, other: Peer, protocol: ir.Protocol, names: Names) -> dict[str, Any]:
     methods = {f"{m.name} {m.kind}": m for m in protocol.methods if m.side in EITHER or m.side == peer.name}
     reserved_names = {*_SERVING, other.attribute}
-    python_names = method_names({key: method.name for key, method in methods.items()}, used=reserved_names)
+    python_names = make_method_names({key: method.name for key, method in methods.items()}, used=reserved_names)
     return {
         **vars(peer),
         "name": wrap_docstring(peer.name, 4),
@@ -178,7 +178,7 @@ def _takes_empty(
 def _cancellation(protocol: ir.Protocol) -> dict[str, str] | None:
     """The notification that cancels a request: its name contains "cancel", and its params have the id of the request."""
     for method in protocol.methods:
-        params = protocol.definitions.get(method.params or "")
+        params = protocol.definitions.get(method.params) if method.params is not None else None
         if method.kind == "notification" and re.search("cancel", method.name, re.IGNORECASE):
             fields = [field.name for field in params.fields] if isinstance(params, ir.Record) else []
             for name in ("requestId", "request_id", "id"):

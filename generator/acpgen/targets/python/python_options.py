@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 
 from acpgen.errors import Fault, Faults
 from acpgen.input.faults import BAD_SETTING
-from acpgen.naming.identifiers import package_conflict
+from acpgen.naming.identifiers import describe_conflict
 from acpgen.targets.interface import Settings
 from acpgen.targets.options import Option
 
@@ -60,7 +60,7 @@ def read_options(settings: Settings) -> PythonOptions:
     runtime = options["runtime"]
     if runtime == "auto":  # where nothing names the dependency, the package carries it
         runtime = "embedded" if settings.distribution is None else "package"
-    conflict = package_conflict(settings.package)
+    conflict = describe_conflict(settings.package)
     first, *inner = settings.package.split(".")
     if conflict:
         wrong("package", f"another name than {settings.package!r}: {conflict}")

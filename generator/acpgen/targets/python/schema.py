@@ -7,12 +7,12 @@ from typing import Any, Final
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
-from acpgen.bundle.unknown_variants import of_receivers
+from acpgen.bundle.unknown_variants import make_receiver_definitions
 from acpgen.input.keywords import PROSE
 from acpgen.input.numbers import dumps
 from acpgen.input.patterns import Patterns
 from acpgen.input.walk import ASSERTIONS, LISTS, MAPS, SINGLE, is_array, is_object
-from acpgen.meaning.contract import protocol_row
+from acpgen.meaning.contract import make_protocol_row
 from acpgen.targets.python.additional_properties import pattern_property_definitions
 from acpgen.targets.python.naming import Names
 from acpgen.targets.python.python_options import PythonOptions
@@ -44,11 +44,11 @@ def list_extra_data(protocol: ir.Protocol, bundle: Bundle, names: Names, options
     validate.
     """
     renamed = {class_: name for name, class_ in names.classes.items() if class_ != name}
-    receiving = of_receivers(bundle.definitions, bundle.unions, protocol.tolerated, protocol.fallbacks)
+    receiving = make_receiver_definitions(bundle.definitions, bundle.unions, protocol.tolerated, protocol.fallbacks)
     for name in pattern_property_definitions(protocol, bundle) if options.unknown == "refuse" else ():
         receiving[name] = {**receiving.get(name, bundle.definitions[name]), "unevaluatedProperties": False}
     whole = {**bundle.definitions, **receiving}
-    row = protocol_row(protocol, bundle)
+    row = make_protocol_row(protocol, bundle)
     adapted_definitions = Patterns(bundle.definitions.values()).translate_changed(whole)
     receiving |= {
         name: one for name, one in adapted_definitions.items() if name in receiving or one != row["judging"].get(name)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from acpgen import ir
-from acpgen.meaning.discriminators import find_shared_tag, tags_by_type
+from acpgen.meaning.discriminators import find_shared_tag, group_tags
 
 _LARGEST: Final = 2**63
 """Integer tags must be below this, and not below its negative."""
@@ -45,7 +45,7 @@ def _find_tags(protocol: ir.Protocol) -> Iterator[tuple[str, Tag]]:
     """Yield records with the tags by which unions discriminate them; tagged unions first."""
     for union in protocol.definitions.values():
         if isinstance(union, ir.TaggedUnion):
-            for name, values in tags_by_type(union).items():
+            for name, values in group_tags(union).items():
                 if len(values) == 1 and isinstance(values[0], str | int):
                     yield name, Tag(union.tag, values[0])
     for type_ in _types(protocol):

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from math import ceil, floor
 from typing import Any, Final, NamedTuple, TypeAlias, assert_never
 
 from acpgen import ir
-from acpgen.input.equality import exact, to_integer
-from acpgen.input.expressions import quick_in_python
+from acpgen.errors import Faults
+from acpgen.input.complexity import LONGEST_CHAIN
+from acpgen.input.equality import to_fraction, to_integer
+from acpgen.input.expressions import translate_to_python
+from acpgen.input.faults import TOO_LONG_CHAIN
 from acpgen.input.numbers import ExactNumber
 from acpgen.meaning.definition_order import order_definitions
-from acpgen.meaning.discriminators import tags_by_type
-from acpgen.meaning.limits import limits_of
+from acpgen.meaning.discriminators import group_tags
+from acpgen.meaning.limits import list_limits
 from acpgen.targets.python.literals import json_literal, literal
 from acpgen.targets.python.naming import Names
 from acpgen.targets.python.tags import Tag, class_tags, unknown_records
@@ -49,6 +53,19 @@ class Hints:
         self.used: set[str] = set()
         self.recursive = recursive_aliases(protocol)
         self._defined: dict[str, Hint] = {}
+        self._define_from_the_leaves()
+
+    def _define_from_the_leaves(self) -> None:
+        """Define the types that others refer to first. Raises `Faults` if more lie in one another than Python's stack holds."""
+        depths: dict[str, int] = {}
+        for definition in chain.from_iterable(order_definitions(self.protocol)):
+            name = definition.name
+            if isinstance(definition, ir.Record) or name in self.recursive:
+                continue
+            depths[name] = _depth(definition.type, depths) if isinstance(definition, ir.Alias) else 0
+            if depths[name] > LONGEST_CHAIN:
+                raise Faults([TOO_LONG_CHAIN(at=definition.at, limit=LONGEST_CHAIN)])
+            self.of_definition(name)
 
     def use_import(self, name: str) -> str:
         """The module's name for an import, which is recorded as used."""
@@ -104,7 +121,7 @@ class Hints:
                 source = "int" if type_.integer else self.use_import("Number")
                 return Hint(self._annotate_limits(source, limits), not is_exact or type_.without_fraction)
             case ir.String():
-                pattern = quick_in_python(type_.pattern) if type_.pattern is not None else None
+                pattern = translate_to_python(type_.pattern) if type_.pattern is not None else None
                 source = self._annotate_limits(
                     "str", {**_lengths(type_.min_length, type_.max_length), "pattern": pattern}
                 )
@@ -189,7 +206,7 @@ class Hints:
 
     def _write_tagged_union(self, union: ir.TaggedUnion) -> str:
         fallbacks = union.fallback_shapes or ((union.fallback,) if union.fallback is not None else ())
-        own = tags_by_type(union)
+        own = group_tags(union)
         members = [name for name in own if name != union.default]
         members += [*fallbacks, *([union.default] if union.default is not None else [])]
         exclusive = ["exclusive=True"] if union.fallback_exclusive else []
@@ -278,12 +295,12 @@ def _limits(number: ir.Number) -> tuple[dict[str, int | float], bool]:
     """The limits of a number with the names of msgspec, one in each direction, and whether they are complete. Those of an integer are
     integers.
     """
-    limits: dict[str, Any] = limits_of(number)
+    limits: dict[str, Any] = list_limits(number)
     is_exact = not any(isinstance(limit, ExactNumber) for limit in limits.values()) or number.integer
     msgspec_limits: dict[str, int | float] = {}
     for least, most, name in (("minimum", "exclusiveMinimum", "ge"), ("maximum", "exclusiveMaximum", "le")):
         sign = 1 if name == "ge" else -1
-        bounds = [(sign * exact(limits[key]), key) for key in (least, most) if key in limits]
+        bounds = [(sign * to_fraction(limits[key]), key) for key in (least, most) if key in limits]
         if not bounds:
             continue
         bound, key = max(
@@ -302,7 +319,7 @@ def _limits(number: ir.Number) -> tuple[dict[str, int | float], bool]:
     if step is not None:
         integer = to_integer(step)
         if number.integer and integer is None:
-            integer = exact(step).numerator
+            integer = to_fraction(step).numerator
         if integer is not None and integer > _LARGEST_LIMIT:
             is_exact = False
         elif not isinstance(step, ExactNumber) or integer is not None:
@@ -330,6 +347,21 @@ def join_types(members: Iterable[str], joint: str = " | ") -> str:
 def _tuple(items: Iterable[str]) -> str:
     entries = list(items)
     return f"({', '.join(entries)}{',' if len(entries) == 1 else ''})"
+
+
+def _depth(type_: ir.Type, depths: Mapping[str, int]) -> int:
+    """How many arrays and maps lie in one another in a type; `depths` has this of the definitions that are known."""
+    match type_:
+        case ir.Ref(name=name):
+            return depths.get(name, 0)
+        case ir.Array(items=inner) | ir.Map(values=inner):
+            return 1 + _depth(inner, depths)
+        case ir.Tuple(first=first, rest=rest):
+            return 1 + max(_depth(inner, depths) for inner in (*first, rest))
+        case ir.AnyOf(types=types):
+            return max((_depth(inner, depths) for inner in types), default=0)
+        case _:
+            return 0
 
 
 def references(type_: ir.Type) -> set[str]:

@@ -1,7 +1,7 @@
 """Checkers in JavaScript: a constant for each definition of a bundle, composed of functions of `templates/typescript/runtime.js`.
 
-A checker validates by the JSON Schema of the bundle; receivers use the definitions of `of_receivers` where these differ. `_itself`
-yields the checkers of a schema's own assertions, `_parts` those of its subschemas.
+A checker validates by the JSON Schema of the bundle; receivers use the definitions of `make_receiver_definitions` where these differ.
+`_itself` yields the checkers of a schema's own assertions, `_parts` those of its subschemas.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from urllib.parse import unquote
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
-from acpgen.bundle.unknown_variants import of_receivers
+from acpgen.bundle.unknown_variants import make_receiver_definitions
 from acpgen.embedded import discriminators
-from acpgen.input.equality import by_key
-from acpgen.input.expressions import fault_of
+from acpgen.input.equality import index_by_key
+from acpgen.input.expressions import describe_fault
 from acpgen.input.numbers import dumps
 from acpgen.input.schema_nodes import Schemas
-from acpgen.input.tagged_unions import branches_of, constants, is_of_type
-from acpgen.input.walk import Schema, asserts, find_cycles, is_object, references
-from acpgen.naming.identifiers import javascript_key
+from acpgen.input.tagged_unions import find_branches, is_of_type, list_constants
+from acpgen.input.walk import Schema, asserts, find_cycles, is_object, list_references
+from acpgen.naming.identifiers import make_javascript_key
 from acpgen.pointers import resolve, target
 
 _LIMITS: Final = (
@@ -34,7 +34,7 @@ _LIMITS: Final = (
 _NAME: Final = re.compile(r"\0([^\0]+)\0")
 """A placeholder for the name of a constant until all are known. No literal contains this character unescaped."""
 _EXACT: Final = " (exact)"
-"""The suffix of the definitions that `of_receivers` uses for exclusion; their checkers are strict."""
+"""The suffix of the definitions that `make_receiver_definitions` uses for exclusion; their checkers are strict."""
 
 
 class Checkers:
@@ -43,7 +43,9 @@ class Checkers:
     def __init__(self, protocol: ir.Protocol, bundle: Bundle, names: Mapping[str, str]) -> None:
         self._protocol = protocol
         self._definitions: Mapping[str, Schema] = bundle.definitions
-        self._receiving = of_receivers(bundle.definitions, bundle.unions, protocol.tolerated, protocol.fallbacks)
+        self._receiving = make_receiver_definitions(
+            bundle.definitions, bundle.unions, protocol.tolerated, protocol.fallbacks
+        )
         self._all = {**self._receiving, **self._definitions}
         self._names = names
         self._unions = discriminators.Unions(self._at)
@@ -59,7 +61,7 @@ class Checkers:
         edges: dict[str, list[str]] = {}
         for name, schema in chain(self._definitions.items(), self._receiving.items()):
             targets = edges.setdefault(name.removesuffix(_EXACT), [])
-            targets += (each.removesuffix(_EXACT) for each in references(schema))
+            targets += (each.removesuffix(_EXACT) for each in list_references(schema))
         self._exported = protocol.definitions.keys() & bundle.definitions.keys()
         for name in chain.from_iterable(find_cycles(edges)):
             if name in self._exported:
@@ -104,7 +106,7 @@ class Checkers:
         meaning, schema = self._protocol.definitions.get(name), self._definitions[name]
         received = self._receiving.get(name, schema)
         if isinstance(meaning, ir.TaggedUnion):
-            (_, known_branches), (_, branches) = branches_of(schema) or ("", []), branches_of(received) or ("", [])
+            (_, known_branches), (_, branches) = find_branches(schema) or ("", []), find_branches(received) or ("", [])
             return self.of(schema, meaning, next(iter(branches[len(known_branches) :]), None))
         strict, others = self.of(schema), self.of(received)
         return strict if strict == others else _call("open", strict, others)
@@ -211,7 +213,7 @@ class Checkers:
         usual = max(ways, key=lambda how: ways[how], default=0)
         rows: list[str] = []
         for name, (checker, how) in fields.items():
-            key = '["__proto__"]' if name == "__proto__" else javascript_key(name)
+            key = '["__proto__"]' if name == "__proto__" else make_javascript_key(name)
             rows.append(f"{key}: {checker if how == (0 if name in first else usual) else f'[{checker}, {how}]'}")
         fields_source = f"{{ {', '.join(rows)} }}" if rows else "{}"
         others = dumps([] if first else required), self._check_other_types(schema, "object")
@@ -318,7 +320,7 @@ class Checkers:
 
     def _simple(self, branches: Sequence[Any], *, is_exclusive: bool) -> str | None:
         """The checker of a union of constants, of types, or of a type and subschemas of only that type; `None` for other unions."""
-        branch_constants = [*map(constants, branches)]
+        branch_constants = [*map(list_constants, branches)]
         values = [value for branch_values in branch_constants for value in branch_values or ()]
         if None not in branch_constants:
             literal_checker = _call("literal", "any", *map(_value, values))
@@ -353,12 +355,15 @@ class Checkers:
 
     def _excludes(self, branch: Schema, tag: discriminators.Discriminator) -> bool:
         """Whether a branch rejects all objects with a known tag."""
-        return by_key(tag.tags()).keys() <= Schemas(self._all).node(branch).shape.excluded.get(tag.field, {}).keys()
+        return (
+            index_by_key(tag.tags()).keys()
+            <= Schemas(self._all).make_node(branch).shape.excluded.get(tag.field, {}).keys()
+        )
 
 
 def _is_within(schema: Any, plain: Schema) -> bool:
     """Whether a schema declares that all its values are of this type."""
-    values = constants(schema) or ()
+    values = list_constants(schema) or ()
     is_typed = is_object(schema) and schema.get("type") == plain["type"]
     return is_typed or (bool(values) and all(is_of_type(one, plain) for one in values))
 
@@ -399,7 +404,7 @@ def _value(value: ir.JSON) -> str:
 
 def _expression(pattern: str) -> str:
     """A pattern as a JavaScript expression; a pattern that is invalid in ECMA-262 is not compiled."""
-    return f"/* @__PURE__ */ expression({dumps(pattern)}{', []' if fault_of(pattern) else ''})"
+    return f"/* @__PURE__ */ expression({dumps(pattern)}{', []' if describe_fault(pattern) else ''})"
 
 
 def _limit(limit: ir.JSON) -> str:

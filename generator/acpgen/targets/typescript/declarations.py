@@ -8,7 +8,7 @@ from typing import Final, assert_never
 from acpgen import ir
 from acpgen.errors import visible
 from acpgen.input.numbers import dumps
-from acpgen.naming.identifiers import javascript_key
+from acpgen.naming.identifiers import make_javascript_key
 
 _WIDEST: Final = 100
 
@@ -48,17 +48,19 @@ class Declarations:
                 assert_never(definition)
 
     def _record(self, record: ir.Record, name: str) -> str:
-        base = self._protocol.definitions.get(record.base or "")
+        base = self._protocol.definitions[record.base] if record.base is not None else None
         inherited = {field.name for field in base.fields} if isinstance(base, ir.Record) else set[str]()
         lines: list[str] = []
         for field in record.fields:
             if field.name not in inherited:
                 mark = "" if field.required else "?"
-                lines.append(f"{comment(field.doc, 2)}  {javascript_key(field.name)}{mark}: {self.of(field.type)};")
+                lines.append(
+                    f"{comment(field.doc, 2)}  {make_javascript_key(field.name)}{mark}: {self.of(field.type)};"
+                )
         union = self._defaults.get(record.name)
         if union is not None and all(field.name != union.tag for field in record.fields):
             tag = "undefined" if union.default_tag is None else f"{dumps(union.default_tag)} | undefined"
-            lines.append(f"  {javascript_key(union.tag)}?: {tag};")
+            lines.append(f"  {make_javascript_key(union.tag)}?: {tag};")
         if not isinstance(record.extra, ir.Anything | ir.Nothing):
             others = _join_types(dict.fromkeys([self.of(record.extra), *(["unknown"] if record.fields else [])]))
             lines.append(f"  [field: string]: {others};")

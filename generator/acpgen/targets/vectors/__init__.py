@@ -19,7 +19,7 @@ from acpgen import ir
 from acpgen.bundle.bundle import Bundle
 from acpgen.errors import Faults
 from acpgen.input.faults import NOT_A_SCHEMA
-from acpgen.input.step_budget import working_on
+from acpgen.input.step_budget import set_place
 from acpgen.meaning.samples import Values
 from acpgen.resources import templates
 from acpgen.targets.interface import Settings, require_json_rpc
@@ -58,7 +58,7 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
     for name, definition in protocol.definitions.items():
         if name not in bundle.definitions:
             continue  # made up for the receiver: what its union keeps is shown by the union
-        working_on(definition.at)
+        set_place(definition.at)
         subject = RowSubject(protocol.name, name, unstable=definition.unstable)
         add(f"types/{_area(definition)}.jsonl", subject, maker.rows(name))
         missing += [] if maker.rows(name) else [name]

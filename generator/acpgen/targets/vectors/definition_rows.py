@@ -9,7 +9,7 @@ from typing import Any, Final, assert_never
 
 from acpgen import ir
 from acpgen.input.walk import is_object
-from acpgen.meaning.discriminators import type_with_tag
+from acpgen.meaning.discriminators import find_type
 from acpgen.meaning.samples import (
     EXTENSION,
     FUTURE,
@@ -20,7 +20,7 @@ from acpgen.meaning.samples import (
     Path,
     Unmakeable,
     Values,
-    array_of,
+    find_array,
 )
 from acpgen.pointers import plain_pointer
 from acpgen.targets.vectors.rows import ABSENT, Refusal, Row, refuse
@@ -58,7 +58,7 @@ class _DefinitionRows:
 
     def __iter__(self) -> Iterator[Row]:
         try:
-            small = self._values.small(self._name)
+            small = self._values.make_small(self._name)
         except Unmakeable:
             return
         if not self._is_tolerated(small):
@@ -146,7 +146,7 @@ class _DefinitionRows:
             bad = (((), UNKNOWN_VALUE),)
         elif not isinstance(record.extra, ir.Anything):
             try:
-                value = self._values.of(record.extra)
+                value = self._values.make(record.extra)
             except Unmakeable:
                 return
             bad = (((UNKNOWN_FIELD, *path), value) for path, value in self._values.damage(record.extra))
@@ -193,11 +193,11 @@ class _DefinitionRows:
         `one` is the violation, if it is only one.
         """
         leniency, bad = field.leniency, value.get(field.name, ABSENT)
-        array = array_of(field.type, self._values.definitions)
+        array = find_array(field.type, self._values.definitions)
         dropped: tuple[Path, ...] = ((field.name,),)
         decoded: Any = ABSENT
         if leniency.skip_invalid_items and array is not None and len(path) > 1 and isinstance(path[1], int):
-            good = self._values.of(array.items)
+            good = self._values.make(array.items)
             dropped = (field.name, 0), (field.name, 2)
             value = {**value, field.name: [bad[path[1]], good, bad[path[1]]]}
             decoded = {**value, field.name: [good]}
@@ -217,9 +217,9 @@ class _DefinitionRows:
     def _variants(self, union: ir.TaggedUnion) -> Iterator[Row]:
         for variant in union.variants:
             label, own = f"variant:{_text(variant.tag)}", {union.tag: variant.tag}
-            variant_type = type_with_tag(variant.type, union.tag, variant.tag, self._values.definitions)
+            variant_type = find_type(variant.type, union.tag, variant.tag, self._values.definitions)
             with suppress(Unmakeable):
-                value = {**self._values.small(variant_type), **own}
+                value = {**self._values.make_small(variant_type), **own}
                 yield from self._accept(label, value, unstable=variant.unstable)
                 for row in self._maker.rows(variant_type):
                     if _is_body(row, union.tag) and row.refusal is not None:
@@ -228,7 +228,7 @@ class _DefinitionRows:
                         break
         if union.default is not None:
             with suppress(Unmakeable):
-                yield from self._accept("variant-untagged", self._values.small(union.default))
+                yield from self._accept("variant-untagged", self._values.make_small(union.default))
 
     def _unknown(self, union: ir.TaggedUnion) -> Iterator[Row]:
         """Yield values with unknown tags, with a tag of a wrong type, and without a tag."""
@@ -237,10 +237,10 @@ class _DefinitionRows:
             mark = f" {shape}" if len(shapes) > 1 else ""
             for unknown in (EXTENSION, FUTURE):
                 with suppress(Unmakeable):
-                    value = {**self._values.small(shape), union.tag: unknown, UNKNOWN_FIELD: UNKNOWN_VALUE}
+                    value = {**self._values.make_small(shape), union.tag: unknown, UNKNOWN_FIELD: UNKNOWN_VALUE}
                     yield from self._accept("unknown-variant", value, f"unknown-variant {unknown}{mark}")
         try:
-            first = self._values.small(union.variants[0].type)
+            first = self._values.make_small(union.variants[0].type)
         except Unmakeable:
             return
         untagged = {key: value for key, value in first.items() if key != union.tag}
@@ -271,7 +271,7 @@ class _DefinitionRows:
     def _alias(self, alias: ir.Alias) -> Iterator[Row]:
         for one in alias.type.types if isinstance(alias.type, ir.AnyOf) else ():
             with suppress(Unmakeable):
-                value = self._values.of(one)
+                value = self._values.make(one)
                 if self._is_valid(value):
                     yield Row(f"variant:{_kind(one)}", value)
 

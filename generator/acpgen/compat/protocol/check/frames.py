@@ -29,8 +29,8 @@ from acpgen.compat.protocol.check.counterparts import (
 from acpgen.compat.protocol.messages import Route
 from acpgen.compat.protocol.revision import SchemaRevision, without_prose
 from acpgen.compat.rules import judge
-from acpgen.input.tagged_unions import branches_of, constants, lone_reference
-from acpgen.input.walk import Schema, asserts, is_array, is_object, leading_to, references
+from acpgen.input.tagged_unions import find_branches, find_lone_reference, list_constants
+from acpgen.input.walk import Schema, asserts, find_sources, is_array, is_object, list_references
 from acpgen.meaning import envelopes
 from acpgen.pointers import reference_to, target
 
@@ -54,8 +54,8 @@ class Frame:
         """Make the frame of a schema, without the content and without branches for other kinds of messages."""
         envelope = revised.protocol.envelope
         self.method = method
-        self.content = held if method is None else envelopes.key(envelope, method, held)
-        plain = envelopes.frame(envelope, method, held, True)
+        self.content = held if method is None else envelopes.get_key(envelope, method, held)
+        plain = envelopes.make_frame(envelope, method, held, True)
         required = [name for name in plain["required"] if name != self.content or method is None]
         self.plain: Schema = {**plain, "required": required}
         self._tag = "method"
@@ -122,7 +122,7 @@ class Frame:
         if schema.get("type") == "array" or not self._members_of_others.isdisjoint(schema.get("required", ())):
             return True
         branches = schema.get("anyOf")
-        method_names = constants(schema.get("properties", {}).get(self._tag))
+        method_names = list_constants(schema.get("properties", {}).get(self._tag))
         if self.method is not None and method_names is not None and self.method.name not in method_names:
             return True
         if branches and all(map(self._is_of_another, branches)):
@@ -144,10 +144,10 @@ def _without_id(schema: Any) -> Any:
 
 def _is_reference(schema: Any) -> bool:
     """Whether a schema only refers to a definition, possibly as the only branch of a union."""
-    union = branches_of(schema) if is_object(schema) else None
+    union = find_branches(schema) if is_object(schema) else None
     if union is not None and len(union[1]) == 1 and {key for key in schema if asserts(key)} == {union[0]}:
         return _is_reference(union[1][0])
-    return lone_reference(schema) is not None
+    return find_lone_reference(schema) is not None
 
 
 # --- of two revisions ------------------------------------------------------------------------------------------------
@@ -195,14 +195,15 @@ def frame_differences(
     `methods` are those of both revisions, `rewritten` the definitions that differ.
     """
     kinds: list[tuple[ir.Method | None, ir.Method | None, envelopes.Held]] = [(*each, "params") for each in methods]
-    leading = [leading_to(rewritten, side.references) for side in (old, new)]
+    leading = [find_sources(rewritten, side.references) for side in (old, new)]
 
     def difference(
         kind: int, schemas: Sequence[Schema], names: tuple[str, str] = ("", "")
     ) -> Iterator[FrameDifference]:
         one, other, part = kinds[kind]
         before, after = Frame(old, schemas[0], one, part), Frame(new, schemas[1], other, part)
-        inner = {*references(before.schema)} & leading[0].keys() or {*references(after.schema)} & leading[1].keys()
+        sides = zip((before, after), leading, strict=True)
+        inner = any(name in sources for side, sources in sides for name in list_references(side.schema))
         if before.schema != after.schema or inner:
             yield FrameDifference(before, after, names, _base(old, new, names, before, after))
 
