@@ -13,7 +13,7 @@ import pytest
 from acpgen.adopt.layout import format_document as canonical
 from acpgen.input.text_edits import Edit, apply_edits, diff_lines, patch, sort_edits
 from acpgen.input.walk import is_array, is_object
-from acpgen.pointers import pointer_parts
+from acpgen.pointers import split_pointer
 
 STYLES: dict[str, Callable[[Any], str]] = {
     "two spaces": lambda value: json.dumps(value, indent=2),
@@ -75,7 +75,7 @@ def applied(value: Any, operations: list[Any]) -> Any:
     """RFC 6902, in its own words: one operation after the other."""
     value = copy.deepcopy(value)
     for operation in operations:
-        *around, last = pointer_parts(operation["path"])
+        *around, last = split_pointer(operation["path"])
         node: Any = value
         for part in around:
             node = node[int(part)] if is_array(node) else node[part]

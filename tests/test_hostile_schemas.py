@@ -16,7 +16,7 @@ import pytest
 import tiers
 from acpgen import Faults, cli, lint, publish
 from acpgen.compat.language import Definitions, removed, unreferenced
-from acpgen.diagnostics.markup import sentences
+from acpgen.diagnostics.markup import split_sentences
 from acpgen.errors import Fault
 from acpgen.input import step_budget
 from acpgen.input.complexity import LONGEST_CHAIN, require_short_chains
@@ -280,9 +280,9 @@ def test_branches_that_are_alike_are_counted_on_from_one_another() -> None:
 
 def test_sentences_are_told_apart_in_one_walk() -> None:
     with ending():
-        assert list(sentences("word " * 100_000)) == [("word " * 100_000).strip()]
-        assert len(list(sentences("[`*<" * 100_000))) == 1
-    assert list(sentences("A `b. c` d. An open ` e. F.g")) == ["A `b. c` d.", "An open ` e.", "F.g"]
+        assert list(split_sentences("word " * 100_000)) == [("word " * 100_000).strip()]
+        assert len(list(split_sentences("[`*<" * 100_000))) == 1
+    assert list(split_sentences("A `b. c` d. An open ` e. F.g")) == ["A `b. c` d.", "An open ` e.", "F.g"]
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ from acpgen.input.faults import (
 )
 from acpgen.input.load import LARGEST, check, load, parse_json, read
 from acpgen.ir import JSON
-from acpgen.pointers import plain_pointer, pointer_parts
+from acpgen.pointers import split_pointer, write_plain_pointer
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -372,8 +372,8 @@ TEXT = """{
 
 def position(text: str, pointer: str) -> tuple[int, int]:
     found = positions.Positions(text)
-    offset, keys = found.find_nearest(pointer_parts(pointer))
-    assert keys == pointer_parts(pointer)
+    offset, keys = found.find_nearest(split_pointer(pointer))
+    assert keys == split_pointer(pointer)
     return found.locate_offset(offset)
 
 
@@ -405,8 +405,8 @@ def test_a_pointer_leads_to_line_and_column(pointer: str, expected: tuple[int, i
     ],
 )
 def test_of_what_is_not_there_the_nearest_thing_around_it_is_found(pointer: str, nearest: str) -> None:
-    _, keys = positions.Positions(TEXT).find_nearest(pointer_parts(pointer), {"definitions": "$defs"})
-    assert plain_pointer(*keys) == nearest
+    _, keys = positions.Positions(TEXT).find_nearest(split_pointer(pointer), {"definitions": "$defs"})
+    assert write_plain_pointer(*keys) == nearest
 
 
 @given(VALUES, st.sampled_from([None, 0, 3]))
@@ -420,12 +420,12 @@ def test_every_value_is_found_where_it_stands(value: JSON, indent: int | None) -
         at = sum(len(before) + 1 for before in lines[: line - 1]) + column - 1
         found, end = decoder.raw_decode(text, at)
         if is_member:
-            assert found == pointer_parts(pointer)[-1]
+            assert found == split_pointer(pointer)[-1]
             found, _ = decoder.raw_decode(text, end + len(text[end:]) - len(text[end:].lstrip(": ")))
         assert found == inner
         if isinstance(inner, dict):
             for key, child in inner.items():
-                walk(child, pointer + plain_pointer(key), True)
+                walk(child, pointer + write_plain_pointer(key), True)
         elif isinstance(inner, list):
             for index, child in enumerate(inner):
                 walk(child, f"{pointer}/{index}", False)

@@ -550,7 +550,7 @@ def test_the_test_kit_finds_what_breaks_the_contract() -> None:
 
 
 def test_comments_hold_whatever_a_schema_says() -> None:
-    lines = plugins.comment("a\u2028b */ \x00\n\nc" + " word" * 60, "//", width=60)
+    lines = plugins.write_comment("a\u2028b */ \x00\n\nc" + " word" * 60, "//", width=60)
     assert all(line.startswith("//") and line.isprintable() and len(line) <= 60 for line in lines)
     assert plugins.indent(["a\n\nb"], by=2) == ["  a", "", "  b"]
 

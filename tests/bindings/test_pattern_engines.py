@@ -24,7 +24,7 @@ from acpgen.input.expressions import describe_fault, matches, translate_pattern,
 from bindings.patterns_drawn import FIXED, TEXTS, drawn
 from bindings.subjects import Subject, Subjects
 from jsonrpc_bindings.receiving import in_engine
-from schema_inclusion.ecma import compiled
+from schema_inclusion.ecma import compile_pattern
 from schema_inclusion.patterns import matches as is_found
 from schema_inclusion.syntax import UnsupportedPattern, parse
 
@@ -150,7 +150,7 @@ def _samples(pattern: str) -> Judge | None:
 
 def _validators_of_the_prover(pattern: str) -> Judge | None:
     try:
-        found = compiled(pattern)
+        found = compile_pattern(pattern)
     except re.error:
         return None
     return lambda text: found.search(text) is not None

@@ -25,7 +25,7 @@ from acpgen.input.drafts import find_written_place
 from acpgen.input.load import load
 from acpgen.meaning.definition_order import references
 from acpgen.meaning.lower import lower
-from acpgen.pointers import place_parts
+from acpgen.pointers import split_place
 from acpgen.targets.installed import TARGETS
 from acpgen.targets.interface import Settings
 from bindings.drawing import Drawing
@@ -88,7 +88,7 @@ class Original:
         found: dict[Place, str] = {}
         for definition in subject.protocol.definitions.values():
             at = find_written_place(definition.at, self.sources)
-            place = at.partition("#")[0], tuple(place_parts(at))
+            place = at.partition("#")[0], tuple(split_place(at))
             is_named = all(part in ("definitions", "$defs") for part in place[1][::2]) and len(place[1]) % 2 == 0
             if is_named and definition.name in subject.bundle.schema["$defs"]:
                 known = found.get(place)

@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 
 from acpgen import ir
-from acpgen.pointers import plain_pointer, resolve
+from acpgen.pointers import resolve, write_plain_pointer
 from bindings.instances import smallest, smallest_of, wrong_for
 from bindings.meaning import Meaning
 from bindings.subjects import SOURCES, Subject, Subjects, parameters, same
@@ -76,7 +76,7 @@ def refused_at(subject: Subject, union: ir.TaggedUnion, value: Any, field: str) 
     for problem in problems:
         resolve(subject.bundle.schema, problem.schema)
     pointers = {problem.pointer for problem in problems}
-    here = plain_pointer(field)
+    here = write_plain_pointer(field)
     assert here in pointers or any(one.startswith(f"{here}/") for one in pointers), (union.name, field, value, pointers)
     assert all(one == here or one.startswith(f"{here}/") for one in pointers), (union.name, field, value, pointers)
     return True

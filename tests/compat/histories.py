@@ -26,7 +26,7 @@ from acpgen.compat.protocol.revision import SchemaRevision, without_prose
 from acpgen.compat.sources import open_input
 from acpgen.errors import Faults
 from acpgen.input.walk import ASSERTIONS, Schema, find_refs_anywhere, is_array, is_object
-from acpgen.pointers import plain_pointer
+from acpgen.pointers import write_plain_pointer
 from bindings.instances import Chooser, Instances
 from bindings.meaning import Meaning
 
@@ -206,12 +206,15 @@ def definitions(tree: Any) -> Iterator[Defined]:
     """The definitions of a file, in groups too."""
     for keyword in ("$defs", "definitions"):
         pending: list[Defined] = [
-            ((name,), (f"/{keyword}{plain_pointer(name)}", schema)) for name, schema in tree.get(keyword, {}).items()
+            ((name,), (f"/{keyword}{write_plain_pointer(name)}", schema))
+            for name, schema in tree.get(keyword, {}).items()
         ]
         while pending:
             key, (at, schema) = pending.pop()
             if is_object(schema) and schema and ASSERTIONS.isdisjoint(schema) and all(map(is_object, schema.values())):
-                pending += [((*key, name), (f"{at}{plain_pointer(name)}", inner)) for name, inner in schema.items()]
+                pending += [
+                    ((*key, name), (f"{at}{write_plain_pointer(name)}", inner)) for name, inner in schema.items()
+                ]
             else:
                 yield key, (at, schema)
 

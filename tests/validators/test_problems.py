@@ -18,7 +18,7 @@ from jsonschema import Draft202012Validator
 import tiers
 from acpgen import ir
 from acpgen.input.walk import is_object
-from acpgen.pointers import plain_pointer, resolve
+from acpgen.pointers import resolve, write_plain_pointer
 from jsonrpc_bindings.engine import Engine
 from validators.drawn import damaged, least
 from validators.judges import NAMES, UPSTREAM, subject
@@ -499,7 +499,7 @@ def test_large_values_get_a_verdict_whatever_the_keyword() -> None:
         assert rule in {said.rule for said in found}, (schema, found)
         for said in found:
             resolve({"$defs": definitions}, said.schema)
-            resolve(value, plain_pointer(*said.path))
+            resolve(value, write_plain_pointer(*said.path))
 
 
 @pytest.mark.parametrize(

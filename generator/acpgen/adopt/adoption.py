@@ -39,7 +39,7 @@ from acpgen.input.schema_validator import Validator
 from acpgen.input.text_edits import rewrite
 from acpgen.input.walk import Schema, is_array, is_object, list_references, list_refs, walk_schemas
 from acpgen.meaning.understanding import understand
-from acpgen.pointers import pointer, reference_to, target
+from acpgen.pointers import read_reference, write_pointer, write_reference
 
 if TYPE_CHECKING:
     pass
@@ -217,13 +217,13 @@ def _find_layout_faults(value: Schema, at: str) -> Iterator[Fault]:
     for reference in dict.fromkeys(list_refs(value)):
         if not _LOCAL.fullmatch(reference):
             yield NOT_ADOPTABLE(at=at, reason=f"the reference {reference!r} leads elsewhere than to a definition")
-        elif target(reference) not in value["$defs"]:
+        elif read_reference(reference) not in value["$defs"]:
             yield NOT_ADOPTABLE(at=at, reason=f"the reference {reference!r} leads nowhere")
     for name, schema in value["$defs"].items():
         if not is_object(schema):
-            yield NOT_ADOPTABLE(at=at + pointer("$defs", name), reason="this definition is not an object")
+            yield NOT_ADOPTABLE(at=at + write_pointer("$defs", name), reason="this definition is not an object")
         for keyword in _find_inner_scopes(schema):
-            yield NOT_ADOPTABLE(at=at + pointer("$defs", name), reason=f"there is '{keyword}' in this definition")
+            yield NOT_ADOPTABLE(at=at + write_pointer("$defs", name), reason=f"there is '{keyword}' in this definition")
 
 
 def _find_inner_scopes(schema: Any) -> Iterator[str]:
@@ -272,7 +272,7 @@ def _merge(
     for name in dict.fromkeys((*here, *now)):
         at = ("$defs", name)
         if name in here and name in now:
-            result[name] = merge.schema(old.get(name), here[name], now[name], at)
+            result[name] = merge.merge_schema(old.get(name), here[name], now[name], at)
         elif name in here:
             if name not in old or merge.is_kept(name, old[name], here[name], at):
                 result[name] = here[name]
@@ -285,7 +285,7 @@ def _merge(
     root: Schema = {}
     if ours.root is not None:
         head = ours.heads[ours.root]
-        root = merge.schema(_without_definitions(base), head, _without_definitions(theirs), ())
+        root = merge.merge_schema(_without_definitions(base), head, _without_definitions(theirs), ())
     still_used: dict[str, tuple[str, ...]] = {}
     while missing := _find_missing(result, root):
         for name, users in missing.items():
@@ -316,7 +316,7 @@ def _find_changes(
 ) -> tuple[dict[str, str], tuple[str, ...]]:
     """The files whose content changes, in their existing layout, and the paths of those that become empty."""
     previous = {document.path: document.value for document in documents.documents}
-    values = after.documents()
+    values = after.make_documents()
     changed_paths = {
         path
         for path, value in values.items()
@@ -332,7 +332,8 @@ def _find_changes(
             path: {**after.heads.get(path, {}), "$defs": {}} for path in vacated_paths
         }
         both = {
-            path: extending.document(path, whole) for path, whole in {**documents_to_write, **empty_documents}.items()
+            path: extending.make_document(path, whole)
+            for path, whole in {**documents_to_write, **empty_documents}.items()
         }
         removed_paths += [path for path, document in both.items() if document is None and path in extending.own]
         documents_to_write = {path: document for path, document in both.items() if document is not None}
@@ -401,11 +402,11 @@ def _find_refused_examples(after: Canonical, documents: Documents) -> Iterator[E
     collection = collect(documents)
     names = {origin: name for name, origin in collection.origins.items()}
     for name, schema in after.definitions.items():
-        target = names.get(after.paths[name] + pointer("$defs", name))
+        target = names.get(after.paths[name] + write_pointer("$defs", name))
         examples = schema.get("examples")
         if target is None or not is_array(examples):
             continue
-        reference = {"$ref": reference_to(target), "$defs": collection.definitions}
+        reference = {"$ref": write_reference(target), "$defs": collection.definitions}
         judge = Validator(reference, mask="it")
         for index, example in enumerate(examples):
             error = next(judge.list_errors(example), None)

@@ -156,17 +156,20 @@ class Conventions:
 
     rewritten: Mapping[tuple[str, str], Any]
 
-    def field(self, name: str, schema: Any) -> Any:
+    def adapt_field(self, name: str, schema: Any) -> Any:
         """Upstream's facts of a field with our conventions applied."""
         schema_here = self.rewritten.get((name, fingerprint(schema)))
-        return self.schema(schema) if schema_here is None else schema_here
+        return self.adapt_schema(schema) if schema_here is None else schema_here
 
-    def schema(self, schema: Any) -> Any:
+    def adapt_schema(self, schema: Any) -> Any:
         """Upstream's facts with our conventions applied to every field below."""
         if not is_object(schema):
             return schema
         return rebuild(
-            schema, lambda path, child: self.field(path[1], child) if path[0] == "properties" else self.schema(child)
+            schema,
+            lambda path, child: (
+                self.adapt_field(path[1], child) if path[0] == "properties" else self.adapt_schema(child)
+            ),
         )
 
 

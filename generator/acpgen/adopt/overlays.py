@@ -18,7 +18,7 @@ from acpgen.input.faults import BAD_OVERLAY
 from acpgen.input.load import display_path, parse_strict, read_bytes, read_folder
 from acpgen.input.overlay import ADDS, EXTENDS, find_extended_folder, is_marked, list_folders
 from acpgen.input.walk import MAPS, Schema, is_array, is_object
-from acpgen.pointers import follow, pointer, pointer_parts
+from acpgen.pointers import follow, split_pointer, write_pointer
 
 _WORDS: Final = ("$schema", "title", "description")
 _MAPS: Final = {(keyword,) for keyword in MAPS}
@@ -35,7 +35,7 @@ class Overlay:
     own: Mapping[str, Schema] = field(repr=False)
     base: Mapping[str, Schema] = field(repr=False)
 
-    def document(self, path: str, whole: Schema) -> Schema | None:
+    def make_document(self, path: str, whole: Schema) -> Schema | None:
         """The document that, merged with the one it extends, gives `whole`; `None` if it would add nothing."""
         mine = self.own.get(path)
         name = path if mine is None else _find_name(mine)
@@ -111,7 +111,7 @@ def _find_marks(value: Any, at: str) -> list[str | Key]:
     """The path to a location, with branch keys in place of indexes; it ends where nothing exists."""
     marks: list[str | Key] = []
     keyword = ""
-    for key in pointer_parts(at):
+    for key in split_pointer(at):
         is_branch = is_array(value) and key.isdecimal() and int(key) < len(value) and keyword in UNIONS
         marks.append(list(key_branches(value))[int(key)] if is_branch else key)
         try:
@@ -148,7 +148,7 @@ def _read_values(folder: Path) -> dict[str, Schema]:
 
 def _find_additions(base: Any, whole: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
     """Yield the members of `x-adds` that turn `base` into `whole`, by location."""
-    at = pointer(*keys)
+    at = write_pointer(*keys)
     if is_object(base) and is_object(whole):
         words = () if keys else _WORDS
         removed_keys = {*base} - {*whole, *words} if keys[-1:] not in _MAPS else set[str]()  # what is stable stays

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from acpgen.adopt import layout
 from acpgen.adopt.adoption import read_upstream
-from acpgen.config.docs_inputs import INDEX, RELEASES, VERDICTS, index
+from acpgen.config.docs_inputs import INDEX, RELEASES, VERDICTS, parse_index
 from acpgen.config.faults import BAD_MATERIAL
 from acpgen.errors import Faults, show
 from acpgen.input.faults import BAD_SETTING
@@ -41,7 +41,7 @@ def keep_release(file: Path, folder: Path, version: str) -> Mapping[str, str]:
         raise Faults([BAD_SETTING(at="--keep-as", key=show(version), expected=expected, hint="Correct it.")])
     text = layout.format_compact({"$schema": _DIALECT, **read_upstream(file)})
     path = folder / INDEX
-    before = index(read_bytes(path) if path.exists() else None, display_path(path))
+    before = parse_index(read_bytes(path) if path.exists() else None, display_path(path))
     at = folder / f"{version}.json"
     is_same = at.exists() and decode(read_bytes(at), display_path(at)) == text
     if version in before.versions and is_same:

@@ -31,7 +31,7 @@ from acpgen.input.walk import Schema, is_object, list_references
 from acpgen.methods.discovery import Gaps, add_alternatives
 from acpgen.methods.profile import MARKED, Profile, choose
 from acpgen.naming.name_overrides import ChosenNames
-from acpgen.pointers import pointer
+from acpgen.pointers import write_pointer
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
@@ -213,5 +213,5 @@ def _read_moves(files: Mapping[str, Any]) -> Mapping[str, Moved]:
     for path, key, entry in _list_migration(files):
         if is_object(entry):
             lists: dict[str, Any] = {part: tuple(entry[part]) for part in ("to", "before", "after") if part in entry}
-            moves[key] = Moved(at=f"{path}{pointer(MIGRATION, key)}", **{**entry, **lists})
+            moves[key] = Moved(at=f"{path}{write_pointer(MIGRATION, key)}", **{**entry, **lists})
     return dict(sorted(moves.items(), key=lambda each: each[1].order))

@@ -49,7 +49,7 @@ from acpgen.input.walk import (
 from acpgen.naming.definition_names import Claim, Kind, filter_steps, rename, rename_references, settle
 from acpgen.naming.identifiers import class_name
 from acpgen.naming.name_overrides import ChosenNames, list_meanings
-from acpgen.pointers import follow, pointer, reference_to, target
+from acpgen.pointers import follow, read_reference, write_pointer, write_reference
 
 STRIPPED = ("customTypePath", "customBasePath", "customTypeImport")
 """Keywords by which a schema could make the record emitter import something."""
@@ -191,7 +191,7 @@ class _Collector:
 
         References contain the place until all names are settled.
         """
-        keys = [place.at, pointer(*place.parts), default_name, *list_meanings(place.at)] if self.names else []
+        keys = [place.at, write_pointer(*place.parts), default_name, *list_meanings(place.at)] if self.names else []
         has_both = all(keyword in self.files[place.path] for keyword in DEFINITIONS)
         schema = self._get_value(place)
         chosen_name = self.names.find(keys, is_exact=has_both) or (is_object(schema) and schema.get("x-name"))
@@ -331,7 +331,7 @@ class _Collector:
             self._claim(target_place, "place" if target_place.parts else "root", self._name_of(target_place))
             if target_place.path not in self.own:
                 self.pending.append(target_place)
-        return reference_to(self.named.get(target_place, ""))
+        return write_reference(self.named.get(target_place, ""))
 
     def _find_unknown_address(self, place: SchemaPlace, ref: str) -> str:
         """The URI under which a reference's unknown document must be supplied, as written if it is a path. Empty if the document is
@@ -413,7 +413,7 @@ class _Collector:
         name = self.named.get(SchemaPlace(candidates[0], ()))
         if name is None:
             return root
-        return {**{key: root[key] for key in ("title", "description") if key in root}, "$ref": reference_to(name)}
+        return {**{key: root[key] for key in ("title", "description") if key in root}, "$ref": write_reference(name)}
 
     def _is_typed(self, path: str) -> bool:
         """Whether a root has assertions. Some keywords are common in other documents, too: they count only beside `$schema`."""
@@ -440,7 +440,7 @@ class _Collector:
         def convert(keys: tuple[str, ...], child: Any) -> Any:
             inner = place.descend(*keys)
             is_taken = inner in self.named and inner not in self.members  # a reference takes its stead
-            converted = {"$ref": reference_to(self.named[inner])} if is_taken else self._modernize(inner, child)
+            converted = {"$ref": write_reference(self.named[inner])} if is_taken else self._modernize(inner, child)
             return _as_object(converted) if is_array(own[keys[0]]) else converted
 
         result = map_subschemas(own, convert)
@@ -538,7 +538,7 @@ def _carries_messages(schema: object, definitions: Mapping[str, Any], visited: f
     if schema.get("x-docs-ignore") is True or "jsonrpc" in schema.get("properties", {}):
         return True
     if "$ref" in schema:
-        name = target(schema["$ref"])
+        name = read_reference(schema["$ref"])
         return name not in visited and _carries_messages(definitions.get(name), definitions, visited | {name})
     if any(_carries_messages(part, definitions, visited) for part in schema.get("allOf", ())):
         return True

@@ -41,7 +41,7 @@ from acpgen.naming.qualifiers import (
     make_labels,
     without_stutter,
 )
-from acpgen.pointers import escape, reference_to
+from acpgen.pointers import escape, write_reference
 
 MOST_VARIANTS: Final = 32
 """The maximum number of variants that unions in the branches of a union add to it, beside its own branches."""
@@ -175,7 +175,7 @@ class Bundler:
     def _join_types(self, owner: str, field_name: str, schema: Schema, at: str) -> Schema:
         """Make a schema that joins two types of a field a definition of its own; return a reference to it."""
         name, _ = self._add(owner, [f"{class_name(owner)}{class_name(field_name)}"], schema, at)
-        return {"$ref": reference_to(name)}
+        return {"$ref": write_reference(name)}
 
     # --- inline things of fields ---
 
@@ -268,7 +268,7 @@ class Bundler:
             if is_new:
                 self.definitions[name] = self._name_inline(name, class_name(name), self.nodes.make_node(body, node.at))
             of_field = {key: value for key, value in node.says.items() if _is_of_field(key) or key == "description"}
-            reference = {"$ref": reference_to(name)}
+            reference = {"$ref": write_reference(name)}
             return {**of_field, "anyOf": [reference, {"type": "null"}]} if nullable else {**of_field, **reference}
         schema = dict(node.says)
         self._name_parts(owner, candidates[0], node, schema)
@@ -357,7 +357,7 @@ class Bundler:
             body = self._take_body(union, index, whole, branch, candidates, at)
         if body is not None:
             retained_keywords = {key: value for key, value in branch.says.items() if not asserts(key) or key == "not"}
-            return {**retained_keywords, "$ref": reference_to(body)}
+            return {**retained_keywords, "$ref": write_reference(body)}
         variant = self.nodes.make_node(whole, at)
         if role == "fallback" and find_branches(self._expand(whole)) is not None:
             return self._split_fallback(union, candidates, whole, at)
@@ -374,7 +374,7 @@ class Bundler:
         annotations.pop("x-name", None)
         if tagged is not None and index == tagged.default and "title" in whole:
             annotations["title"] = whole["title"]  # which may be its tag, written out
-        return {**annotations, "$ref": reference_to(name)}
+        return {**annotations, "$ref": write_reference(name)}
 
     # --- variants that are their bodies ---
 
@@ -418,11 +418,11 @@ class Bundler:
         self.sources[name] = common
         references: list[Schema] = []
         for shape, title in zip(shapes, make_labels(shapes, None), strict=True):
-            schema = merge({"type": "object", "allOf": [{"$ref": reference_to(name)}]}, shape.schema, self.sources)
+            schema = merge({"type": "object", "allOf": [{"$ref": write_reference(name)}]}, shape.schema, self.sources)
             schema.pop("title", None)
             below, _ = self._add(name, [f"{title}{class_name(name)}"], schema, shape.at)
             self.sources[below] = schema
-            references.append({"$ref": reference_to(below)})
+            references.append({"$ref": write_reference(below)})
         description = {key: value for key, value in whole.items() if key == "description"}
         return {**description, keyword: references}
 
@@ -446,7 +446,7 @@ class Bundler:
             definition_name, is_new = self._add(union.owner, names, schema, branch.at)
             if is_new:
                 self.sources[definition_name] = schema
-            branches[index] = {"$ref": reference_to(definition_name)}
+            branches[index] = {"$ref": write_reference(definition_name)}
         self.definitions[union.owner] = {**union.says, keyword: branches}
 
     def _expand(self, schema: Schema, expanded_names: set[str] | None = None) -> Schema:
@@ -468,7 +468,7 @@ class Bundler:
             expanded_names.update([reference] if reference is not None else [])
             source = self.sources[reference] if reference is not None else part
             if reference is not None and not _holds_union(self.nodes[reference]):
-                remaining_parts.append({"$ref": reference_to(reference)} if is_mergeable(node, source) else part)
+                remaining_parts.append({"$ref": write_reference(reference)} if is_mergeable(node, source) else part)
                 continue
             inner = _without_branch_names(self._expand(source, expanded_names))
             if is_mergeable(node, source) and is_mergeable(node, inner):

@@ -9,7 +9,7 @@ from acpgen.input.equality import is_equal
 from acpgen.input.schema_nodes import Node, Schemas
 from acpgen.input.tagged_unions import Tag, Tagged, find_own_tag, list_constants
 from acpgen.input.walk import Schema, find_sources, is_array, is_object, list_references, map_subschemas
-from acpgen.pointers import reference_to, target
+from acpgen.pointers import read_reference, write_reference
 
 Unions: TypeAlias = Mapping[str, Tagged | None]
 """The tagged union that each definition is, if any, as in the bundle."""
@@ -87,13 +87,13 @@ class _Exact:
         result = map_subschemas(
             schema, lambda keys, one: self.restore_exact(one, is_inside=is_inside or keys[0] in ("not", "if"))
         )
-        name = target(schema["$ref"]) if is_inside and isinstance(schema.get("$ref"), str) else ""
+        name = read_reference(schema["$ref"]) if is_inside and isinstance(schema.get("$ref"), str) else ""
         if name in self.leading:
             exact = f"{name} (exact)"
             if exact not in self.definitions:
                 self.definitions[exact] = {}  # until it is made
                 self.definitions[exact] = self.restore_exact(self._published[name], is_inside=True)
-            result["$ref"] = reference_to(exact)
+            result["$ref"] = write_reference(exact)
         return result
 
 
@@ -106,7 +106,7 @@ def _open_union(union: Node, tagged: Tagged | None, fallback: str | None) -> Sch
         return {**rest, "anyOf": [*branches, {"type": "string" if isinstance(values[0], str) else "integer"}]}
     if tagged.fallback is not None:
         return {**rest, "anyOf": branches}
-    other = {"$ref": reference_to(fallback)} if fallback else _make_fallback(tagged, union.branches)
+    other = {"$ref": write_reference(fallback)} if fallback else _make_fallback(tagged, union.branches)
     return {**rest, "anyOf": [*branches, other]}
 
 

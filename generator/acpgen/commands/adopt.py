@@ -10,8 +10,8 @@ import typer
 
 from acpgen.commands import terminal
 from acpgen.commands.output import deliver, require_places
-from acpgen.commands.shared_options import PROTOCOL, current_folder
-from acpgen.errors import Faults, did_you_mean
+from acpgen.commands.shared_options import PROTOCOL, find_current_folder
+from acpgen.errors import Faults, suggest_name
 
 
 def adopt(
@@ -52,7 +52,7 @@ def adopt(
     if keep_as is not None and dry_run:
         raise typer.BadParameter("--keep-as and --dry-run exclude each other.")
     require_places([report])
-    project = config.find(current_folder())
+    project = config.find(find_current_folder())
     schema = project.root / project.schema
     if keep_as is not None and into is not None and adopting.is_family(schema, into, project.protocols):
         adopting.save(
@@ -65,7 +65,7 @@ def adopt(
             file, adopting.find_followers(schema), adopting.find_overlays(schema), project.protocols
         )
     elif into not in (*project.protocols, *adopting.find_followers(schema)):
-        hint = did_you_mean(into, project.protocols) or "Add an output with it to [tool.acpgen.outputs]."
+        hint = suggest_name(into, project.protocols) or "Add an output with it to [tool.acpgen.outputs]."
         raise Faults([UNKNOWN_NAME(at=display_path(project.file), kind="protocol", name=into, hint=hint)])
     releases = adopting.find_folder(schema, into)
     release: Mapping[str, str] = {}

@@ -11,7 +11,7 @@ from acpgen.commands.generate import run_outputs
 from acpgen.commands.shared_options import (
     Methods,
 )
-from acpgen.errors import Faults, visible
+from acpgen.errors import Faults, make_visible
 
 
 def init(
@@ -47,11 +47,11 @@ def init(
         protocol, separator, path = argument.partition("=")
         if not separator or not path or not config.is_protocol(protocol) or protocol in paths:
             raise typer.BadParameter(
-                f"{visible(argument)!r} must be PROTOCOL=PATH, such as acme/v1=schema.json, each protocol once."
+                f"{make_visible(argument)!r} must be PROTOCOL=PATH, such as acme/v1=schema.json, each protocol once."
             )
         paths[protocol] = Path(path)
     schema_paths = {protocol: protocols.locate(path) for protocol, path in paths.items()}
-    begun = scaffold.start(folder, schema_paths, config.references(ref or ()), methods)
+    begun = scaffold.start(folder, schema_paths, config.read_references(ref or ()), methods)
     try:
         with create_folder(folder, begun.files):
             run_outputs(project.plan_outputs(config.find(folder.resolve()), (), ()))
@@ -62,7 +62,7 @@ def init(
         terminal.say(f"{', '.join(begun.levels)}: the schema breaks these lint rules. They are warnings in {file}.")
     if "example-refused" in begun.levels:
         terminal.say("The docs leave out the examples that the schema refuses. Their first page lists them.")
-    top = scaffold.repository_around(folder)
+    top = scaffold.find_repository(folder)
     if top is not None:
         here, above = (display_path(each) or each.resolve().name for each in (folder, top))
         terminal.say(

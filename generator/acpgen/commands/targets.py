@@ -8,7 +8,7 @@ import typer
 
 from acpgen.commands import terminal
 from acpgen.commands.shared_options import TARGET
-from acpgen.errors import Faults, printable
+from acpgen.errors import Faults, make_printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -73,7 +73,7 @@ def _put_item(text: str, indent: str) -> None:
     from textwrap import wrap
 
     for line in wrap(
-        printable(text),
+        make_printable(text),
         terminal.WIDEST,
         initial_indent=indent,
         subsequent_indent=f"{indent}    ",

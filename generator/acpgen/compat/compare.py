@@ -28,7 +28,7 @@ from acpgen.compat.findings import (
 from acpgen.compat.fingerprints import group_findings
 from acpgen.compat.keyword_notes import ignored_keywords
 from acpgen.compat.sources import Comparable, Input, open_input
-from acpgen.errors import Fault, Faults, distinct
+from acpgen.errors import Fault, Faults, drop_duplicates
 from acpgen.input.ignored_content import holds_schemas, without_places
 from acpgen.input.load import NO_REFERENCES, Documents, References
 from acpgen.input.load import check as check_document
@@ -36,7 +36,7 @@ from acpgen.input.step_budget import join_steps, limit_steps, set_place
 from acpgen.input.walk import is_object, may_hold_schemas
 from acpgen.meaning.faults import UNSUPPORTED
 from acpgen.naming.identifiers import class_name
-from acpgen.pointers import pointer
+from acpgen.pointers import write_pointer
 
 if TYPE_CHECKING:
     from acpgen.bundle.bundle import Bundle
@@ -88,7 +88,7 @@ def read_inputs(
         except Faults as caught:
             faults.extend(caught.faults)
     if faults:
-        raise Faults(distinct(faults))
+        raise Faults(drop_duplicates(faults))
     return sides[0], sides[1]
 
 
@@ -288,7 +288,7 @@ def _roots(documents: Documents, origins: frozenset[str], foreign: Mapping[str, 
             continue
         others = [key for key in value if may_hold_schemas(key) and key not in assertions[path]]
         for key in (*others, *(["definitions"] if {"$defs", "definitions"} <= value.keys() else [])):
-            remaining = without_places(value[key], f"{path}{pointer(key)}", origins)
+            remaining = without_places(value[key], f"{path}{write_pointer(key)}", origins)
             if holds_schemas(remaining):
                 unread_parts[key if len(values) == 1 else f"{path} {key}"] = remaining
     return Roots(tuple(values), {path: demands for path, demands in assertions.items() if demands}, unread_parts)

@@ -18,7 +18,7 @@ from acpgen.compat.source_positions import SourcePositions
 from acpgen.input.keywords import PROSE
 from acpgen.input.numbers import dumps
 from acpgen.input.walk import DEFINITIONS, LISTS, MAPS, SINGLE, find_reachable, find_refs_anywhere, is_array, is_object
-from acpgen.pointers import pointer_parts, resolve
+from acpgen.pointers import resolve, split_pointer
 
 if TYPE_CHECKING:
     from acpgen.compat.sources import Input
@@ -141,7 +141,7 @@ def _is_addressed(value: JSON) -> bool:
 
 def _last(place: str) -> str:
     """The last key of a pointer; empty if it may be a name in a map and not a keyword."""
-    match pointer_parts(place.partition("#")[2]):
+    match split_pointer(place.partition("#")[2]):
         case (*_, around, _) if around in MAPS:
             return ""
         case (*_, last):

@@ -47,7 +47,7 @@ from acpgen.input.walk import (
 )
 from acpgen.meaning.faults import UNSUPPORTED
 from acpgen.methods.profile import choose
-from acpgen.pointers import as_fragment, pointer, pointer_parts, resolve
+from acpgen.pointers import as_fragment, resolve, split_pointer, write_pointer
 
 if TYPE_CHECKING:
     from acpgen.compat.sources import Input
@@ -208,7 +208,7 @@ class _Documents:
 
     def of_gone(self, place: str) -> Finding:
         """The finding for a removed definition that the root does not refer to, so that there is nothing to compare it with."""
-        name = pointer_parts(place)[-1]
+        name = split_pointer(place)[-1]
         message = f"The definition {name!r} was removed. The root does not refer to it, so who needs it is not known."
         advice = "Keep it, or accept the finding with a waiver if nobody needs it."
         return self.finding(_doubt(message, advice, ("new",)), (place, place))
@@ -232,7 +232,7 @@ class _Documents:
         schemas = self.old.schema, self.new.schema
         if contents is None:
             contents = (places[0], *schemas) if places[0] else (*map(asserted_content, schemas),)
-        name = pointer_parts(places[0])[-1] if places[0] else ""
+        name = split_pointer(places[0])[-1] if places[0] else ""
         own = fingerprint(reach.rule, reach.subject or reach.rule, *contents)
         reach = replace(reach, location=reach.location or name, fingerprint=own)
         return Finding((reach,), own, old=self.old.position(places[0]), new=self.new.position(places[1]))
@@ -331,7 +331,7 @@ def _renames(old: Definitions, new: Definitions) -> dict[str, str]:
 
 def _modern(place: str) -> str:
     """A place with `$defs` for `definitions`."""
-    return pointer(*("$defs" if part in DEFINITIONS else part for part in pointer_parts(place)))
+    return write_pointer(*("$defs" if part in DEFINITIONS else part for part in split_pointer(place)))
 
 
 def _referenced_places(schema: JSON) -> frozenset[str]:
@@ -364,7 +364,7 @@ def _definitions(schema: JSON) -> dict[str, JSON]:
             pending += [((*keys, name), member) for name, member in reversed(node.items())]
             continue
         if keys:
-            definitions[pointer(*keys)] = node
+            definitions[write_pointer(*keys)] = node
         for below, inner in walk_schemas(node):
             groups = [((*keys, *below, each), inner[each]) for each in DEFINITIONS if is_object(inner.get(each))]
             pending += [((*at, name), member) for at, group in groups for name, member in reversed(group.items())]

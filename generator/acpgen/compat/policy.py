@@ -50,7 +50,7 @@ from acpgen.compat.findings import (
     readers,
     worst,
 )
-from acpgen.errors import Fault, Faults, did_you_mean
+from acpgen.errors import Fault, Faults, suggest_name
 from acpgen.input.faults import BAD_SETTING, UNKNOWN_NAME
 from acpgen.input.load import decode, display_path, read_bytes
 
@@ -248,7 +248,7 @@ def policy(table: Mapping[str, Any], at: str, rules: Sequence[str], notes: Seque
     for index, row in enumerate(table.get("severity", ())):
         key, rule = f"tool.acpgen.compat.severity.{index}.rule", row.get("rule", "")
         if "rule" in row and rule not in rules:
-            faults.append(UNKNOWN_NAME(at=f"{at}: {key}", kind="rule", name=rule, hint=did_you_mean(rule, rules)))
+            faults.append(UNKNOWN_NAME(at=f"{at}: {key}", kind="rule", name=rule, hint=suggest_name(rule, rules)))
         if rule in notes:
             expected = f"a rule whose findings have a severity; {rule!r} only reports notes"
             faults.append(BAD_SETTING(at=at, key=key, expected=expected, hint="Correct this setting."))
@@ -289,7 +289,7 @@ def require_roles(policy: Policy, reports: Iterable[Report], project: Config) ->
     roles, faults = sorted(role_names), list[Fault]()
     for role in policy.promises if roles else ():
         if role not in roles:
-            guess, which = did_you_mean(role, roles), f"The roles are {', '.join(map(repr, roles))}."
+            guess, which = suggest_name(role, roles), f"The roles are {', '.join(map(repr, roles))}."
             hint = f"{guess} {which}" if guess.startswith("Did") else which
             where = f"{display_path(project.file)}: tool.acpgen.compat.promise.{role}"
             faults.append(UNKNOWN_NAME(at=where, kind="role", name=role, hint=hint))
@@ -304,7 +304,7 @@ def _roles(project: Config) -> Iterator[str]:
 
     for name in project.protocols:
         source = project.root / project.schema / name
-        yield from side(open_input(source, methods=project.profile(name)), unstable=True).meaning.protocol.sides
+        yield from side(open_input(source, methods=project.read_profile(name)), unstable=True).meaning.protocol.sides
 
 
 # --- applying it -----------------------------------------------------------------------------------------------------

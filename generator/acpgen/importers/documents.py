@@ -72,7 +72,7 @@ def translate(documents: Documents, profile: Profile) -> Translation:
             continue
         result = OpenRpc(document.value, document.path, _make_finder(documents, document.path))
         unread[document.path] = result.unread
-        read.update(map(result.at, READ))
+        read.update(map(result.locate, READ))
         faults.extend(result.faults)
         places.update(result.places)
         methods.extend(result.methods)

@@ -14,7 +14,7 @@ from typing import Any, Final
 from acpgen.errors import Faults
 from acpgen.input.faults import TOO_LONG_CHAIN, TOO_MANY_WAYS
 from acpgen.input.walk import Schema, find_cycles, is_array, is_object
-from acpgen.pointers import target
+from acpgen.pointers import read_reference
 
 MOST_WAYS: Final = 50_000
 """Far above real schemas: the largest protocols need a few hundred."""
@@ -53,7 +53,7 @@ def measure_depths(schema: Schema) -> dict[str | None, int]:
     while level:
         for each in level:
             if isinstance(each.get("$ref"), str):
-                depths[target(each["$ref"])] = depth
+                depths[read_reference(each["$ref"])] = depth
         depths[None] = depth
         level, depth = [part for each in level for part in _list_parts(each) if is_object(part)], depth + 1
     return depths
@@ -95,4 +95,4 @@ def _walk_in_place(schema: Any) -> Iterator[str]:
             yield ""
             yield from _walk_in_place(part)
         if isinstance(schema.get("$ref"), str):
-            yield target(schema["$ref"])
+            yield read_reference(schema["$ref"])

@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from acpgen import resources
-from acpgen.errors import Fault, did_you_mean
+from acpgen.errors import Fault, suggest_name
 from acpgen.input.faults import MALFORMED_KEYWORD, UNKNOWN_SIDE
 from acpgen.input.load import decode, display_path, parse_json, read_bytes
 from acpgen.input.numbers import dumps, with_decimals
@@ -41,7 +41,7 @@ _KINDS: Final = {"array": "a list", "object": "an object of texts, or of objects
 
 def locate_dialect() -> Path:
     """The path of the dialect's meta-schema."""
-    return resources.schema() / "dialect.json"
+    return resources.locate_schema() / "dialect.json"
 
 
 @cache
@@ -74,7 +74,7 @@ def check_values(schema: Mapping[str, Any], at: str, sides: Collection[str] = SI
             elif key in _NAMING:
                 side, allowed_sides = schema[key].partition(":")[0], (*sides, *(EITHER if key == "x-side" else ()))
                 if side not in allowed_sides:
-                    yield UNKNOWN_SIDE(at, keyword=key, side=side, hint=did_you_mean(side, allowed_sides))
+                    yield UNKNOWN_SIDE(at, keyword=key, side=side, hint=suggest_name(side, allowed_sides))
 
 
 def find_sides(documents: Iterable[object], profile_sides: Iterable[str] = ()) -> tuple[str, ...]:

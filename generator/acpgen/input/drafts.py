@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from acpgen.input.equality import to_integer
 from acpgen.input.keywords import DRAFTS, TABLE
 from acpgen.input.walk import Schema, is_array, is_object
-from acpgen.pointers import pointer, pointer_parts
+from acpgen.pointers import split_pointer, write_pointer
 
 
 class Draft(Struct, frozen=True):
@@ -239,15 +239,15 @@ def find_written_place(at: str, sources: Mapping[str, Any]) -> str:
     exists.
     """
     path, _, fragment = at.partition("#")
-    return path + pointer(*restore_keys(pointer_parts(fragment), sources[path])) if path in sources else at
+    return path + write_pointer(*restore_keys(split_pointer(fragment), sources[path])) if path in sources else at
 
 
 def restore_keywords(at: str, sources: Mapping[str, Any]) -> str:
     """Map a place of a bundle to the keywords of its file. The part behind a reference stays unchanged."""
     path, _, fragment = at.partition("#")
-    parts = pointer_parts(fragment)
+    parts = split_pointer(fragment)
     file_parts = restore_keys(parts, sources.get(path))
-    return path + pointer(*file_parts, *parts[len(file_parts) :]) if path in sources else at
+    return path + write_pointer(*file_parts, *parts[len(file_parts) :]) if path in sources else at
 
 
 def restore_keys(parts: Iterable[str], source: Any) -> tuple[str, ...]:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, assert_never
 from msgspec import Struct
 
 from acpgen.input.walk import walk_schemas
-from acpgen.pointers import plain_pointer
-from schema_inclusion.spelling import characters, in_python, in_rust
+from acpgen.pointers import write_plain_pointer
+from schema_inclusion.spelling import in_python, in_rust, parse_characters
 from schema_inclusion.syntax import (
     Ahead,
     BackReference,
@@ -118,9 +118,9 @@ def list_patterns(schema: Any, at: str = "") -> Iterator[tuple[str, str]]:
     """Yield each pattern of a schema with its place."""
     for keys, one in walk_schemas(schema):
         if isinstance(one.get("pattern"), str):
-            yield one["pattern"], f"{at}{plain_pointer(*keys, 'pattern')}"
+            yield one["pattern"], f"{at}{write_plain_pointer(*keys, 'pattern')}"
         for pattern in one.get("patternProperties", ()):
-            yield pattern, f"{at}{plain_pointer(*keys, 'patternProperties', pattern)}"
+            yield pattern, f"{at}{write_plain_pointer(*keys, 'patternProperties', pattern)}"
 
 
 _COUNTS: Final = re.compile(r"(\)?)\{([0-9]{1,9})(?:,([0-9]{0,9}))?\}")
@@ -146,7 +146,7 @@ def translate_to_python(pattern: str) -> str | None:
     character.
     """
     try:
-        node = characters(pattern)
+        node = parse_characters(pattern)
         translation = in_python(pattern)
     except UnsupportedPattern:
         return None

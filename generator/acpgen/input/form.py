@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from acpgen.input.error_paths import Paths
 from acpgen.input.load import read_bytes
-from acpgen.pointers import follow, place_parts
+from acpgen.pointers import follow, split_place
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -82,7 +82,7 @@ class Form(Struct, frozen=True):
                 continue
             if missing is not None:
                 member = around[-1]["properties"][missing]
-                target = [follow(schema, place_parts(member["$ref"]))] if "$ref" in member else []
+                target = [follow(schema, split_place(member["$ref"]))] if "$ref" in member else []
                 path, around = (*path, missing), [*around, *target, member]
             elif type(kind).__name__ == "PropertyNames":
                 path = (*path, kind.error.instance)

@@ -44,7 +44,7 @@ from acpgen.input.numbers import dumps, number, with_decimals
 from acpgen.input.overlay import Written, extend_files
 from acpgen.input.positions import DEEPEST, JsonProblem, find_problems, locate_offset
 from acpgen.input.walk import is_definition, is_object
-from acpgen.pointers import follow, plain_pointer, pointer_parts
+from acpgen.pointers import follow, split_pointer, write_plain_pointer
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -137,10 +137,10 @@ class Source:
         """The displayed place of a file or of a part of it."""
         file, mark, fragment = path.partition("#")
         if file in self.taken:
-            is_own, keys = self.taken[file].find_origin(pointer_parts(fragment))
+            is_own, keys = self.taken[file].find_origin(split_pointer(fragment))
             if not self.taken[file].own or (mark and not is_own):
-                return f"{self.taken[file].at}#{plain_pointer(*keys)}" if mark else self.taken[file].at
-            path = file + mark + plain_pointer(*keys)
+                return f"{self.taken[file].at}#{write_plain_pointer(*keys)}" if mark else self.taken[file].at
+            path = file + mark + write_plain_pointer(*keys)
         is_own = any(file == each for each, _ in (*self.files, *self.siblings))
         is_beside = any(file == each for _, each, _ in self.references) or find_meta_schema(file) is not None
         if not self.root or (is_beside and not is_own):
@@ -411,7 +411,7 @@ def check_schema(value: JSON, at: str, draft: Draft, *, patterns: bool = False) 
     name = f"{draft.name} (no '$schema' names another draft)" if is_silent else draft.name
     for error in _judge(draft.name, patterns).iter_errors(with_decimals(value)):
         parts = paths.locate(error)
-        where = plain_pointer(*parts)
+        where = write_plain_pointer(*parts)
         is_stray = is_definition(parts) and not isinstance(follow(value, parts), dict | bool)
         if where not in reported_places and not is_stray:
             reported_places.add(where)

@@ -20,7 +20,7 @@ from acpgen.errors import Fault, Faults
 from acpgen.input.faults import BAD_OVERLAY
 from acpgen.input.numbers import dumps, loads
 from acpgen.input.walk import copy_json, is_array, is_object
-from acpgen.pointers import follow, pointer_parts
+from acpgen.pointers import follow, split_pointer
 
 Contents: TypeAlias = "tuple[tuple[str, bytes], ...]"
 """Path and bytes of each file of a folder."""
@@ -75,7 +75,7 @@ class Written:
 
     @cached_property
     def _adds(self) -> Mapping[tuple[str, ...], tuple[str, Any]]:
-        return {pointer_parts(place): (place, more) for place, more in self._values[0].get(ADDS, {}).items()}
+        return {split_pointer(place): (place, more) for place, more in self._values[0].get(ADDS, {}).items()}
 
 
 def extend_files(
@@ -209,7 +209,7 @@ def _find_insertion(target: Any, place: str) -> int:
 
 def _follow(whole: Any, place: str) -> Any:
     try:
-        return follow(whole, pointer_parts(place))
+        return follow(whole, split_pointer(place))
     except KeyError:
         return None
 

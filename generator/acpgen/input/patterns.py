@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from acpgen.input.expressions import list_patterns, translate_pattern
 from acpgen.input.walk import DEFINITIONS, Schema, find_sources, is_object, list_children, map_subschemas
-from acpgen.pointers import as_fragment, pointer, pointer_parts, target
+from acpgen.pointers import as_fragment, read_reference, split_pointer, write_pointer
 
 Path: TypeAlias = tuple["str | int", ...]
 
@@ -75,8 +75,8 @@ class Patterns:
         translation = map_subschemas(schema, lambda _keys, child: self._translate(child, uncertain))
         if isinstance(schema.get("$ref"), str) and "/patternProperties/" in schema["$ref"]:
             translation.pop("$ref")
-            place = self._map_place(pointer_parts(unquote(schema["$ref"])))
-            translation.update({} if place is None else {"$ref": as_fragment(pointer(*place))})
+            place = self._map_place(split_pointer(unquote(schema["$ref"])))
+            translation.update({} if place is None else {"$ref": as_fragment(write_pointer(*place))})
         pattern_properties = translation.get("patternProperties")
         if is_object(pattern_properties):
             translation["patternProperties"] = {
@@ -129,7 +129,7 @@ class Patterns:
 def _read_reference(schema: Schema) -> str:
     """The definition that a schema refers to or into; empty if there is none."""
     reference = schema.get("$ref")
-    return target(reference) if isinstance(reference, str) and reference.startswith("#/$defs/") else ""
+    return read_reference(reference) if isinstance(reference, str) and reference.startswith("#/$defs/") else ""
 
 
 def _walk_outside_definitions(schema: Any) -> Iterator[Schema]:

@@ -17,7 +17,7 @@ from acpgen.input.drafts import MODERN, Draft, find_draft, normalize_uri
 from acpgen.input.file_discovery import make_address, resolve_path
 from acpgen.input.positions import DEEPEST
 from acpgen.input.walk import DEFINITIONS, Schema, find_reachable
-from acpgen.pointers import pointer, pointer_parts
+from acpgen.pointers import split_pointer, write_pointer
 
 REFERRING: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 """The keywords that refer."""
@@ -34,7 +34,7 @@ class SchemaPlace(Struct, frozen=True):
 
     @property
     def at(self) -> str:
-        return self.path + pointer(*self.parts)
+        return self.path + write_pointer(*self.parts)
 
     def descend(self, *keys: str) -> SchemaPlace:
         """The place that these keys lead to from here."""
@@ -165,7 +165,7 @@ class Addresses:
         name = unquote(fragment)
         if name and not name.startswith("/"):
             return tuple(anchor_place for root in roots for anchor_place in self._anchors.get((root, name), ()))
-        parts = pointer_parts(name)
+        parts = split_pointer(name)
         if len(parts) > DEEPEST:
             return ()  # no file is as deep
         return tuple(root.descend(*parts) for root in roots)

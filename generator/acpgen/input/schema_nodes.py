@@ -29,7 +29,7 @@ from acpgen.input.tagged_unions import (
     recognise,
 )
 from acpgen.input.walk import ASSERTIONS, BY_KIND, Schema, asserts, is_array, is_object
-from acpgen.pointers import follow, plain_pointer, target
+from acpgen.pointers import follow, read_reference, write_plain_pointer
 
 if TYPE_CHECKING:
     from functools import cached_property as once
@@ -235,7 +235,7 @@ class Node:
 
     def make(self, schema: Any, *below: str) -> Node:
         """A node of a schema at a place below this one, or derived from it."""
-        at = self.at + plain_pointer(*below) if below else self.at
+        at = self.at + write_plain_pointer(*below) if below else self.at
         return Node(self.schemas, schema, at, self.owner, (*self.keys, *below))
 
     def with_keywords(self, **keywords: Any) -> Node:
@@ -339,7 +339,7 @@ class Node:
     def target(self) -> str | None:
         """The definition that its `$ref` names."""
         ref = self.says.get("$ref")
-        return target(ref) if isinstance(ref, str) else None
+        return read_reference(ref) if isinstance(ref, str) else None
 
     @once
     def kinds(self) -> frozenset[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from acpgen import embedded
 from acpgen.input.numbers import with_decimals
 from acpgen.input.patterns import Patterns
-from acpgen.pointers import reference_to
+from acpgen.pointers import write_reference
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -60,7 +60,7 @@ def compile_definitions(definitions: Mapping[str, Any], references: Iterable[str
 
     `references` are further places in the definitions.
     """
-    keys = (*map(reference_to, definitions), *references)
+    keys = (*map(write_reference, definitions), *references)
     return Validator({"$defs": definitions, "properties": {key: {"$ref": key} for key in keys}})
 
 

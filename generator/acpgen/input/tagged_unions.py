@@ -16,7 +16,7 @@ from msgspec import Struct
 from acpgen.input.equality import get_kind, index_by_key, is_equal, make_key, to_integer
 from acpgen.input.step_budget import spend
 from acpgen.input.walk import Schema, is_array, is_object, select_assertions, strip_prose
-from acpgen.pointers import target
+from acpgen.pointers import read_reference
 
 if TYPE_CHECKING:
     from acpgen.input.schema_nodes import Node, ObjectShape
@@ -237,7 +237,7 @@ def find_lone_reference(schema: object) -> str | None:
         return None
     demands = select_assertions(schema).keys()
     if demands == {"$ref"}:
-        return target(schema["$ref"])
+        return read_reference(schema["$ref"])
     if demands == {"allOf"} and len(schema["allOf"]) == 1:
         return find_lone_reference(schema["allOf"][0])
     return None

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from acpgen.input.numbers import dumps, loads
 from acpgen.input.positions import Place, Positions
 from acpgen.input.walk import is_array, is_object
-from acpgen.pointers import plain_pointer
+from acpgen.pointers import write_plain_pointer
 
 if TYPE_CHECKING:
     from acpgen.ir import JSON
@@ -55,7 +55,7 @@ def patch(edits: Iterable[Edit]) -> list[JSON]:
     """The edits as a JSON Patch (RFC 6902)."""
     operations: list[JSON] = []
     for edit in sort_edits(edits):
-        operation: dict[str, JSON] = {"op": edit.op, "path": plain_pointer(*edit.at)}
+        operation: dict[str, JSON] = {"op": edit.op, "path": write_plain_pointer(*edit.at)}
         operations.append(operation if edit.op == "remove" else {**operation, "value": edit.value})
     return operations
 

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeGuard, TypeVar, cast
 
 from acpgen.input.keywords import PROSE, TABLE
 from acpgen.input.step_budget import spend
-from acpgen.pointers import target
+from acpgen.pointers import read_reference
 
 Schema = dict[str, Any]
 J = TypeVar("J")
@@ -196,7 +196,7 @@ def list_refs(schema: object) -> Iterator[str]:
 
 def list_references(schema: object) -> Iterator[str]:
     """The definitions that a bundled schema refers to at any depth."""
-    return (target(ref) for ref in list_refs(schema) if ref.startswith("#/$defs/"))
+    return (read_reference(ref) for ref in list_refs(schema) if ref.startswith("#/$defs/"))
 
 
 def find_refs_anywhere(value: object) -> Iterator[str]:

@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 from acpgen.bundle.faults import MISSPELT_KEYWORD, UNKNOWN_KEYWORD
-from acpgen.errors import Fault, did_you_mean, show
+from acpgen.errors import Fault, show, suggest_name
 from acpgen.input.dialect import check_values, find_sides, read_keywords, read_meta_schema
 from acpgen.input.drafts import MODERN, find_draft
 from acpgen.input.error_paths import Paths
@@ -16,7 +16,7 @@ from acpgen.input.faults import UNKNOWN_SIDE
 from acpgen.input.load import FORMATS, check, describe_refusal
 from acpgen.input.numbers import with_decimals
 from acpgen.lint.subject import Remark, Subject, make_remark
-from acpgen.pointers import pointer
+from acpgen.pointers import write_pointer
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -79,7 +79,7 @@ def _select_remarks(subject: Subject, kind: Kind) -> Iterator[Remark]:
 
 @lru_cache(maxsize=1)
 def _judge(subject: Subject) -> tuple[_Verdict, ...]:
-    validator = _validator()
+    validator = _make_validator()
     verdicts: dict[str, _Verdict] = {}
     for document in subject.documents:
         if isinstance(document.value, bool) and len(subject.documents) == 1:
@@ -99,14 +99,14 @@ def _judge(subject: Subject) -> tuple[_Verdict, ...]:
             kind, sentence = _classify(error)
             if kind == "malformed" and draft is not MODERN:
                 continue
-            at = document.path + pointer(*paths.locate(error))
+            at = document.path + write_pointer(*paths.locate(error))
             if at not in verdicts or _GRAVEST.index(kind) < _GRAVEST.index(verdicts[at].kind):
                 verdicts[at] = _Verdict(kind, Remark(at, sentence))
     return tuple(verdicts.values())
 
 
 @cache
-def _validator() -> jsonschema_rs.Draft202012Validator:
+def _make_validator() -> jsonschema_rs.Draft202012Validator:
     import jsonschema_rs  # the command starts without it
 
     return jsonschema_rs.Draft202012Validator(
@@ -119,7 +119,7 @@ def _classify(error: jsonschema_rs.ValidationError) -> tuple[Kind, str]:
     key = str(error.instance_path[-1]) if error.instance_path else ""
     forbidden = "patternProperties" in rule and key.startswith("x-")
     if forbidden and key not in read_keywords():
-        hint = did_you_mean(key, read_keywords())
+        hint = suggest_name(key, read_keywords())
         return "unknown", f"{show(key)} is not a keyword of the dialect. {hint} Correct or remove it."
     if forbidden:
         return "misplaced", f"'{key}' has no meaning here. Remove it, or move it to its place. {read_keywords()[key]}"

@@ -13,7 +13,7 @@ from acpgen.input.schema_nodes import Node
 from acpgen.input.walk import DEFINITIONS, asserts
 from acpgen.lint.subject import Remark, SourceNode, Subject, make_remark
 from acpgen.naming.identifiers import ERROR_CODES, field_name, make_python_class
-from acpgen.pointers import pointer_parts
+from acpgen.pointers import split_pointer
 
 _OF_OTHER_RULES: Final = (
     DANGLING_REFERENCE,
@@ -47,7 +47,7 @@ def reference_looping(subject: Subject) -> Iterable[Remark]:
 def reference_unmarked(subject: Subject) -> Iterable[Remark]:
     """Something stable refers to a definition that is marked `x-unstable`, and bears no such mark itself."""
     for node in subject.nodes:
-        target = subject.target(node)
+        target = subject.find_target(node)
         if target is not None and _is_unstable(target) and not any(map(_is_unstable, node.list_enclosing())):
             yield Remark(node.at, f"{target.name} is not stable, and this is not marked so. Add 'x-unstable'.")
 
@@ -63,7 +63,7 @@ def definition_unused(subject: Subject) -> Iterable[Remark]:
             continue
         reached.add(node.at)
         queue.extend(child for child in subject.list_subschemas(node) if child.role != "definition")
-        target = subject.target(node)
+        target = subject.find_target(node)
         if target is not None:
             queue.append(target)
     for node in subject.definitions:
@@ -79,7 +79,7 @@ def name_colliding(subject: Subject) -> Iterable[Remark]:
     keys: dict[str, str] = {}
     for node in subject.nodes:
         path, _, fragment = node.at.partition("#")
-        parts = pointer_parts(fragment)
+        parts = split_pointer(fragment)
         if len(parts) == 2 and parts[0] in DEFINITIONS and keys.setdefault(parts[1], path) != path:
             sentence = f"{keys[parts[1]]} defines {show(parts[1])}, too: generated names would get the file's name as a prefix."
             yield Remark(node.at, f"{sentence} Rename one of them.")

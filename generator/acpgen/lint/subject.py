@@ -17,7 +17,7 @@ from acpgen.input.reference_resolution import Addresses, SchemaPlace
 from acpgen.input.schema_nodes import Node, Schemas
 from acpgen.input.tagged_unions import Tagged, find_branches, is_null, recognise
 from acpgen.input.walk import Schema, is_object, list_children
-from acpgen.pointers import pointer
+from acpgen.pointers import write_pointer
 
 Role: TypeAlias = Literal["document", "definition", "field", "branch", "part"]
 
@@ -43,7 +43,7 @@ class SourceNode:
     @property
     def at(self) -> str:
         """`file#/pointer`, the format of origins in the bundle."""
-        return self.file + pointer(*self.parts)
+        return self.file + write_pointer(*self.parts)
 
     @property
     def name(self) -> str:
@@ -146,7 +146,7 @@ class Subject:
         unions = (_make_object_union(union) for one in definitions.values() for union in _find_unions(one))
         return tuple(union for union in unions if union is not None)
 
-    def target(self, node: SourceNode) -> SourceNode | None:
+    def find_target(self, node: SourceNode) -> SourceNode | None:
         """The target of the `$ref` of `node`; `None` if there is no `$ref` or it does not have exactly one target."""
         ref = node.schema.get("$ref")
         if not isinstance(ref, str):
@@ -167,7 +167,9 @@ class Subject:
     def list_subschemas(self, node: SourceNode) -> Iterator[SourceNode]:
         """Yield the direct subschemas of `node`, without boolean schemas."""
         for path, child in list_children(node.schema):
-            inner = self.by_place.get(node.file + pointer(*node.parts, *path)) if isinstance(child, dict) else None
+            inner = (
+                self.by_place.get(node.file + write_pointer(*node.parts, *path)) if isinstance(child, dict) else None
+            )
             if inner is not None:
                 yield inner
 
@@ -187,7 +189,7 @@ class Subject:
         if schema.get("const") is not None or ("enum" in schema and None not in schema["enum"]):
             return False
         if "$ref" in schema:
-            target = self.target(node)
+            target = self.find_target(node)
             if target is None or not self.admits_null(target, answers):
                 return False
         inside: dict[str, list[Any]] = {"anyOf": [], "oneOf": [], "allOf": []}

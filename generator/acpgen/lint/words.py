@@ -11,7 +11,7 @@ from acpgen.input.schema_validator import Validator
 from acpgen.input.tagged_unions import find_branches, find_constant, find_lone_reference, is_null
 from acpgen.input.walk import Schema, is_array, walk_schemas
 from acpgen.lint.subject import Remark, SourceNode, Subject
-from acpgen.pointers import plain_pointer, reference_to
+from acpgen.pointers import write_plain_pointer, write_reference
 
 
 def description_missing(subject: Subject) -> Iterable[Remark]:
@@ -83,9 +83,9 @@ def _judge(subject: Subject) -> tuple[tuple[bool, Remark], ...]:
         for parts, schema in walk_schemas(definition):
             if not is_array(schema.get("examples")):
                 continue
-            key = f"items {origin}{plain_pointer(*parts)}"
+            key = f"items {origin}{write_plain_pointer(*parts)}"
             instances[key] = schema["examples"]
-            places[key] = {"items": {"$ref": reference_to(name, *parts)}}
+            places[key] = {"items": {"$ref": write_reference(name, *parts)}}
         branches = tuple(_find_branches(subject, origin, name, definition))
         if branches and not definition.get("examples"):
             remarks.append((False, Remark(origin, "This union has no examples. Add one of every variant.")))
@@ -107,7 +107,7 @@ def _judge(subject: Subject) -> tuple[tuple[bool, Remark], ...]:
 
 
 def _make_refusal(at: str, rest: list[str], message: str) -> Remark:
-    where = f"at {plain_pointer(*rest[1:])}, " if rest[1:] else ""
+    where = f"at {write_plain_pointer(*rest[1:])}, " if rest[1:] else ""
     sentence = f"The schema refuses this example: {where}{message}. Correct one of the two."
     return Remark(f"{at}/examples/{rest[0]}", sentence)
 
@@ -125,5 +125,5 @@ def _find_branches(subject: Subject, at: str, name: str, definition: Schema) -> 
     for index, branch in enumerate(branches):
         if not is_null(branch):
             reference = find_lone_reference(branch)
-            below = reference_to(name, keyword, str(index)) if reference is None else reference_to(reference)
+            below = write_reference(name, keyword, str(index)) if reference is None else write_reference(reference)
             yield f"{at}/{keyword}/{index}", {"$ref": below}

@@ -32,7 +32,7 @@ from acpgen.methods.payload_locations import (
 )
 from acpgen.methods.profile import FRAMES, Kind, Profile, Rule
 from acpgen.naming.identifiers import class_name
-from acpgen.pointers import plain_pointer
+from acpgen.pointers import write_plain_pointer
 
 Match: TypeAlias = tuple[Rule, Sequence[Message], Sequence[Message]]
 """A rule, its messages, and those of them that no earlier rule finds."""
@@ -206,7 +206,7 @@ class _Finder:
             unsent=tuple(dict.fromkeys(unsent)),
             beyond=tuple(text for message in ordered for text in self._list_extra_members(message)),
             unmatched=tuple(
-                UNUSED_RULE(at=f"{profile.at}#{plain_pointer(*keys)}", what_for=why) for keys, why in unused
+                UNUSED_RULE(at=f"{profile.at}#{write_plain_pointer(*keys)}", what_for=why) for keys, why in unused
             ),
         )
         if profile.unmatched == "refused" and gaps.unmatched:

@@ -10,7 +10,7 @@ from msgspec import Struct
 from acpgen.input.schema_nodes import ALL_KINDS, Node, Schemas
 from acpgen.input.walk import Schema, find_reachable, is_array, is_object, strip_prose
 from acpgen.methods.profile import Profile, Rule
-from acpgen.pointers import place_parts, reference_to
+from acpgen.pointers import split_place, write_reference
 
 _ENDS: Final = ("Request", "Notification", "Event", "Call", "Message")
 """Suffixes of a message's name that state its kind."""
@@ -95,8 +95,8 @@ class Reader:
         candidates = self.written.get(name, [])
         if len(candidates) < 2:
             return candidates[0] if candidates else None
-        group = place_parts(self.find_definition(message).at)[:-1] if message is not None else ()
-        parents = [(place_parts(one.at)[:-1], one) for one in candidates]
+        group = split_place(self.find_definition(message).at)[:-1] if message is not None else ()
+        parents = [(split_place(one.at)[:-1], one) for one in candidates]
         return next((one for place, one in parents if place == group), min(parents, key=lambda each: len(each[0]))[1])
 
     def get_definitions(self, names: Sequence[str]) -> list[Node]:
@@ -111,7 +111,7 @@ def _order_branches(union: Node) -> Sequence[Node]:
 
 def make_union(definitions: Iterable[str]) -> Schema:
     """A union of definitions."""
-    return {"anyOf": [{"$ref": reference_to(name)} for name in definitions]}
+    return {"anyOf": [{"$ref": write_reference(name)} for name in definitions]}
 
 
 def find_params(message: Message) -> Node | None:
@@ -159,7 +159,7 @@ def is_same(one: Node | None, other: Node | None) -> bool:
     """Whether two payloads are the same definition, or have the same assertions."""
     if one is None or other is None or one is other:
         return one is other
-    first, second = (each.says if each.keys else {"$ref": reference_to(each.owner)} for each in (one, other))
+    first, second = (each.says if each.keys else {"$ref": write_reference(each.owner)} for each in (one, other))
     return strip_prose(first) == strip_prose(second)
 
 
@@ -173,5 +173,5 @@ def says_nothing(node: Node) -> bool:
 
 def get_written_name(definition: Node) -> str:
     """The name of a definition in its file, which may differ from the one in the bundle."""
-    parts = place_parts(definition.at)
+    parts = split_place(definition.at)
     return parts[-1] if parts else definition.owner

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 from msgspec import Struct
 
 from acpgen import resources
-from acpgen.errors import Fault, Faults, did_you_mean, show
+from acpgen.errors import Fault, Faults, show, suggest_name
 from acpgen.input.faults import UNKNOWN_NAME
 from acpgen.input.form import Form, FormError
 from acpgen.input.load import decode, read_bytes
 from acpgen.input.walk import DEFINITIONS, is_object
 from acpgen.ir import Envelope, Stream
 from acpgen.methods.faults import BAD_PROFILE
-from acpgen.pointers import plain_pointer
+from acpgen.pointers import write_plain_pointer
 
 if TYPE_CHECKING:
     from acpgen.input.load import Documents
@@ -140,15 +140,15 @@ def is_document(value: Mapping[str, Any], kind: Document) -> bool:
 @cache
 def list_names() -> tuple[str, ...]:
     """The names of the built-in profiles, without that of the guess, in alphabetical order."""
-    return tuple(sorted(path.stem for path in resources.profiles().glob("*.toml") if path.stem != _GUESS))
+    return tuple(sorted(path.stem for path in resources.locate_profiles().glob("*.toml") if path.stem != _GUESS))
 
 
 @cache
 def read_built_in(name: str) -> Profile:
     """A built-in profile. Raises `Faults` if there is none with this name."""
     if name != _GUESS and name not in list_names():
-        raise Faults([UNKNOWN_NAME(at="--methods", kind="profile", name=name, hint=did_you_mean(name, list_names()))])
-    path = resources.profiles() / f"{name}.toml"
+        raise Faults([UNKNOWN_NAME(at="--methods", kind="profile", name=name, hint=suggest_name(name, list_names()))])
+    path = resources.locate_profiles() / f"{name}.toml"
     return read_profile(tomllib.loads(decode(read_bytes(path), str(path))), "", name)
 
 
@@ -183,7 +183,7 @@ def _check_contradictions(table: Mapping[str, Any], at: str) -> Iterator[Fault]:
     """Yield faults that the schema of profiles does not detect."""
 
     def report(reason: str, remedy: str, *keys: str) -> Fault:
-        return _make_fault(f"{at}#{plain_pointer(*keys)}", reason, remedy)
+        return _make_fault(f"{at}#{write_plain_pointer(*keys)}", reason, remedy)
 
     wheres = [key for key in ("messages", "methods", "marked", "document") if key in table]
     if not wheres:
@@ -200,7 +200,7 @@ def _check_contradictions(table: Mapping[str, Any], at: str) -> Iterator[Fault]:
     for keys, side in named_sides:
         if side not in sides:
             yield report(
-                f"the side {show(side)} is not among 'sides'", f"{did_you_mean(side, sides)} Or list it".strip(), *keys
+                f"the side {show(side)} is not among 'sides'", f"{suggest_name(side, sides)} Or list it".strip(), *keys
             )
     handled: set[str] = set()
     for side, names_ in table.get("handled", {}).items():
@@ -256,14 +256,14 @@ def _has_mark(value: Mapping[str, Any]) -> bool:
     return False
 
 
-_FORM: Final = Form(resources.profiles() / "profile.schema.json")
+_FORM: Final = Form(resources.locate_profiles() / "profile.schema.json")
 
 
 def _convert_error(error: FormError, at: str) -> Fault:
-    place = f"{at}#{plain_pointer(*error.path)}"
+    place = f"{at}#{write_plain_pointer(*error.path)}"
     if error.known is not None:
         return _make_fault(
-            place, f"there is no key {show(error.path[-1])} here", did_you_mean(error.path[-1], error.known)
+            place, f"there is no key {show(error.path[-1])} here", suggest_name(error.path[-1], error.known)
         )
     reason = f"this must be {error.expected}" if error.expected else error.reason.removesuffix(".")
     return _make_fault(place, reason, error.description or "Correct it as 'profile.schema.json' says")

@@ -21,7 +21,7 @@ from acpgen.input.tagged_unions import find_lone_reference
 from acpgen.input.walk import DEFINITIONS, Schema, is_array, is_object, list_schemas, strip_prose
 from acpgen.naming.identifiers import class_name
 from acpgen.naming.qualifiers import number_names
-from acpgen.pointers import reference_to, target
+from acpgen.pointers import read_reference, write_reference
 
 Kind: TypeAlias = Literal["member", "inner", "place", "root"]
 
@@ -65,9 +65,9 @@ def rename(definitions: Mapping[str, Schema], settled: Settled) -> dict[str, Sch
 def rename_references(schema: Any, settled: Settled) -> None:
     """Rename the references of a schema."""
     for one in list_schemas(schema):
-        key = target(one["$ref"]) if _is_local(one.get("$ref")) else ""
+        key = read_reference(one["$ref"]) if _is_local(one.get("$ref")) else ""
         if key in settled.names:
-            one["$ref"] = reference_to(settled.names[key])
+            one["$ref"] = write_reference(settled.names[key])
 
 
 class _Settling:
@@ -206,7 +206,7 @@ class _Settling:
                     return False
                 for word in one:
                     if word == "$ref" and _is_local(one[word]) and _is_local(two[word]):
-                        ends = (target(one[word]), target(two[word]))
+                        ends = (read_reference(one[word]), read_reference(two[word]))
                         if ends[0] == ends[1] or ends in assumed:
                             continue
                         if not all(end in self.definitions for end in ends) or not self._is_alike(*ends):

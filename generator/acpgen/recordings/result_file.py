@@ -44,12 +44,12 @@ class Results:
 
     def find(self, recording: Recording) -> Verdict | None:
         """The stored verdict of an unchanged recording."""
-        return self._known.get(_key(recording))
+        return self._known.get(_make_key(recording))
 
     def keep(self, recording: Recording, verdict: Verdict) -> None:
         """Store a verdict. Raises `OSError`."""
         if not verdict.failure:
-            self._write(json.dumps({"files": _rows(recording), "verdict": verdict.as_json()}))
+            self._write(json.dumps({"files": _list_rows(recording), "verdict": verdict.as_json()}))
 
     def __enter__(self) -> Self:
         return self
@@ -86,7 +86,7 @@ class Results:
     def _take(self, row: Any, number: int) -> None:
         try:
             files = tuple(File(*file) for file in row["files"])
-            self._known[_key(Recording(files))] = Verdict.from_json(row["verdict"])
+            self._known[_make_key(Recording(files))] = Verdict.from_json(row["verdict"])
         except (KeyError, TypeError, ValueError):
             raise self._refuse_other(f"line {number + 1} holds no verdict") from None
 
@@ -98,9 +98,9 @@ class Results:
         self._file.flush()
 
 
-def _rows(recording: Recording) -> list[list[Any]]:
+def _list_rows(recording: Recording) -> list[list[Any]]:
     return [[*asdict(file).values()] for file in recording.files]
 
 
-def _key(recording: Recording) -> str:
-    return json.dumps(_rows(recording))
+def _make_key(recording: Recording) -> str:
+    return json.dumps(_list_rows(recording))

@@ -19,7 +19,7 @@ from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.input.walk import Schema, copy_json, is_array, is_object
 from acpgen.meaning import envelopes, sample_texts
 from acpgen.meaning.samples import Unmakeable, Values
-from acpgen.pointers import plain_pointer, reference_to
+from acpgen.pointers import write_plain_pointer, write_reference
 from schema_inclusion import Allowance
 
 MOST_ERRORS = 1_000
@@ -66,7 +66,7 @@ def message(envelope: ir.Envelope, route: Route, value: ir.JSON) -> ir.JSON:
 
 def message_schema(revised: SchemaRevision, route: Route) -> Schema:
     """The schema of such messages, with references to the definitions of a revision."""
-    inner: Schema | bool = True if route.content is None else {"$ref": reference_to(route.content)}
+    inner: Schema | bool = True if route.content is None else {"$ref": write_reference(route.content)}
     if route.part == "document":
         return inner if isinstance(inner, dict) else {}
     member = "result" if route.part == "id" else route.part
@@ -167,11 +167,11 @@ class WitnessValidator:
 
     def _holds(self, side: Revision, schema: Any, value: ir.JSON, *, formats: bool = False) -> bool | None:
         """Whether a schema of one revision, which is never modified, accepts a value; `None` if undecided."""
-        from schema_inclusion.once import remembering
+        from schema_inclusion.once import cache_references
 
         validator, compiled = self._validator(side, formats=formats)
         try:
-            with remembering(most_errors=1, is_dynamic=False, allowance=self.allowance, compiled=compiled):
+            with cache_references(most_errors=1, is_dynamic=False, allowance=self.allowance, compiled=compiled):
                 return bool(validator.evolve(schema=schema).is_valid(value))
         except _undecidable():
             return None
@@ -209,10 +209,10 @@ class WitnessValidator:
         """Yield the validation errors of a message with their paths, formats asserted, errors inside unions included; nothing if
         undecided.
         """
-        from schema_inclusion.once import remembering
+        from schema_inclusion.once import cache_references
 
         try:
-            with remembering(most_errors=MOST_ERRORS, is_dynamic=False, allowance=self.allowance):
+            with cache_references(most_errors=MOST_ERRORS, is_dynamic=False, allowance=self.allowance):
                 validator = self._validator(side, formats=True)[0]
                 errors = [*validator.evolve(schema=self._schema(side, routes[side])).iter_errors(value)]
         except _undecidable():
@@ -231,7 +231,7 @@ class WitnessValidator:
         """The pointer to the innermost place in a message that one revision refuses; empty for the whole message."""
         errors = self._errors(routes, side, value)
         paths = [path for path, error in errors if self._asserts or error.validator != "format"]
-        return plain_pointer(*max(paths, key=len, default=()))
+        return write_plain_pointer(*max(paths, key=len, default=()))
 
     def _schema(self, side: Revision, route: Route) -> Schema:
         if (side, route) not in self._schemas:
@@ -310,10 +310,10 @@ def _judge(*, formats: bool) -> Any:
     from jsonschema import Draft202012Validator  # only where something is to be proven
 
     from schema_inclusion import FORMATS
-    from schema_inclusion.ecma import reading_as_ecma
-    from schema_inclusion.once import following_once
+    from schema_inclusion.ecma import make_ecma_validators
+    from schema_inclusion.once import make_caching_validators
 
-    return following_once(reading_as_ecma(Draft202012Validator, frozenset(FORMATS) if formats else None))
+    return make_caching_validators(make_ecma_validators(Draft202012Validator, frozenset(FORMATS) if formats else None))
 
 
 @cache

@@ -32,7 +32,7 @@ from acpgen.input.walk import (
     may_hold_schemas,
     walk_schemas,
 )
-from acpgen.pointers import follow, plain_pointer, pointer_parts, reference_to, target
+from acpgen.pointers import follow, read_reference, split_pointer, write_plain_pointer, write_reference
 
 SAID: Final = ASSERTIONS | {"then", "else"}
 """The keywords of a root that constrain values."""
@@ -173,7 +173,7 @@ class SchemaRevision:
     def former_names(self, definition: str) -> tuple[str, ...]:
         """The former names of a definition, as declared by `x-was`."""
         declared = self.bundle.definitions.get(definition, {}).get("x-was", [])
-        parts = [pointer_parts(item) for item in declared if isinstance(item, str) and item.startswith("#/")]
+        parts = [split_pointer(item) for item in declared if isinstance(item, str) and item.startswith("#/")]
         return tuple(path[1] for path in parts if len(path) == 2)
 
     def residue(self, names: Iterable[str]) -> list[Demand]:
@@ -194,7 +194,7 @@ class SchemaRevision:
         owner, _ = self.owner(at.rpartition("/")[0])
         if not owner:
             return Demand(at)
-        *around, keyword = pointer_parts(at.removeprefix(self.bundle.origins[owner]))
+        *around, keyword = split_pointer(at.removeprefix(self.bundle.origins[owner]))
         try:
             holder: Any = follow(self.bundle.definitions[owner], around)
             node: Any = follow(holder, [keyword])
@@ -280,9 +280,9 @@ class SchemaRevision:
                 }
                 texts[at] = dumps(without_prose([node, inside]), sort_keys=True)
             elif is_object(node):
-                pending += ((f"{at}{plain_pointer(key)}", inner) for key, inner in node.items())
+                pending += ((f"{at}{write_plain_pointer(key)}", inner) for key, inner in node.items())
             elif is_array(node):
-                pending += ((f"{at}{plain_pointer(index)}", inner) for index, inner in enumerate(node))
+                pending += ((f"{at}{write_plain_pointer(index)}", inner) for index, inner in enumerate(node))
         return texts
 
     @cached_property
@@ -371,10 +371,10 @@ class SchemaRevision:
             is_branch = is_copied and _OF_BRANCHES.fullmatch(origin.removeprefix(at)) is not None
             is_read = is_branch or each in compared_names or origin in self._declared_places
             result[each, origin.removeprefix(at)] = frozenset(
-                (plain_pointer(*keys), keyword, make_key(node[keyword]))
+                (write_plain_pointer(*keys), keyword, make_key(node[keyword]))
                 for keys, node in walk_schemas(self.stable_schemas[each])
                 for keyword in _STATEMENTS & node.keys()
-                if not (is_read and origin + plain_pointer(*keys) in self._read_places[keyword])
+                if not (is_read and origin + write_plain_pointer(*keys) in self._read_places[keyword])
             )
         return result
 
@@ -389,7 +389,7 @@ class SchemaRevision:
         unions = [each for _, each in definitions if isinstance(each, ir.TaggedUnion)]
         enums = [each for _, each in definitions if isinstance(each, ir.Enum)]
         # A body's field may be read in the variant that it is a part of.
-        properties = ((name, plain_pointer("properties", each.name)) for name, own in records for each in own)
+        properties = ((name, write_plain_pointer("properties", each.name)) for name, own in records for each in own)
         fields = {each.at for _, own in records for each in own}
         fields |= {origins[name] + property_ for name, property_ in properties if name in origins}
         choices = {each.at for union in unions for each in union.variants}
@@ -432,7 +432,7 @@ class SchemaRevision:
 
         @cache
         def digest(name: str) -> str:
-            names = sorted({name, *self._referred({"$ref": reference_to(name)})})
+            names = sorted({name, *self._referred({"$ref": write_reference(name)})})
             return hashlib.sha256("".join(own.get(each, each) for each in names).encode()).hexdigest()
 
         return digest
@@ -482,7 +482,7 @@ class SchemaRevision:
 
 def fields_on(pointer: str) -> str:
     """The fields and items on a pointer below a definition, as shown to readers."""
-    text, parts = "", pointer_parts(pointer)
+    text, parts = "", split_pointer(pointer)
     for before, name in pairwise(("", *parts)):
         if before == "properties":
             text += f".{name}"
@@ -550,12 +550,12 @@ _KEPT: Final = frozenset({*DEFINITIONS, "$id", "$schema", "format", "x-integer"}
 
 def references_in(text: str) -> set[str]:
     """The definitions that the text of a schema refers to."""
-    return {target(loads(reference)) for reference in _REFERENCE.findall(text)}
+    return {read_reference(loads(reference)) for reference in _REFERENCE.findall(text)}
 
 
 def with_names(text: str, name_of: Callable[[str], str]) -> str:
     """The text of a schema with other definition names in its references."""
-    return _REFERENCE.sub(lambda match: f'"$ref": {dumps(name_of(target(loads(match[1]))))}', text)
+    return _REFERENCE.sub(lambda match: f'"$ref": {dumps(name_of(read_reference(loads(match[1]))))}', text)
 
 
 def _stable(node: Any) -> Any:

@@ -13,7 +13,7 @@ from acpgen import ir
 from acpgen.compat.repair.reversals import Place, Reversal, constants, holder_of, holds
 from acpgen.input.drafts import find_draft
 from acpgen.input.walk import DEFINITIONS, is_array, is_object
-from acpgen.pointers import place_parts, plain_pointer
+from acpgen.pointers import split_place, write_plain_pointer
 
 if TYPE_CHECKING:
     from acpgen.compat.findings import Finding
@@ -152,7 +152,7 @@ class Proposals:
                 names = [option.name for option in options if isinstance(option, ir.Ref)]
                 if len(names) == 1 and (each.name in capability_names or each.name.lower().endswith("capabilities")):
                     origin = meaning.bundle.origins[names[0]]
-                    return self.sides.new.typed(origin.partition("#")[0], place_parts(origin)), each.name
+                    return self.sides.new.typed(origin.partition("#")[0], split_place(origin)), each.name
         return None
 
     def _beside(self) -> Iterator[Proposal]:
@@ -244,5 +244,5 @@ def describe(parts: tuple[Reversal, ...]) -> str:
         files = len({part.at[0] for part in parts})
         return f"Revert the change: {len(parts)} places get their old text{f' in {files} files' if files > 1 else ''}."
     verbs = {"add": "put back", "remove": "remove", "replace": "restore"}
-    words = (f"{verbs[part.op]} {plain_pointer(*part.at[1:])}" for part in parts)
+    words = (f"{verbs[part.op]} {write_plain_pointer(*part.at[1:])}" for part in parts)
     return f"Revert the change: {', '.join(words)}."

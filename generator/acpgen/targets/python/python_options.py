@@ -54,7 +54,7 @@ def read_options(settings: Settings) -> PythonOptions:
     options: Mapping[str, Any] = {**{option.name: option.default for option in OPTIONS}, **settings.options}
     faults: list[Fault] = []
 
-    def wrong(name: str, expected: str) -> None:
+    def report(name: str, expected: str) -> None:
         faults.append(BAD_SETTING(at="options of the target python", key=name, expected=expected, hint="Correct it."))
 
     runtime = options["runtime"]
@@ -63,16 +63,16 @@ def read_options(settings: Settings) -> PythonOptions:
     conflict = describe_conflict(settings.package)
     first, *inner = settings.package.split(".")
     if conflict:
-        wrong("package", f"another name than {settings.package!r}: {conflict}")
+        report("package", f"another name than {settings.package!r}: {conflict}")
     elif runtime == "embedded" and inner and inner[0].lower() == "runtime":
-        wrong(
+        report(
             "package",
             f"another name than {settings.package!r}: {first}.runtime holds the modules that its packages share",
         )
     if options["line-length"] not in _LINES:
-        wrong("line-length", f"from {_LINES.start} to {_LINES.stop - 1}")
+        report("line-length", f"from {_LINES.start} to {_LINES.stop - 1}")
     if options["layout"] == "file" and settings.distribution is not None and "." not in settings.package:
-        wrong("layout", "'package', or a package such as 'acme.v1': a module alone cannot say that it is typed")
+        report("layout", "'package', or a package such as 'acme.v1': a module alone cannot say that it is typed")
     if faults:
         raise Faults(faults)
     return PythonOptions(

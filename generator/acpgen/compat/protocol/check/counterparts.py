@@ -19,7 +19,7 @@ from acpgen.compat.rules import Flow
 from acpgen.input.numbers import dumps
 from acpgen.input.tagged_unions import find_branches, find_constant, find_lone_reference
 from acpgen.input.walk import ASSERTIONS, Schema, asserts, find_reachable, is_object, list_refs, may_hold_schemas
-from acpgen.pointers import reference_to, target
+from acpgen.pointers import read_reference, write_reference
 
 DIRECTIONS: Final[tuple[tuple[Revision, Revision], ...]] = (("old", "new"), ("new", "old"))
 """Sender and receiver of each direction."""
@@ -403,7 +403,7 @@ def _grouped(schema: Schema) -> Schema:
 
 
 def _is_local(reference: str) -> bool:
-    return reference.startswith("#/$defs/") and reference == reference_to(target(reference))
+    return reference.startswith("#/$defs/") and reference == write_reference(read_reference(reference))
 
 
 def message_of(revised: SchemaRevision, method: ir.Method) -> str | None:

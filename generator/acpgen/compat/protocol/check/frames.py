@@ -32,7 +32,7 @@ from acpgen.compat.rules import judge
 from acpgen.input.tagged_unions import find_branches, find_lone_reference, list_constants
 from acpgen.input.walk import Schema, asserts, find_sources, is_array, is_object, list_references
 from acpgen.meaning import envelopes
-from acpgen.pointers import reference_to, target
+from acpgen.pointers import read_reference, write_reference
 
 if TYPE_CHECKING:
     from acpgen.compat.protocol.check.context import Context
@@ -92,7 +92,7 @@ class Frame:
             free = {name for name, each in properties.items() if name == "id" and _is_reference(each)} | {self.content}
             expanded["properties"] = {name: name in free or each for name, each in properties.items()}
         parts = [self._expand(each, around) for each in schema.get("allOf", ())]
-        name = target(schema["$ref"]) if isinstance(schema.get("$ref"), str) else None
+        name = read_reference(schema["$ref"]) if isinstance(schema.get("$ref"), str) else None
         if name is not None and name in self._definitions and name not in around:
             self.bases[name] = None
             parts.append(self._expand(self._definitions[name], (*around, name)))
@@ -178,7 +178,7 @@ class FrameDifference(Struct, frozen=True):
         sent_schema = one.sent(declared=declared)
         if whole:
             name = self.names[0 if sender == "old" else 1]
-            sent_schema = {"allOf": [sent_schema, {"$ref": reference_to(name)}]}
+            sent_schema = {"allOf": [sent_schema, {"$ref": write_reference(name)}]}
         return sent_schema, other.accepted(one)
 
     def places(self, old: SchemaRevision, new: SchemaRevision) -> ChangePlaces:
@@ -211,7 +211,7 @@ def frame_differences(
         assert before is not None and after is not None
         one, other = message_of(old, before), message_of(new, after)
         if one is not None and other is not None:
-            yield from difference(number, [{"$ref": reference_to(name)} for name in (one, other)], (one, other))
+            yield from difference(number, [{"$ref": write_reference(name)} for name in (one, other)], (one, other))
     if old.roots is None or new.roots is None or old.roots.standing:
         return
     # What the roots that are no definitions demand of every message.
@@ -280,7 +280,7 @@ def in_place(node: Any, names: Mapping[str, str], *, is_listed: bool = False) ->
         if key != "$ref" and (inner != [] or key not in _UNIONS)
     }
     if isinstance(node.get("$ref"), str):
-        name = target(node["$ref"]) if node["$ref"].startswith("#/$defs/") else node["$ref"]
+        name = read_reference(node["$ref"]) if node["$ref"].startswith("#/$defs/") else node["$ref"]
         result["const"] = "any message" if is_listed else names.get(name, name)
     if [] in (node.get("anyOf"), node.get("oneOf")):
         result["not"] = {}
