@@ -11,7 +11,7 @@ import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import islice
-from math import inf, isfinite
+from math import isfinite
 from threading import RLock
 from types import NoneType
 from typing import Annotated, Any, Final, Literal, TypeAlias, cast, get_args, get_origin
@@ -23,7 +23,7 @@ from .annotations import Meta
 from .fields import UNKNOWN, Base, Notes, Shape, is_record, keep_notes, shape_of
 from .json_types import Mismatch, is_one_of, to_comparable, to_integer
 from .jsonrpc import Message
-from .parse import LineReader, count_colons, make_line_reader, read_untyped, to_float, untyped
+from .parse import LineReader, make_line_reader, read_untyped, to_float, untyped, write_untyped
 from .receiving import accepts
 from .types import JSON_CLASSES, Tags, Type, join, read_field_type
 from .writers import encode_native
@@ -180,19 +180,20 @@ def _make_hook(read: Read) -> Any:
 
 def _convert(type_: Type, value: Any) -> Any:
     """Convert a value to a type by msgspec, without unknown fields."""
-    box: Any = msgspec.convert({"value": value}, _make_box(type_), dec_hook=decode_hook)
-    return box.value
+    cls = _CLASSES.get(type_) or _make_class(type_)
+    if cls is type_.cls:
+        return msgspec.convert(value, cls, dec_hook=decode_hook)
+    return msgspec.convert({"value": value}, cls, dec_hook=decode_hook).value
 
 
-def _make_box(type_: Type) -> Any:
-    """A class with one field of a type: msgspec caches what it has inspected of classes."""
-    box_class = _BOXES.get(type_)
-    if box_class is None:
-        box_class = _BOXES[type_] = complete(msgspec.defstruct("Box", [("value", convert_annotation(type_))]))
-    return box_class
+def _make_class(type_: Type) -> Any:
+    """The class of a type, or a class with one field of the type: msgspec caches what it has inspected of classes."""
+    annotation = convert_annotation(type_)
+    cls = annotation if annotation is type_.cls else msgspec.defstruct("Box", [("value", annotation)])
+    return _CLASSES.setdefault(type_, complete(cls))
 
 
-_BOXES: Final[dict[Type, Any]] = {}
+_CLASSES: Final[dict[Type, Any]] = {}
 
 
 def _find_constant(values: Iterable[Any], value: Any) -> Any:
@@ -266,7 +267,7 @@ def _convert_unknown(type_: Type, field: str, value: dict[str, Any]) -> Any:
     if not isinstance(value.get(field), str):
         raise Mismatch
     record = _convert(type_, {**value, field: UNKNOWN})
-    note(record, value, inf)
+    note(record, value, NO_COUNT)
     return record
 
 
@@ -339,14 +340,15 @@ def convert(type_: Type, value: Any) -> Any:
     if type_.kind == "record" and value.__class__ is dict and shape_of(type_.cls).is_unknown:
         return _convert_unknown(type_, str(shape_of(type_.cls).tag_field), value)
     result = _convert(type_, value)
-    note(result, value, inf)
+    note(result, value, NO_COUNT)
     return result
 
 
 def convert_json(type_: Type, value: Any) -> Any:
     """Convert parsed JSON by msgspec, with unknown fields and variants. Raises one of `FAILURES`."""
-    result = _convert_marked(_make_box(type_), {"value": value}, "").value
-    note(result, value, inf)
+    cls = _CLASSES.get(type_) or _make_class(type_)
+    result = _convert_marked(cls, value, "") if cls is type_.cls else _convert_marked(cls, {"value": value}, "").value
+    note(result, value, NO_COUNT)
     return result
 
 
@@ -359,7 +361,7 @@ def make_message_reader(classes: Mapping[str, Any]) -> LineReader:
             raise Mismatch
         value = read_untyped(line, values)
         message = _convert_marked(classes.get(value.get("method"), answer), value, error_text)
-        note(message, value, inf)
+        note(message, value, NO_COUNT)
         return message
 
     return make_line_reader(make_decoder(join(*classes.values())).decode, encode_native, _keep, mend)
@@ -367,7 +369,7 @@ def make_message_reader(classes: Mapping[str, Any]) -> LineReader:
 
 def _keep(message: Any, line: bytes, remaining: int) -> None:
     """Keep the unknown fields of a message that msgspec decoded. Raises `Mismatch` if anything else would be lost."""
-    if note(message, untyped(line), remaining):
+    if (_NOTERS.get(message.__class__) or note)(message, untyped(line), remaining):
         raise Mismatch
 
 
@@ -414,10 +416,13 @@ def _find_unknown_tag(error: str, value: Any) -> tuple[dict[str, Any], str]:
     raise Mismatch
 
 
-def note(record: Any, value: Any, left: float) -> float:
+NO_COUNT: Final = -1
+
+
+def note(record: Any, value: Any, left: int) -> int:
     """Keep the unknown fields of a record that msgspec decoded, from its JSON, until the colons that are `left` are accounted for.
 
-    Returns how many colons remain. Raises `Mismatch` if fields cannot be kept.
+    With `NO_COUNT` all of them are kept. Returns how many colons remain. Raises `Mismatch` if fields cannot be kept.
     """
     cls = record.__class__
     noter = _NOTERS.get(cls)
@@ -427,11 +432,11 @@ def note(record: Any, value: Any, left: float) -> float:
         return left
     if cls is list:
         for one, item in zip(record, value, strict=True):
-            if left and one.__class__ not in _SCALARS_READ:
+            if left and type(one) not in _SCALARS_READ:
                 left = note(one, item, left)
     elif cls is dict:
         for key, item in value.items():
-            if left and item.__class__ not in _SCALARS_READ:
+            if left and type(item) not in _SCALARS_READ:
                 left = note(record[key], item, left)
     elif isinstance(record, Base | Message):
         _NOTERS[cls] = _make_noter(cls)
@@ -440,39 +445,39 @@ def note(record: Any, value: Any, left: float) -> float:
 
 
 _SCALARS_READ: Final = frozenset({str, int, float, bool, NoneType})
-_NOTERS: Final[dict[type, Callable[[Any, dict[str, Any], float], float]]] = {}
+_NOTERS: Final[dict[type, Callable[[Any, dict[str, Any], int], int]]] = {}
 
 
-def _make_noter(cls: Any) -> Callable[[Any, dict[str, Any], float], float]:
+def _make_noter(cls: Any) -> Callable[[Any, dict[str, Any], int], int]:
     """The implementation of `note` for the objects of a class."""
     below: tuple[tuple[str, Callable[[Any], Any]], ...]
-    notes: Callable[[dict[str, Any], dict[str, Any]], Notes]
     if issubclass(cls, Message):
-        names, is_unknown, notes = cls.members_on_wire, False, _keep_beside
+        shape, names, is_unknown, takes_any = None, cls.members_on_wire, False, False
         below = tuple((name, vars(cls)[name].__get__) for name in ("params", "result") if name in names)
     else:
         shape = shape_of(cls)
-        names, is_unknown, notes = shape.wires, shape.is_unknown, _make_notes_reader(shape)
+        names, is_unknown, takes_any = shape.wires, shape.is_unknown, shape.takes_any_field
         fields = [(one, read_field_type(one).list_reachable()) for one in shape.fields.values()]
         below = tuple(
             (one.wire, one.slot.__get__) for one, types in fields if any(each.kind == "record" for each in types)
         )
     holds = names.issuperset
 
-    def keep(record: Any, value: dict[str, Any], left: float) -> float:
+    def keep(record: Any, value: dict[str, Any], left: int) -> int:
         if is_unknown or not holds(value):
             unknown: dict[str, Any] = {}
             for key in value:  # which is faster than a comprehension
                 if key not in names:
                     unknown[key] = value[key]
-            keep_notes(record, notes(unknown, value))
-            left -= count_colons(unknown) if left != inf else 0
+            keep_notes(record, Notes(shape, unknown) if takes_any else _make_notes(shape, unknown, value))
+            if left > 0:
+                left -= write_untyped(unknown).count(b":")
             if not left:
                 return 0
         for wire, get in below:
             if wire in value:
                 item = value[wire]
-                if item.__class__ not in _SCALARS_READ:
+                if type(item) not in _SCALARS_READ:
                     child = get(record)
                     if child is not item:  # which is a record that somebody passed
                         left = (_NOTERS.get(child.__class__) or note)(child, item, left)
@@ -483,28 +488,15 @@ def _make_noter(cls: Any) -> Callable[[Any, dict[str, Any], float], float]:
     return keep
 
 
-def _make_notes_reader(shape: Shape) -> Callable[[dict[str, Any], dict[str, Any]], Notes]:
-    """The function that creates the notes of an object; it raises `Mismatch` if unknown fields are not kept, or are validated."""
-
-    def of_unknown(unknown: dict[str, Any], value: dict[str, Any]) -> Notes:
+def _make_notes(shape: Shape | None, unknown: dict[str, Any], value: dict[str, Any]) -> Notes:
+    """The notes of an unknown variant or a message. Raises `Mismatch` if unknown fields are not kept, or are validated."""
+    if shape is None and _MEMBERS.isdisjoint(unknown):
+        return Notes(None, unknown)
+    if shape is not None and shape.is_unknown and shape.extra is Any:
         tag = value[str(shape.tag_field)]
-        if tag in (shape.known or ()):
-            raise Mismatch
-        return Notes(shape, unknown, tag)
-
-    if shape.takes_any_field:
-        return lambda unknown, _: Notes(shape, unknown)
-    return of_unknown if shape.is_unknown and shape.extra is Any else _refuse
-
-
-def _refuse(_: dict[str, Any], __: dict[str, Any]) -> Notes:
+        if tag not in (shape.known or ()):
+            return Notes(shape, unknown, tag)
     raise Mismatch
-
-
-def _keep_beside(unknown: dict[str, Any], _: dict[str, Any]) -> Notes:
-    if not _MEMBERS.isdisjoint(unknown):
-        raise Mismatch
-    return Notes(None, unknown)
 
 
 _MEMBERS: Final = frozenset({"jsonrpc", "id", "method", "params", "result", "error"})

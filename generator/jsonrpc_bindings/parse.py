@@ -26,7 +26,7 @@ LineReader: TypeAlias = Callable[[bytes, int], Any]
 VALUES: Final = 500_000
 """The default limit of values in one message: each is at least two bytes of text, and up to 250 bytes once decoded."""
 
-DEEPEST: Final = 150
+DEEPEST: Final = 200
 """The nesting depth that every parser reads: their limits differ. Each level is one bracket."""
 
 _STEPS: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|,|[\[{](?![ \t\r\n]*[\]}])', re.DOTALL)
@@ -84,7 +84,7 @@ def parse_with_duplicates(line: bytes | bytearray | str, *, values: int = VALUES
 def is_plain(value: Any) -> bool:
     """Whether a value is plain JSON as a parser returns it. A value that is nested too deep, or contains itself, is not."""
     try:
-        refuse_deep(_write(value))
+        refuse_deep(write_untyped(value))
     except FAILURES:
         return False
     return True
@@ -110,12 +110,8 @@ def to_float(text: str) -> float:
 untyped: Final = msgspec.json.Decoder(float_hook=to_float).decode
 """Parses JSON text to plain values; the last value of a duplicate key counts. Raises `Mismatch` as `to_float`."""
 
-_write: Final = msgspec.json.Encoder().encode
-
-
-def count_colons(value: Any) -> int:
-    """The number of colons in the text of plain JSON."""
-    return _write(value).count(b":")
+write_untyped: Final = msgspec.json.Encoder().encode
+"""Writes plain values as JSON text."""
 
 
 def make_line_reader(
@@ -133,7 +129,8 @@ def make_line_reader(
     """
 
     def read(line: bytes, values: int) -> Any:
-        if len(line) > values and not holds_at_most(line, values):
+        size = len(line)
+        if size > values and not holds_at_most(line, values):
             raise Mismatch
         try:
             value = decode(line)
@@ -142,7 +139,7 @@ def make_line_reader(
                 raise
             return mend(line, values, str(error))
         colons = line.count(b":")
-        if len(line) > _FLAT + colons and colons + len(line) - len(line.replace(b"[", b"")) > DEEPEST:
+        if size > _FLAT + colons and colons + size - len(line.replace(b"[", b"")) > DEEPEST:
             refuse_deep(line)
         if BACKSLASH in line and (
             line.find(b"\\u003a") >= 0 or line.find(b"\\u003A") >= 0 or line.find(b"\\u0000") >= 0
@@ -158,7 +155,7 @@ def make_line_reader(
     return read
 
 
-read_untyped: Final = make_line_reader(untyped, _write)
+read_untyped: Final = make_line_reader(untyped, write_untyped)
 """Parses plain values without duplicate keys."""
 
 

@@ -8,8 +8,9 @@ character.
 from __future__ import annotations
 
 from collections.abc import Sequence as Listed
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from schema_inclusion.syntax import (
     EMPTY,
@@ -66,8 +67,7 @@ def drop_pairs(node: Node) -> Node:
     return Chars(_drop_halves(node.ranges)) if isinstance(node, Chars) else map_parts(node, drop_pairs)
 
 
-@dataclass(frozen=True, slots=True)
-class _Ways:
+class _Ways(Struct, frozen=True):
     """What a node matches between boundaries (`whole`), from a boundary to a middle, from a middle to a boundary, and between middles."""
 
     whole: Node | None = None

@@ -7,9 +7,10 @@ ECMA-262 do not contradict. Everything else is "undecided". `format` is an annot
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from functools import partial
 from typing import Final, TypedDict, Unpack
+
+from msgspec import Struct
 
 from schema_inclusion.answers import Comparison, Relation, Satisfiability, Verdict, Witness
 from schema_inclusion.budget import Allowance, Budget, OverBudget
@@ -89,16 +90,14 @@ class _Unusable(ValueError):
     """A question that cannot be asked; the message says why."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Side:
+class _Side(Struct, frozen=True, eq=False):
     """One schema of a question, in its document."""
 
     document: SchemaDocument
     schema: Json
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Question:
+class _Question(Struct, frozen=True, eq=False):
     """Whether `theirs` accepts every value that `ours` accepts and that contains, at the path `at`, a value that `refused` refuses."""
 
     ours: _Side

@@ -15,6 +15,7 @@ from urllib.parse import unquote
 import referencing
 import referencing.exceptions
 import referencing.jsonschema
+from msgspec import Struct
 
 from schema_inclusion.values import Json
 
@@ -181,8 +182,7 @@ def _guess_dialect(root: Json) -> Dialect:
     return Dialect.DRAFT_07 if legacy else Dialect.DRAFT_2020_12
 
 
-@dataclass(frozen=True, slots=True)
-class Anchors:
+class Anchors(Struct, frozen=True):
     """The anchors that decide the targets of the dynamic references of a document.
 
     `dynamic` and `recursive` count its anchors, `resources` has the identities of its schemas. The published meta-schemas are shared by
@@ -200,8 +200,7 @@ _NAMING: Final = frozenset(("$anchor", "$dynamicAnchor", "$id", "id"))
 _LEADING: Final = frozenset((*_REFERENCES, "$dynamicAnchor", "$recursiveAnchor", "$id"))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Scope:
+class Scope(Struct, frozen=True, eq=False):
     """The base for resolving references: a resource, by the identity of its schema, in a document with the anchors.
 
     The resolver is that of `referencing`, which does not export its class.
@@ -223,8 +222,7 @@ class Scope:
         return self.dialect in _LEGACY
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Target:
+class Target(Struct, frozen=True, eq=False):
     """The target of a reference, and the scope to read it in."""
 
     schema: Json

@@ -7,15 +7,14 @@ is neither proven to be of its format nor proven not to be.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 import jsonschema_rs
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(Struct, frozen=True):
     """Two ECMA-262 patterns: a text that matches the first is of the format, and one that does not match the second is not."""
 
     surely: str

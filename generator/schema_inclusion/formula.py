@@ -8,9 +8,10 @@ kinds that it constrains.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Final, TypeAlias
+
+from msgspec import Struct
 
 Kinds: TypeAlias = int
 """A set of kinds, one bit each. Plain integers, as `enum.Flag` is too slow for so many operations."""
@@ -37,16 +38,14 @@ Constant: TypeAlias = tuple[Kinds, str | Fraction]
 """A scalar: its kind (`NUMBER` for all numbers) and the string or number; an empty string for the other kinds."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Types:
+class Types(Struct, frozen=True, eq=False):
     """The value is of one of the kinds. All kinds: always true; none: always false."""
 
     subject: ClassVar = Kind.ANY
     kinds: Kinds
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Strings:
+class Strings(Struct, frozen=True, eq=False):
     """A string is one of the values, or (not `within`) none of them."""
 
     subject: ClassVar = Kind.STRING
@@ -54,8 +53,7 @@ class Strings:
     within: bool
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Numbers:
+class Numbers(Struct, frozen=True, eq=False):
     """A number is one of the values, or (not `within`) none of them."""
 
     subject: ClassVar = Kind.NUMBER
@@ -63,8 +61,7 @@ class Numbers:
     within: bool
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Bound:
+class Bound(Struct, frozen=True, eq=False):
     """A number is at most (`upper`) or at least the limit; `strict` excludes the limit itself."""
 
     subject: ClassVar = Kind.NUMBER
@@ -73,8 +70,7 @@ class Bound:
     strict: bool
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Multiple:
+class Multiple(Struct, frozen=True, eq=False):
     """A number is, or (not `holds`) is not, a whole multiple of `of`."""
 
     subject: ClassVar = Kind.NUMBER
@@ -82,8 +78,7 @@ class Multiple:
     holds: bool
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Matches:
+class Matches(Struct, frozen=True, eq=False):
     """A string matches, or does not match, an ECMA-262 pattern somewhere."""
 
     subject: ClassVar = Kind.STRING
@@ -91,8 +86,7 @@ class Matches:
     holds: bool
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Size:
+class Size(Struct, frozen=True, eq=False):
     """A string, array or object (`kind`) has between `low` and `high` characters, items or members; a `high` of `None` is no limit."""
 
     kind: Kinds
@@ -104,8 +98,7 @@ class Size:
         return self.kind
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Item:
+class Item(Struct, frozen=True, eq=False):
     """The item of an array at `index`, if there is one, satisfies `form`."""
 
     subject: ClassVar = Kind.ARRAY
@@ -113,8 +106,7 @@ class Item:
     form: Formula
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Items:
+class Items(Struct, frozen=True, eq=False):
     """Every item of an array from `start` on satisfies `form`."""
 
     subject: ClassVar = Kind.ARRAY
@@ -122,8 +114,7 @@ class Items:
     form: Formula
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Count:
+class Count(Struct, frozen=True, eq=False):
     """Between `low` and `high` items of an array from `start` on satisfy `form`."""
 
     subject: ClassVar = Kind.ARRAY
@@ -133,24 +124,21 @@ class Count:
     high: int | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Unique:
+class Unique(Struct, frozen=True, eq=False):
     """The items of an array are all different, or (not `holds`) two of them are equal."""
 
     subject: ClassVar = Kind.ARRAY
     holds: bool
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Has:
+class Has(Struct, frozen=True, eq=False):
     """An object has the member."""
 
     subject: ClassVar = Kind.OBJECT
     name: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Member:
+class Member(Struct, frozen=True, eq=False):
     """The member of an object, if it is present, satisfies `form`."""
 
     subject: ClassVar = Kind.OBJECT
@@ -158,8 +146,7 @@ class Member:
     form: Formula
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Members:
+class Members(Struct, frozen=True, eq=False):
     """Every member of an object whose name satisfies `names` has a value that satisfies `form`."""
 
     subject: ClassVar = Kind.OBJECT
@@ -167,8 +154,7 @@ class Members:
     form: Formula
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SomeMember:
+class SomeMember(Struct, frozen=True, eq=False):
     """An object has a member whose name satisfies `names` and whose value satisfies `form`."""
 
     subject: ClassVar = Kind.OBJECT
@@ -176,24 +162,21 @@ class SomeMember:
     form: Formula
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class All:
+class All(Struct, frozen=True, eq=False):
     """The conjunction of at least two parts, none of them an `All`."""
 
     subject: ClassVar = Kind.ANY
     parts: tuple[Formula, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Either:
+class Either(Struct, frozen=True, eq=False):
     """The disjunction of at least two parts, none of them an `Either`."""
 
     subject: ClassVar = Kind.ANY
     parts: tuple[Formula, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Switch:
+class Switch(Struct, frozen=True, eq=False):
     """An object whose member `tag` is one of the constants satisfies its case; any other value satisfies `otherwise`."""
 
     subject: ClassVar = Kind.ANY
@@ -202,8 +185,7 @@ class Switch:
     otherwise: Formula
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Ref:
+class Ref(Struct, frozen=True, eq=False):
     """The formula at a place of a document, or (not `holds`) its negation. Unfolded only on demand."""
 
     subject: ClassVar = Kind.ANY
@@ -211,8 +193,7 @@ class Ref:
     holds: bool
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Opaque:
+class Opaque(Struct, frozen=True, eq=False):
     """A constraint that cannot be expressed here; it may hold or not."""
 
     subject: ClassVar = Kind.ANY

@@ -8,8 +8,9 @@ for them, so one of each such class represents all.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final, Protocol
+
+from msgspec import Struct
 
 from schema_inclusion.conjunction import join_member
 from schema_inclusion.constraints import Constraints
@@ -59,8 +60,7 @@ def _name(constraints: Constraints, values: Json) -> Json:
     return dict(zip(constraints.has, values, strict=True))
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(Struct, frozen=True):
     """A name that a further member may have; `sure`: a value for it is known to exist."""
 
     name: str

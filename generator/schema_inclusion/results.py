@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from schema_inclusion.values import Json
 
 
-@dataclass(frozen=True, slots=True)
-class Satisfied:
+class Satisfied(Struct, frozen=True):
     """A value that satisfies the formula."""
 
     value: Json
 
 
-@dataclass(frozen=True, slots=True)
-class Empty:
+class Empty(Struct, frozen=True):
     """A proof that nothing satisfies the formula."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unknown:
+class Unknown(Struct, frozen=True):
     """Neither was shown, with the reason. `guess` holds at most one value that may satisfy the formula."""
 
     reason: str

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct
 
 from schema_inclusion.code_units import ASTRAL, Inexact, drop_pairs, to_characters
 from schema_inclusion.syntax import (
@@ -38,8 +39,7 @@ Engine: TypeAlias = Literal["re", "regex", "fancy-regex"]
 BEYOND: Final = "what it says of characters beyond U+FFFF, which are two code units to it, cannot be checked"
 
 
-@dataclass(frozen=True, slots=True)
-class Spelling:
+class Spelling(Struct, frozen=True):
     """A pattern in the syntax of Rust's engines.
 
     `linear` is for `regex`, `None` if that cannot express the pattern; `backtracking` for `fancy-regex`. `gap` says what they do not

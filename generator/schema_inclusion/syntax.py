@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final, TypeAlias, cast
 
+from msgspec import Struct
+
 from schema_inclusion.unicode_properties import is_property
 
 Ranges: TypeAlias = tuple[tuple[int, int], ...]
@@ -82,8 +84,7 @@ _SYNTAX: Final = frozenset("^$\\.*+?()[]{}|/")
 """The syntax characters, which can be escaped with the flag `u`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Chars:
+class Chars(Struct, frozen=True):
     r"""A character in the ranges or with one of the properties, or if `negative` any other. A property is the text of its escape."""
 
     ranges: Ranges
@@ -91,52 +92,45 @@ class Chars:
     negative: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(Struct, frozen=True):
     """The position before the first character (`start`) or after the last."""
 
     start: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Boundary:
+class Boundary(Struct, frozen=True):
     r"""The position where a word starts or ends (`\b`); if not `present`, any other position (`\B`)."""
 
     present: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Ahead:
+class Ahead(Struct, frozen=True):
     """A look-ahead: the part matches what follows; if not `positive`, it does not."""
 
     part: Node
     positive: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Behind:
+class Behind(Struct, frozen=True):
     """A look-behind: the part matches what precedes; if not `positive`, it does not."""
 
     part: Node
     positive: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Sequence:
+class Sequence(Struct, frozen=True):
     """The parts one after the other; without parts, the empty text."""
 
     parts: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """One of the parts."""
 
     parts: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Repeat:
+class Repeat(Struct, frozen=True):
     """The part between `low` and `high` times; `None` is no limit. `lazy` decides which match is found, not whether there is one."""
 
     part: Node
@@ -145,23 +139,20 @@ class Repeat:
     lazy: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(Struct, frozen=True):
     """A capturing group with its number."""
 
     part: Node
     number: int
 
 
-@dataclass(frozen=True, slots=True)
-class BackReference:
+class BackReference(Struct, frozen=True):
     """The text of a group that has matched."""
 
     number: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Reference:
+class _Reference(Struct, frozen=True):
     """A back reference that is not yet resolved, to a number or a name."""
 
     to: int | str
@@ -183,8 +174,7 @@ def repeat(part: Node, low: int, high: int | None, *, lazy: bool = False) -> Nod
     return Repeat(part, low, high, lazy)
 
 
-@dataclass(frozen=True, slots=True)
-class Pattern:
+class Pattern(Struct, frozen=True):
     """A parsed pattern. `is_unicode`: it is valid with the flag `u`; otherwise its characters are UTF-16 code units."""
 
     node: Node

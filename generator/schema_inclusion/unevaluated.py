@@ -7,8 +7,9 @@ conditions, all of them true, such that whatever these leave unevaluated satisfi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias
+
+from msgspec import Struct
 
 from schema_inclusion.document import Dialect, Scope, Target
 from schema_inclusion.forms import Forms
@@ -33,8 +34,7 @@ MOST_CHOICES: Final = 128
 DEEPEST: Final = 12
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Applied:
+class Applied(Struct, frozen=True, eq=False):
     """A schema that applies in place if its condition holds."""
 
     condition: Formula

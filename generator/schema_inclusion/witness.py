@@ -5,9 +5,10 @@ Only values that the reference validator has confirmed are shown, and none that 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
+
+from msgspec import Struct
 
 from schema_inclusion.answers import Witness
 from schema_inclusion.budget import OverBudget
@@ -26,8 +27,7 @@ LARGEST_EXACT: Final = 2**52
 """Below it, a float represents every integer and the half beside it."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Checker:
+class Checker(Struct, frozen=True, eq=False):
     """The reference validator and the formula of one schema. `at` is the path of a value that `refused` must refuse."""
 
     validator: ReferenceValidator

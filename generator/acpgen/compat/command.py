@@ -9,6 +9,8 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast, get_args
 
+from msgspec import Struct
+
 from acpgen.compat.check_report import check_report
 from acpgen.compat.compare import read_inputs
 from acpgen.compat.findings import BUDGET, FailOn, Mode, Report
@@ -38,8 +40,7 @@ Repairing: TypeAlias = Literal["no", "tell", "dry", "fix"]
 _URL: Final = re.compile(r"https?://[^\s<>()\[\]]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(Struct, frozen=True):
     """How to compare, what to write, and which findings make the command fail."""
 
     mode: Mode
@@ -141,7 +142,9 @@ def run_diff(
     earlier, later = read_inputs(
         before, new, mode=diff_options.mode, unstable=unstable, references=references, methods=profile
     )
-    read = (*earlier.places, *later.places, *files_here(old), *files_here(new))
+    # A name without a colon is no revision: its files are read as they are here.
+    here = (path for name in (old, new) if ":" in name for path in files_here(name))
+    read = (*earlier.places, *later.places, *here)
     settings = None if project is None else project.file
     require_apart((each.file for each in diff_options.outputs), (*read, *(releases or ()), file, methods, settings))
 

@@ -33,6 +33,8 @@ from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
+from msgspec import Struct
+
 from acpgen.compat.findings import (
     SEVERITIES,
     Finding,
@@ -83,8 +85,7 @@ _KEPT: Final[Mapping[Promise, tuple[Revision, ...]]] = {
 """The senders whose messages must be accepted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Area:
+class Area(Struct, frozen=True):
     """A part of a protocol that a policy entry applies to.
 
     It is a method, such as `session/*`, a place in its messages, such as `session/new params.cwd`, or a place in a schema with
@@ -142,8 +143,7 @@ def _is_within(location: str, area: str) -> bool:
     return not area or location == area or (location.startswith(area) and location[len(area)] in ".[(")
 
 
-@dataclass(frozen=True, slots=True)
-class PolicyEntry:
+class PolicyEntry(Struct, frozen=True):
     """One entry of a policy: the severity for the findings of a rule, of an area, or of a rule in an area, and the reason.
 
     `table` is its table: "severity" sets any severity, "experimental" lowers harmful findings in its area, "deprecated" lowers removals

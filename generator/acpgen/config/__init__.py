@@ -12,7 +12,6 @@ import os
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, permutations
 from pathlib import Path, PurePosixPath
@@ -45,8 +44,7 @@ _TOML_PLACE: Final = re.compile(r"(.*) \(at line (\d+), column (\d+)\)", re.DOTA
 _ADDRESS: Final = re.compile(r"[^#\s]+#?")
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(Struct, frozen=True):
     """A protocol in an output. `prefix` is its folder there, `package` its dotted import package; exactly one of them is set."""
 
     protocol: str

@@ -17,6 +17,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
+from msgspec import Struct
+
 from acpgen.config.faults import BAD_MATERIAL, UNKNOWN_KEY
 from acpgen.errors import Fault, Faults, show, suggest_name
 from acpgen.input.faults import NO_FILES
@@ -67,8 +69,7 @@ class Release:
         return parse(self.source)
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
+class Reason(Struct, frozen=True):
     """The reason for differences of a schema from upstream: `at` are definitions (`Name`), members of definitions (`Name.member`), or
     keywords.
     """

@@ -6,14 +6,15 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
+from msgspec import Struct
+
 from acpgen.ir import JSON
 
 Tone: TypeAlias = Literal["bad", "unknown", "warning", "good", "quiet"]
 Level: TypeAlias = Literal["error", "warning", "note", "none"]
 
 
-@dataclass(frozen=True, slots=True)
-class Severity:
+class Severity(Struct, frozen=True):
     """The tone of a severity, and its level in code review services; `none` needs nobody's attention.
 
     `noun`: the word has a plural. `is_heavy`: each diagnostic needs attention of its own, so that a list of names is not enough.
@@ -84,8 +85,7 @@ class Snippet:
     brief: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Replacement:
+class Replacement(Struct, frozen=True):
     """A range of lines of a file, counted from 1, and the text that replaces it."""
 
     file: str
@@ -146,16 +146,14 @@ class Diagnostic:
         return SEVERITIES[self.severity].is_heavy
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Struct, frozen=True):
     """A column of a table; a terminal shows it as a cell, below the row, or not at all."""
 
     name: str
     in_terminal: Literal["cell", "below", "no"] = "cell"
 
 
-@dataclass(frozen=True, slots=True)
-class ReportTable:
+class ReportTable(Struct, frozen=True):
     """A table; the second cell of a row is a verdict, which determines the tone of the row."""
 
     title: str
@@ -163,8 +161,7 @@ class ReportTable:
     rows: tuple[tuple[str, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RuleDescription:
+class RuleDescription(Struct, frozen=True):
     """The description of a rule: in a sentence, in full, and as Markdown."""
 
     id: str

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from acpgen.diagnostics.model import SEVERITIES, Diagnostic, Replacement, Snippet
 from acpgen.errors import count_noun, make_visible
@@ -27,8 +28,7 @@ class CodeSpan(str):
 Parts: TypeAlias = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(Struct, frozen=True):
     """A list item at a level below the title of a rule."""
 
     level: int
@@ -39,8 +39,7 @@ class Item:
 Line: TypeAlias = Item | Snippet | Replacement
 
 
-@dataclass(frozen=True, slots=True)
-class RuleGroup:
+class RuleGroup(Struct, frozen=True):
     """The diagnostics of one rule and severity."""
 
     severity: str

@@ -12,7 +12,6 @@ import errno
 import os
 import shutil
 from collections.abc import Generator, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from acpgen.errors import Fault, Faults, show
@@ -25,6 +24,10 @@ def replace_files(contents: Mapping[Path, bytes | None]) -> None:
 
     A symbolic link is replaced, not followed. Raises `Faults`.
     """
+    if not contents:
+        return
+    from concurrent.futures import ThreadPoolExecutor  # many commands write nothing
+
     folders: list[Path] = []
     aside: list[Path] = []
     unrestored_paths: list[Path] = []

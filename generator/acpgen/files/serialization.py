@@ -1,4 +1,4 @@
-"""Serialization of records to JSON and back: frozen dataclasses and faults, and the tuples, sets and mappings that contain them."""
+"""Serialization of records to JSON and back: dataclasses, structs and faults, and the tuples, sets and mappings that contain them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, cast
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from acpgen.ir import JSON
@@ -24,7 +26,7 @@ def to_json(value: Any) -> JSON:
     """
     if isinstance(value, _PLAIN):
         return value
-    if is_dataclass(value):
+    if isinstance(value, Struct) or is_dataclass(value):
         return [
             type(value).__name__,
             *(to_json(getattr(value, name)) for name in _list_names(cast("Any", type(value)))),
@@ -68,4 +70,4 @@ def from_json(data: Any, classes: Mapping[str, Any]) -> Any:
 
 @cache
 def _list_names(record: Any) -> tuple[str, ...]:
-    return tuple(each.name for each in fields(record))
+    return record.__struct_fields__ if issubclass(record, Struct) else tuple(each.name for each in fields(record))

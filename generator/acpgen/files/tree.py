@@ -23,6 +23,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from msgspec import Struct
+
 from acpgen.errors import Fault, Faults
 from acpgen.files.atomic_write import find_hindrance, is_leftover, remove_leftovers, replace_files, report_unwritable
 from acpgen.files.faults import FOREIGN_FILE, FOREIGN_FOLDER, NOT_A_FOLDER, STRAY_FILE, UNWRITABLE
@@ -69,8 +71,7 @@ class Tree:
         object.__setattr__(self, "root", None if root is None else Path(root))
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """The difference between a folder and its tree: paths to write, to leave and to remove, and strays, which acpgen did not write.
 
     In a shared folder, only an entry at the path of one of the tree's files is a stray.

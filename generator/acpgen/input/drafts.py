@@ -6,8 +6,10 @@ A keyword that a draft does not define asserts nothing in it. The table of keywo
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from acpgen.input.equality import to_integer
 from acpgen.input.keywords import DRAFTS, TABLE
@@ -15,8 +17,7 @@ from acpgen.input.walk import Schema, is_array, is_object
 from acpgen.pointers import split_pointer, write_pointer
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(Struct, frozen=True):
     """One draft. `address` is the URI of its meta-schema, `identifier` its keyword for the URI of a schema.
 
     `is_lone_ref`: siblings of `$ref` are ignored. `names_by_fragment`: an identifier such as `#name` is an anchor. `without` holds the

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from math import inf
 from typing import TYPE_CHECKING, Any, Final, assert_never
+
+from msgspec import Struct
 
 from acpgen.input.walk import walk_schemas
 from acpgen.pointers import write_plain_pointer
@@ -43,8 +44,7 @@ _MOST_REPEATED: Final = 20
 """The maximum count of a repetition whose part matches a text in several ways."""
 
 
-@dataclass(frozen=True, slots=True)
-class Expression:
+class Expression(Struct, frozen=True):
     """A pattern for the engines of bindings: `linear` for decoders, `strict` for strict validators; `None` if the engine does not
     support it.
 

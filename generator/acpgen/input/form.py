@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from acpgen.input.error_paths import Paths
 from acpgen.input.load import read_bytes
@@ -25,8 +27,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class FormError:
+class FormError(Struct, frozen=True):
     """A place that the form refuses, and the expected value. For an unknown key, `known` lists the keys that its table may have.
 
     `reason` is the message of the validator, `description` what the form says of the place.
@@ -42,8 +43,7 @@ class FormError:
 _ONE_AT_A_TIME: Final = Lock()
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(Struct, frozen=True):
     """The form of a file: the JSON Schema `file`. `formats` are checks of its custom formats, `definition` selects one of its
     definitions.
     """

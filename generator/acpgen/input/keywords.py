@@ -6,10 +6,11 @@ reads it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
 from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct
 
 Role: TypeAlias = Literal["asserts", "annotates", "defines", "elsewhere"]
 """`asserts`: it can refuse a value. `annotates`: it describes a value. `defines`: it holds definitions. `elsewhere`: it means something
@@ -24,8 +25,7 @@ DRAFTS: Final = ("draft-04", "draft-06", "draft-07", "2019-09", "2020-12")
 """The supported drafts of JSON Schema, oldest first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Keyword:
+class Keyword(Struct, frozen=True):
     """One keyword. `judges` is the only JSON type to which an assertion applies; empty for all types.
 
     `since` and `until` are the first and the last of `DRAFTS` that define it. `is_prose`: only people read it. `is_of_field`: it

@@ -10,11 +10,12 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import lru_cache
 from json import JSONDecoder, loads
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, NoReturn, TypeAlias
+
+from msgspec import Struct
 
 from acpgen.input.numbers import number as denoted
 
@@ -30,8 +31,7 @@ _WORD: Final = re.compile(r"true|false|null")
 _OFTEN_MISTAKEN: Final = re.compile(r"-?(?:NaN|Infinity)|True|False|None|undefined|//|/\*|'")
 
 
-@dataclass(frozen=True, slots=True)
-class JsonProblem:
+class JsonProblem(Struct, frozen=True):
     """Something that strict JSON refuses. `detail` is the key of a duplicate, the limit of the depth, or else a reason."""
 
     kind: ProblemKind

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
+
+from msgspec import Struct
 
 from acpgen.input.drafts import MODERN, Draft, find_draft, normalize_uri
 from acpgen.input.file_discovery import make_address, resolve_path
@@ -25,8 +26,7 @@ _RECURSIVE: Final = ""
 """The name of `$recursiveAnchor`: the anchor of a whole schema, without a name."""
 
 
-@dataclass(frozen=True, slots=True)
-class SchemaPlace:
+class SchemaPlace(Struct, frozen=True):
     """The place of a schema: the path of its file and the keys that lead to it."""
 
     path: str
@@ -41,8 +41,7 @@ class SchemaPlace:
         return SchemaPlace(self.path, (*self.parts, *keys))
 
 
-@dataclass(frozen=True, slots=True)
-class Resource:
+class Resource(Struct, frozen=True):
     """A schema resource: a document, or a schema inside one that has its own identifier."""
 
     place: SchemaPlace

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from msgspec import Struct
 
 from acpgen.input.equality import get_kind, index_by_key, is_equal, make_key, to_integer
 from acpgen.input.step_budget import spend
@@ -25,8 +26,7 @@ Tags: TypeAlias = Mapping[Hashable, Tag]
 """Tags by their JSON equality key."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tagged:
+class Tagged(Struct, frozen=True):
     """A tagged union: the positions of its branches by role. `variants` maps each tag to the branch that owns it.
 
     The default branch is for objects without a tag; it may own tags, too.

@@ -6,8 +6,9 @@ Their constants are tags, not enumerations that may grow, so unknown values of t
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from acpgen import ir
 from acpgen.input.equality import make_key
@@ -81,8 +82,7 @@ def find_type(name: str, member: str, tag: Any, definitions: Mapping[str, ir.Def
     return name
 
 
-@dataclass(frozen=True, slots=True)
-class SharedTag:
+class SharedTag(Struct, frozen=True):
     """A field that discriminates, as far as possible, between records that are tried in order.
 
     `tags` are the constants of each record for the field; branches that accept no objects have none. `optional` are the positions of the

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from acpgen import ir
 from acpgen.errors import Fault, Faults, show
@@ -35,8 +38,7 @@ Match: TypeAlias = tuple[Rule, Sequence[Message], Sequence[Message]]
 """A rule, its messages, and those of them that no earlier rule finds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """A method in the schema. `message` is where it is described.
 
     `is_optional`: its params may be omitted; `has_optional_result`: a response may lack its result.
@@ -52,8 +54,7 @@ class Call:
     has_optional_result: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Gaps:
+class Gaps(Struct, frozen=True):
     """What a profile leaves open in a schema, for the report.
 
     - `doubled`: the places of messages with the method of an earlier message.

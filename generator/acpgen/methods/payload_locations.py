@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from acpgen.input.schema_nodes import ALL_KINDS, Node, Schemas
 from acpgen.input.walk import Schema, find_reachable, is_array, is_object, strip_prose
@@ -18,8 +19,7 @@ _WRAPS: Final = frozenset({"jsonrpc", "id", "error"})
 """Members beside the result in a response."""
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(Struct, frozen=True):
     """A message: its place, the rule that found it, and the part of its name that stands for the method."""
 
     place: Node

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
+from msgspec import Struct
+
 from acpgen import resources
 from acpgen.errors import Fault, Faults, show, suggest_name
 from acpgen.input.faults import UNKNOWN_NAME
@@ -46,8 +48,7 @@ FRAMES: Final[Mapping[Envelope, frozenset[str]]] = {
 """The members of a call in each envelope, in addition to its method and its params."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """A description of messages: definitions with such names, or branches of unions. `spelled`: the definitions are the params
     themselves.
 
@@ -70,8 +71,7 @@ class Rule:
         return name[len(before) : len(name) - len(after)] if fits else None
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(Struct, frozen=True):
     """A method that a profile lists by its name."""
 
     kind: Kind

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import Any, Literal, TypeAlias
 
+from msgspec import Struct
+
 from acpgen.input.step_budget import spend
 from acpgen.input.tagged_unions import find_lone_reference
 from acpgen.input.walk import DEFINITIONS, Schema, is_array, is_object, list_schemas, strip_prose
@@ -24,8 +26,7 @@ from acpgen.pointers import read_reference, write_reference
 Kind: TypeAlias = Literal["member", "inner", "place", "root"]
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(Struct, frozen=True):
     """A claim to a name: by a definition (`member`), one in a group or inside another definition (`inner`), a place that a reference
     leads to, or a root; with its place, the preferred name, and whether the user chose it.
     """

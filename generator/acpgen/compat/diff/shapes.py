@@ -7,8 +7,9 @@ with null, a single branch and no union, constants and `enum` lead to the same `
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Literal, TypeAlias, assert_never
+
+from msgspec import Struct
 
 from acpgen import ir
 
@@ -18,8 +19,7 @@ Scalar: TypeAlias = "str | int | float | bool"
 KINDS: tuple[Kind, ...] = ("boolean", "number", "string", "array", "object")
 
 
-@dataclass(frozen=True, slots=True)
-class Constants:
+class Constants(Struct, frozen=True):
     """Known constants of one JSON type. `openness` says how others are treated; `base` is what else an open set admits."""
 
     values: tuple[ir.EnumValue, ...]
@@ -29,8 +29,7 @@ class Constants:
     at: str
 
 
-@dataclass(frozen=True, slots=True)
-class Objects:
+class Objects(Struct, frozen=True):
     """A record or map as fields and the type of other members; `excluded` are constants that fields may not have."""
 
     name: str | None
@@ -51,8 +50,7 @@ Alternative: TypeAlias = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(Struct, frozen=True):
     """What a type admits. With `anything`, every value is admitted, and the alternatives are only the declared ones.
 
     `names` are the definitions that references led through.

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
+
+from msgspec import Struct
 
 from acpgen import ir
 from acpgen.compat.findings import BUDGET, Revision, Witness, opposite
@@ -32,8 +34,7 @@ Path: TypeAlias = "tuple[str | int, ...]"
 Held = TypeVar("Held")
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
+class Route(Struct, frozen=True):
     """One kind of message: a method's params or result, or something that belongs to no method.
 
     `content` is the definition of the content, `None` for anything; `label` is the display name of a document.

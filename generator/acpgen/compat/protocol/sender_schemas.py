@@ -6,9 +6,10 @@ A sender sends members and values that its schema declares, and extensions, but 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias, assert_never
+
+from msgspec import Struct
 
 from acpgen import ir
 from acpgen.compat.diff.shapes import Objects
@@ -207,8 +208,7 @@ def declares_nothing(objects: Objects, schemas: Mapping[str, Schema]) -> bool:
     return all(field.unstable for field in objects.fields) and not (others or patterns)
 
 
-@dataclass(frozen=True, slots=True)
-class ConditionalMember:
+class ConditionalMember(Struct, frozen=True):
     """A member that a keyword other than `properties` declares: its name or the pattern of its names, its schema, and the place of the
     schema.
     """

@@ -7,8 +7,10 @@ definition that is referenced for the same message is part of the frame: the bas
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
 
 from acpgen import ir
 from acpgen.compat.changes import Change, ChangePlaces, LimitChange, unexplained_limit
@@ -18,7 +20,6 @@ from acpgen.compat.protocol.check.counterparts import (
     Cause,
     MessagePair,
     branch_names,
-    closure,
     document_pair,
     framing,
     message_of,
@@ -29,7 +30,7 @@ from acpgen.compat.protocol.messages import Route
 from acpgen.compat.protocol.revision import SchemaRevision, without_prose
 from acpgen.compat.rules import judge
 from acpgen.input.tagged_unions import find_branches, find_lone_reference, list_constants
-from acpgen.input.walk import Schema, asserts, is_array, is_object, list_references
+from acpgen.input.walk import Schema, asserts, find_sources, is_array, is_object, list_references
 from acpgen.meaning import envelopes
 from acpgen.pointers import read_reference, write_reference
 
@@ -152,8 +153,7 @@ def _is_reference(schema: Any) -> bool:
 # --- of two revisions ------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class FrameDifference:
+class FrameDifference(Struct, frozen=True):
     """One kind of message whose frames differ between two revisions.
 
     `names` are its definitions, empty if the root frames it. `base` is the definition that differs, if it is not that of the message
@@ -195,14 +195,16 @@ def frame_differences(
     `methods` are those of both revisions, `rewritten` the definitions that differ.
     """
     kinds: list[tuple[ir.Method | None, ir.Method | None, envelopes.Held]] = [(*each, "params") for each in methods]
+    leading = [find_sources(rewritten, side.references) for side in (old, new)]
 
     def difference(
         kind: int, schemas: Sequence[Schema], names: tuple[str, str] = ("", "")
     ) -> Iterator[FrameDifference]:
         one, other, part = kinds[kind]
         before, after = Frame(old, schemas[0], one, part), Frame(new, schemas[1], other, part)
-        inner = closure(old, list_references(before.schema)) | closure(new, list_references(after.schema))
-        if before.schema != after.schema or inner & rewritten:
+        sides = zip((before, after), leading, strict=True)
+        inner = any(name in sources for side, sources in sides for name in list_references(side.schema))
+        if before.schema != after.schema or inner:
             yield FrameDifference(before, after, names, _base(old, new, names, before, after))
 
     for number, (before, after, _) in enumerate(kinds):

@@ -5,8 +5,10 @@ The receiver refuses it, it accepts it and reads it as something else, a name in
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeAlias
+
+from msgspec import Struct
 
 from acpgen.compat.changes import Change, FieldChange
 from acpgen.compat.diff.pairs import Pair, PlacedChange
@@ -25,8 +27,7 @@ Received: TypeAlias = "tuple[Judgement, Witness | None]"
 """The judgement of a rule, adapted to how a receiver treats the change, with the message that shows it; `None` if none was found."""
 
 
-@dataclass(frozen=True, slots=True)
-class Receiver:
+class Receiver(Struct, frozen=True):
     """Determines how a change is received at its place in one kind of message."""
 
     context: Context
