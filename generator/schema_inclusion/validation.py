@@ -22,7 +22,6 @@ from schema_inclusion.ecma import reading_as_ecma
 from schema_inclusion.once import Compiled, TooManySteps, following_once, remembering
 from schema_inclusion.values import Json, with_decimals
 
-
 _Result = TypeVar("_Result")
 
 MOST_ERRORS: Final = 1_000

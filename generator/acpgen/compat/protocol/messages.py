@@ -22,6 +22,7 @@ from schema_inclusion import Allowance
 
 if TYPE_CHECKING:
     from schema_inclusion import Culprit
+    from schema_inclusion import Witness as Proof
     from schema_inclusion.validation import DocumentValidator
 
 Part: TypeAlias = Literal["params", "result", "error", "id", "document"]
@@ -97,25 +98,22 @@ class WitnessValidator:
         self._schemas: dict[tuple[Revision, Route], Schema] = {}
         self._validators: dict[tuple[Revision, bool], DocumentValidator] = {}
 
-    def refusal(self, routes: Routes, sender: Revision, value: ir.JSON, shows: Shows | None = None) -> Witness | None:
-        """The witness that the other revision refuses params, a result or a document; `None` if the validator does not confirm it.
+    def witness(
+        self, routes: Routes, sender: Revision, proof: Proof | None, shows: Shows | None = None, *, is_refused: bool
+    ) -> Witness | None:
+        """The message with the params, the result or the document of a proof that the other revision refuses.
 
-        It is readable, and also valid with formats asserted, if such a message is refused too and still `shows` why.
+        Without `is_refused`, the message only has a meaning that the other revision does not know. `None` without a proof, and if the
+        validator does not confirm the message. It is readable, and also valid with formats asserted, if such a message is refused too
+        and still `shows` why.
         """
-        return self.proof(routes, self._message(routes, sender, value), sender, shows)
-
-    def proof(self, routes: Routes, whole: ir.JSON, sender: Revision, shows: Shows | None = None) -> Witness | None:
-        """The witness that the other revision refuses a whole message, as in `refusal`."""
-        candidate = Witness(whole, verified=True, accepted_by=sender, refused_by=opposite(sender))
+        if proof is None:
+            return None
+        whole = message(self.sides[sender].protocol.envelope, routes[sender], proof.value)
+        candidate = Witness(whole, verified=True, carried_by=sender)
+        if is_refused:
+            candidate = Witness(whole, verified=True, accepted_by=sender, refused_by=opposite(sender))
         return self._readable(routes, candidate, sender, shows)
-
-    def loss(self, routes: Routes, sender: Revision, value: ir.JSON, shows: Shows | None = None) -> Witness | None:
-        """The witness that params, a result or a document have a meaning for only one revision."""
-        candidate = Witness(self._message(routes, sender, value), verified=True, carried_by=sender)
-        return self._readable(routes, candidate, sender, shows)
-
-    def _message(self, routes: Routes, side: Revision, value: ir.JSON) -> ir.JSON:
-        return message(self.sides[side].protocol.envelope, routes[side], value)
 
     def standing(self, sender: Revision, culprit: Culprit) -> Shows:
         """The test whether params, a result or a document have a culprit wherever its path leads in them."""

@@ -406,7 +406,7 @@ def _refusal(
     if relation.verdict.value == "yes":
         return None
     change, validator = unexplained_limit(sender, at), context.validator
-    witness = None if relation.witness is None else validator.proof(pair.sides, relation.witness.value, sender)
+    witness = validator.witness(pair.sides, sender, relation.witness, is_refused=True)
     place = "" if witness is None else validator.refused_at(pair.sides, opposite(sender), witness.value)
     return replace(change, detail=place), witness
 

@@ -34,8 +34,8 @@ def _of_method(context: Context, change: Change) -> Reach:
     rule, judgement = judge(change)
     witness = None
     if judgement.carried_by == "old":
-        sent_witness = context.acceptance.carried(pair.pair, "old").witness
-        witness = None if sent_witness is None else context.validator.loss(pair.sides, "old", sent_witness.value)
+        proof = context.acceptance.carried(pair.pair, "old")
+        witness = context.validator.witness(pair.sides, "old", proof, is_refused=False)
     return context.reach(rule, judgement, pair, change, pair.new.part, witness, method=new.name)
 
 
@@ -48,11 +48,11 @@ def _of_batches(context: Context) -> Reach:
     validator = context.validator
     for one, other in context.methods:
         pair = method_pair(one, other, "params", ())
-        sent_witness = context.acceptance.carried(pair.pair, accepted_by).witness
-        loss = None if sent_witness is None else validator.loss(pair.sides, accepted_by, sent_witness.value)
+        proof = context.acceptance.carried(pair.pair, accepted_by)
+        loss = validator.witness(pair.sides, accepted_by, proof, is_refused=False)
         if loss is not None and validator.accepts(pair.sides, refused_by, loss.value):
-            witness = validator.proof(pair.sides, [loss.value], accepted_by)
-            if witness is not None:
+            batch = Witness([loss.value], verified=True, accepted_by=accepted_by, refused_by=refused_by)
+            if (witness := validator.confirm(pair.sides, batch, accepted_by)) is not None:
                 return context.reach(rule, judgement, pair, change, "message", witness)
     return context.reach(rule, judgement, MessagePair(NO_ROUTE, NO_ROUTE), change, "message")
 
