@@ -22,10 +22,10 @@ from acpgen.bundle.bundle import DIALECT
 from acpgen.compat.compare import compare, read_revision
 from acpgen.compat.findings import Finding, Report, Revision, Witness
 from acpgen.compat.protocol.messages import Route, message, message_schema
-from acpgen.compat.protocol.revision import SchemaRevision, without_prose
+from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.compat.sources import open_input
 from acpgen.errors import Faults
-from acpgen.input.walk import ASSERTIONS, Schema, is_array, is_object, refs_anywhere
+from acpgen.input.walk import ASSERTIONS, Schema, is_array, is_object, refs_anywhere, without_prose
 from acpgen.pointers import plain_pointer
 from bindings.instances import Chooser, Instances
 from bindings.meaning import Meaning

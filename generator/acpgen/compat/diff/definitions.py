@@ -5,7 +5,8 @@ A pair of types is compared once, however many methods reach it; a pair that rec
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Literal
 
 from acpgen import ir
@@ -27,12 +28,12 @@ from acpgen.input.walk import reachable
 class Walk:
     """All pairs of one comparison."""
 
-    def __init__(self, old: SchemaRevision, new: SchemaRevision, apart: Collection[str] = ()) -> None:
-        """Prepare a walk; `apart` are definitions that are not read, whose demands are reported elsewhere."""
+    def __init__(self, old: SchemaRevision, new: SchemaRevision, rewritten: AbstractSet[str]) -> None:
+        """Prepare a walk; `rewritten` are the definitions that differ, or lead to one that does."""
         from schema_inclusion import Comparer
 
         self._revisions = old, new
-        self._apart = apart
+        self._rewritten = rewritten
         self._comparer = Comparer({}, {})
         self.nodes: dict[Pair, PairNode] = {}
         self._changed: set[Pair] | None = None
@@ -49,7 +50,7 @@ class Walk:
                 continue
             is_free = all(_is_anything(self._revisions[side], type_) for type_, side in pair.sides)
             node = self.nodes[pair] = PairNode(pair.free or is_free)
-            compare(Comparison(*self._revisions, self._comparer, node, pair), self._apart)
+            compare(Comparison(*self._revisions, self._rewritten, self._comparer, node, pair))
             pending.extend(child for _, child in node.children)
         self._changed = None
 
@@ -157,16 +158,18 @@ class Walk:
 
 def _is_anything(revision: SchemaRevision, type_: ir.Type) -> bool:
     shape = revision.shape(type_)
-    return shape.anything and not revision.residue(shape.names)
+    return shape.anything and not any(map(revision.leaves_open, shape.names))
 
 
-def compare(work: Comparison, apart: Collection[str]) -> None:
-    """Record all differences of one pair, and the pairs inside it; the demands of the definitions `apart` are not read."""
+def compare(work: Comparison) -> None:
+    """Record all differences of one pair, and the pairs inside it."""
     _names(work)
-    names = [[name for name in shape.names if name not in apart] for shape in (work.old, work.new)]
-    before, after = work.before.residue(names[0]), work.after.residue(names[1])
-    if before != after:
-        work.doubt(before, after, work.at())
+    old, new = (
+        [name for name in shape.names if side.leaves_open(name)]
+        for shape, side in ((work.old, work.before), (work.new, work.after))
+    )
+    if old != new or not work.rewritten.isdisjoint(old):
+        work.doubt(old, work.at(), is_own=old != new)
     if work.old.anything != work.new.anything:
         everything: tuple[tuple[ir.Anything, ...], ...] = ((ir.Anything(),), ())
         work.note(_types(work, *(everything if work.old.anything else everything[::-1])))

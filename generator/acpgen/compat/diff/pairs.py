@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar
 
@@ -11,7 +12,8 @@ from acpgen.compat.changes import Change, ChangePlaces
 from acpgen.compat.diff.renames import Member, content_of, declared_renames, likely_renames, name_of
 from acpgen.compat.diff.shapes import Alternative
 from acpgen.compat.findings import Revision
-from acpgen.compat.protocol.revision import Demand, SchemaRevision
+from acpgen.compat.protocol.revision import SchemaRevision
+from acpgen.input.walk import reachable
 
 if TYPE_CHECKING:
     from schema_inclusion import Comparer
@@ -134,14 +136,21 @@ DOUBT: Final = "the keywords that constrain it cannot be compared one by one"
 class Comparison:
     """The comparison of one pair of two revisions: the shapes of both sides, and the node that collects the results.
 
-    `comparer` is the prover for scalars, which refer to no definition.
+    `rewritten` are the definitions that differ or lead to one that does, `comparer` is the prover for scalars, which refer to none.
     """
 
     def __init__(
-        self, before: SchemaRevision, after: SchemaRevision, comparer: Comparer, node: PairNode, pair: Pair
+        self,
+        before: SchemaRevision,
+        after: SchemaRevision,
+        rewritten: AbstractSet[str],
+        comparer: Comparer,
+        node: PairNode,
+        pair: Pair,
     ) -> None:
         self.before = before
         self.after = after
+        self.rewritten = rewritten
         self.comparer = comparer
         self.node = node
         self.pair = pair
@@ -158,15 +167,20 @@ class Comparison:
         """Record changes."""
         self.node.changes.extend(changes)
 
-    def doubt(self, old: Sequence[Demand], new: Sequence[Demand], at: ChangePlaces) -> None:
-        """Record that keywords differ in demands that cannot be compared one by one.
+    def differs(self, name: str) -> bool:
+        """Whether a definition itself differs, whatever those do that it refers to."""
+        return self.before.texts.get(name) != self.after.texts.get(name)
 
-        If only definitions that they refer to differ, the change names those that both revisions have.
+    def doubt(self, names: Collection[str], at: ChangePlaces, *, is_own: bool = False) -> None:
+        """Record that definitions may differ in keywords that are not compared one by one.
+
+        If only definitions that they refer to differ, and nothing of their `own`, the change names those that both revisions have.
         """
-        is_referred = [each.own for each in old] == [each.own for each in new]
-        one, other = (dict(text for each in side for text in each.referred) for side in (old, new))
-        names = frozenset(name for name in one.keys() & other.keys() if is_referred and one[name] != other[name])
-        self.note(Change("undecided", within=(names, names), detail=DOUBT, **at))
+        is_own = is_own or any(map(self.differs, names))
+        inner = () if is_own else reachable(names, lambda name: self.after.references.get(name, ()))
+        shared_names = self.before.texts.keys() & self.after.texts.keys()
+        referred = frozenset(name for name in inner if name in shared_names and self.differs(name))
+        self.note(Change("undecided", within=(referred, referred), detail=DOUBT, **at))
 
     def child(self, step: Step, old: ir.Type, new: ir.Type, tag: str | None = None) -> None:
         """Record a pair inside this one."""

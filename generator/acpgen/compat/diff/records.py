@@ -55,48 +55,35 @@ def _others(work: Comparison, old: Objects | ir.Record, new: Objects | ir.Record
 
 
 def _unenforced(work: Comparison, old: Objects, new: Objects, at: ChangePlaces) -> None:
-    """Compare keywords that the IR does not represent, and excluded constants: they are equal on both sides, or the change is undecided."""
-    before = sorted(work.before.demand(place) for place in old.unenforced)
-    after = sorted(work.after.demand(place) for place in new.unenforced)
-    tag = work.pair.tag
-    excluded_constants = [[each for each in side.excluded if each[0] != tag] for side in (old, new)]
-    if before != after or excluded_constants[0] != excluded_constants[1]:
-        _beside(work, old, new, at)
-        bases = _bases(work, old, new) if excluded_constants[0] == excluded_constants[1] else {}
-        for base, rests in bases.items():
-            _closed(work, base, rests, old, new)
-        alone = next(iter(bases), None) if len(bases) == 1 else None
-        is_referred = excluded_constants[0] == excluded_constants[1]
-        work.doubt(before if is_referred else [], after, at if alone is None else _places(work, alone))
-
-
-def _bases(work: Comparison, old: Objects, new: Objects) -> dict[str | None, set[str]]:
-    """The definitions whose keywords differ, with the pointers of these keywords; the key is `None` if the definition is not in both."""
-    demands = [
-        {place: side.demand(place) for place in objects.unenforced}
-        for objects, side in ((old, work.before), (new, work.after))
-    ]
-    bases: dict[str | None, set[str]] = {}
-    for number, side in enumerate((work.before, work.after)):
-        for place, text in demands[number].items():
-            if text not in demands[1 - number].values():
-                name, rest = side.owner(place)
-                is_base = name not in (old.name, new.name) and all(
-                    name in each.definitions for each in (work.before, work.after)
-                )
-                bases.setdefault(name if is_base else None, set()).add(rest)
-    return bases
+    """Record that keywords that the IR does not represent, or excluded constants, may differ."""
+    excluded = [[each for each in side.excluded if each[0] != work.pair.tag] for side in (old, new)]
+    is_own = excluded[0] != excluded[1] or old.name != new.name
+    if not is_own and (old.name not in work.rewritten or not (old.unenforced or new.unenforced)):
+        return
+    if is_own and not any((old.unenforced, new.unenforced, *excluded)):
+        return
+    _beside(work, old, new, at)
+    owners: dict[str, set[str]] = {}
+    for side, objects in ((work.before, old), (work.after, new)):
+        for place in objects.unenforced:
+            name, rest = side.owner(place)
+            owners.setdefault(name, set()).add(rest)
+    owners = {name: rests for name, rests in owners.items() if work.differs(name)} or owners
+    bases = [name for name in owners if name not in (old.name, new.name)] if excluded[0] == excluded[1] else []
+    for base in bases:
+        _closed(work, base, owners[base], old, new)
+    work.doubt(owners, _places(work, bases[0]) if bases and len(owners) == 1 else at, is_own=is_own)
 
 
 def _places(work: Comparison, base: str) -> ChangePlaces:
-    return {"old_at": work.before.definitions[base].at, "new_at": work.after.definitions[base].at}
+    return {"old_at": work.before.bundle.origins.get(base, ""), "new_at": work.after.bundle.origins.get(base, "")}
 
 
-def _closed(work: Comparison, base: str | None, rests: Collection[str], old: Objects, new: Objects) -> None:
+def _closed(work: Comparison, base: str, rests: Collection[str], old: Objects, new: Objects) -> None:
     """Compare what a base says about undeclared members, which applies to the records that extend it too."""
-    if base is None or _CLOSING.isdisjoint(rests) or ir.Nothing() in (old.extra, new.extra):
+    if _CLOSING.isdisjoint(rests) or ir.Nothing() in (old.extra, new.extra):
         return
-    before, after = work.before.definitions[base], work.after.definitions[base]
+    before, after = work.before.definitions.get(base), work.after.definitions.get(base)
     if isinstance(before, ir.Record) and isinstance(after, ir.Record):
         _others(work, before, after, _places(work, base))
 

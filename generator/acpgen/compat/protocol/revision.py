@@ -9,30 +9,30 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import pairwise
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
 from acpgen.compat.diff.shapes import Objects, Shape, shape_of, without_values
 from acpgen.compat.protocol.sender_schemas import DECLARED, SENT, sender_definitions
 from acpgen.input.equality import key_of
-from acpgen.input.keywords import PROSE
 from acpgen.input.numbers import dumps, loads
 from acpgen.input.tagged_unions import branches_of
 from acpgen.input.walk import (
     ASSERTIONS,
     DEFINITIONS,
-    HOLDS,
     Schema,
     inside,
     is_array,
     is_object,
+    mapped,
     may_hold_schemas,
     reachable,
     references,
     unjudged,
+    without_prose,
 )
-from acpgen.pointers import follow, plain_pointer, pointer_parts, reference_to, target
+from acpgen.pointers import plain_pointer, pointer_parts, reference_to, target
 
 SAID: Final = ASSERTIONS | {"then", "else"}
 """The keywords of a root that constrain values."""
@@ -49,13 +49,6 @@ _OF_BRANCHES: Final = re.compile(r"(?:/(?:allOf|anyOf|oneOf)/\d+)*")
 
 Statements: TypeAlias = "frozenset[tuple[str, str, Hashable]]"
 """What a definition says besides what it accepts: places in it, keywords and values."""
-
-
-class Demand(NamedTuple):
-    """What a keyword demands, as texts without prose: its own, and those of all definitions that it refers to, by name."""
-
-    own: str
-    referred: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -176,36 +169,14 @@ class SchemaRevision:
         parts = [pointer_parts(item) for item in declared if isinstance(item, str) and item.startswith("#/")]
         return tuple(path[1] for path in parts if len(path) == 2)
 
-    def residue(self, names: Iterable[str]) -> list[Demand]:
-        """What the definitions demand beyond their shapes. Records are ignored here and compared as records."""
-        demands: list[Demand] = []
-        for name in names:
-            definition = self.definitions[name]
-            if isinstance(definition, ir.Record):
-                continue
-            demands.extend(self.demand(place) for place in definition.unenforced)
-            if isinstance(definition, ir.TaggedUnion) and definition.default_admits_known:
-                text = f"known tags in {'oneOf' if 'oneOf' in self.bundle.definitions[name] else 'anyOf'}"
-                demands.append(Demand(text))
-        return sorted(demands)
-
-    def demand(self, at: str) -> Demand:
-        """A keyword that the IR does not represent; only its place if it cannot be found again."""
-        owner, _ = self.owner(at.rpartition("/")[0])
-        if not owner:
-            return Demand(at)
-        *around, keyword = pointer_parts(at.removeprefix(self.bundle.origins[owner]))
-        try:
-            holder: Any = follow(self.bundle.definitions[owner], around)
-            node: Any = follow(holder, [keyword])
-        except KeyError:
-            return Demand(at)
-        together = _READ_TOGETHER.get(keyword, ()) if is_object(holder) else ()
-        keywords: Schema = {keyword: node, **{key: holder[key] for key in together if key in holder}}
-        # A place may be a schema, or a keyword that holds several.
-        names = self._referred(node) | self._referred(keywords)
-        referred = ((name, dumps(without_prose(self.bundle.definitions[name]), sort_keys=True)) for name in names)
-        return Demand(f"{keyword} {dumps(without_prose(keywords), sort_keys=True)}", tuple(sorted(referred)))
+    def leaves_open(self, name: str) -> bool:
+        """Whether a definition that is no record demands more than its shape. Records are compared as records."""
+        definition = self.definitions[name]
+        if isinstance(definition, ir.Record):
+            return False
+        return bool(definition.unenforced) or (
+            isinstance(definition, ir.TaggedUnion) and definition.default_admits_known
+        )
 
     @cached_property
     def texts(self) -> Mapping[str, str]:
@@ -489,12 +460,6 @@ def fields_on(pointer: str) -> str:
     return text
 
 
-_READ_TOGETHER: Final[Mapping[str, tuple[str, ...]]] = {
-    "if": ("then", "else"),
-    "contains": ("minContains", "maxContains"),
-}
-"""Keywords that mean nothing without a neighbouring keyword, by that keyword."""
-
 _STATEMENTS: Final = frozenset(
     {
         *("default", "x-batch", "x-capability", "x-null", "x-required-with", "x-unknown"),
@@ -517,27 +482,19 @@ def _behind_what_judges_nothing(schema: Schema) -> set[str]:
 
 def _judging(schema: Any) -> Any:
     """A schema without the subschemas that validate no value."""
-    if is_array(schema):
-        return [_judging(item) for item in schema]
     if not is_object(schema):
         return schema
     left_out = [id(part) for part in unjudged(schema)]
-    return {key: _judging(value) for key, value in schema.items() if id(value) not in left_out}
+    judging = {key: value for key, value in schema.items() if id(value) not in left_out}
+    return mapped(judging, lambda _, each: _judging(each))
 
 
-def _without_annotations(schema: Any, holds: str = "schema") -> Any:
-    """A schema without what no validator asserts, so that definitions that accept the same become equal.
-
-    `holds` is how the node holds schemas, as in `HOLDS`.
-    """
-    if is_array(schema):
-        return [_without_annotations(each) for each in schema] if holds != "map" else schema
+def _without_annotations(schema: Any) -> Any:
+    """A schema without what no validator asserts, so that definitions that accept the same become equal."""
     if not is_object(schema):
         return schema
-    if holds == "map":
-        return {name: _without_annotations(each) for name, each in schema.items()}
-    keywords = (key for key in schema if may_hold_schemas(key) or key in _KEPT)
-    return {key: _without_annotations(schema[key], HOLDS[key]) if key in HOLDS else schema[key] for key in keywords}
+    asserting = {key: value for key, value in schema.items() if may_hold_schemas(key) or key in _KEPT}
+    return mapped(asserting, lambda _, each: _without_annotations(each))
 
 
 _KEPT: Final = frozenset({*DEFINITIONS, "$id", "$schema", "format", "x-integer"})
@@ -597,16 +554,3 @@ def rewritten_definitions(old: SchemaRevision, new: SchemaRevision, apart: Colle
 
 _OF_METHODS: Final = ("x-method", "x-side", "x-null", "x-was")
 """Keywords about the method and the former names of a definition: reported separately."""
-
-_VALUES: Final = ("const", "enum", "default")
-
-
-def without_prose(node: Any) -> Any:
-    """A tree without prose. Properties named like a prose keyword stay, and values are unchanged."""
-    if is_object(node):
-        return {
-            key: value if key in _VALUES else without_prose(value)
-            for key, value in node.items()
-            if key not in PROSE or not isinstance(value, str | list)
-        }
-    return [without_prose(item) for item in node] if is_array(node) else node

@@ -58,7 +58,7 @@ class Context:
         self.old = old
         self.new = new
         self.groups = groups(old, new)
-        self.walk = Walk(old, new, self.groups)
+        self.walk = Walk(old, new, self.rewritten)
         self.validator = WitnessValidator(old, new, self.allowance, formats=formats)
         self.acceptance = Acceptance(old, new, self.allowance, formats=formats)
         self.routes = [*routes_of(old, new)]

@@ -14,11 +14,11 @@ from acpgen.compat.diff.pairs import EXTENSION, Pair, Step
 from acpgen.compat.diff.shapes import Alternative
 from acpgen.compat.findings import Revision
 from acpgen.compat.protocol.messages import Route, Routes
-from acpgen.compat.protocol.revision import SchemaRevision, references_in, with_names, without_prose
+from acpgen.compat.protocol.revision import SchemaRevision, references_in, with_names
 from acpgen.compat.rules import Flow
 from acpgen.input.numbers import dumps
 from acpgen.input.tagged_unions import branches_of, constant, lone_reference
-from acpgen.input.walk import ASSERTIONS, Schema, asserts, is_object, may_hold_schemas, reachable, refs
+from acpgen.input.walk import ASSERTIONS, Schema, asserts, is_object, may_hold_schemas, reachable, refs, without_prose
 from acpgen.pointers import reference_to, target
 
 DIRECTIONS: Final[tuple[tuple[Revision, Revision], ...]] = (("old", "new"), ("new", "old"))

@@ -26,10 +26,10 @@ from acpgen.compat.protocol.check.counterparts import (
     root_of,
 )
 from acpgen.compat.protocol.messages import Route
-from acpgen.compat.protocol.revision import SchemaRevision, without_prose
+from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.compat.rules import judge
 from acpgen.input.tagged_unions import branches_of, constants, lone_reference
-from acpgen.input.walk import Schema, asserts, is_array, is_object, references
+from acpgen.input.walk import Schema, asserts, is_array, is_object, references, without_prose
 from acpgen.meaning import envelopes
 from acpgen.pointers import reference_to, target
 
