@@ -158,18 +158,13 @@ class Walk:
 
 def _is_anything(revision: SchemaRevision, type_: ir.Type) -> bool:
     shape = revision.shape(type_)
-    return shape.anything and not any(map(revision.leaves_open, shape.names))
+    return shape.anything and not revision.residue(shape.names)
 
 
 def compare(work: Comparison) -> None:
     """Record all differences of one pair, and the pairs inside it."""
     _names(work)
-    old, new = (
-        [name for name in shape.names if side.leaves_open(name)]
-        for shape, side in ((work.old, work.before), (work.new, work.after))
-    )
-    if old != new or not work.rewritten.isdisjoint(old):
-        work.doubt(old, work.at(), is_own=old != new)
+    work.doubt(work.before.residue(work.old.names), work.after.residue(work.new.names), work.at())
     if work.old.anything != work.new.anything:
         everything: tuple[tuple[ir.Anything, ...], ...] = ((ir.Anything(),), ())
         work.note(_types(work, *(everything if work.old.anything else everything[::-1])))

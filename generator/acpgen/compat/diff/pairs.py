@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar
@@ -12,7 +12,7 @@ from acpgen.compat.changes import Change, ChangePlaces
 from acpgen.compat.diff.renames import Member, content_of, declared_renames, likely_renames, name_of
 from acpgen.compat.diff.shapes import Alternative
 from acpgen.compat.findings import Revision
-from acpgen.compat.protocol.revision import SchemaRevision
+from acpgen.compat.protocol.revision import SchemaRevision, references_in
 from acpgen.input.walk import reachable
 
 if TYPE_CHECKING:
@@ -167,20 +167,22 @@ class Comparison:
         """Record changes."""
         self.node.changes.extend(changes)
 
-    def differs(self, name: str) -> bool:
-        """Whether a definition itself differs, whatever those do that it refers to."""
-        return self.before.texts.get(name) != self.after.texts.get(name)
+    def doubt(self, old: Iterable[str], new: Iterable[str], at: ChangePlaces) -> None:
+        """Record that keywords, or definitions that these refer to, differ in demands that cannot be compared one by one.
 
-    def doubt(self, names: Collection[str], at: ChangePlaces, *, is_own: bool = False) -> None:
-        """Record that definitions may differ in keywords that are not compared one by one.
-
-        If only definitions that they refer to differ, and nothing of their `own`, the change names those that both revisions have.
+        If only definitions that they refer to differ, the change names those.
         """
-        is_own = is_own or any(map(self.differs, names))
-        inner = () if is_own else reachable(names, lambda name: self.after.references.get(name, ()))
-        shared_names = self.before.texts.keys() & self.after.texts.keys()
-        referred = frozenset(name for name in inner if name in shared_names and self.differs(name))
-        self.note(Change("undecided", within=(referred, referred), detail=DOUBT, **at))
+        before, after = sorted(old), sorted(new)
+        names = self.referred(before) if before == after else frozenset[str]()
+        if names or before != after:
+            self.note(Change("undecided", within=(names, names), detail=DOUBT, **at))
+
+    def referred(self, demands: Iterable[str]) -> frozenset[str]:
+        """The definitions of both revisions that demands lead to and that differ."""
+        start = {name for text in demands for name in references_in(text)} & self.rewritten
+        inner = reachable(start, lambda name: self.rewritten.intersection(self.after.references.get(name, ())))
+        texts, others = self.before.texts, self.after.texts
+        return frozenset(each for each in inner if each in texts and each in others and texts[each] != others[each])
 
     def child(self, step: Step, old: ir.Type, new: ir.Type, tag: str | None = None) -> None:
         """Record a pair inside this one."""

@@ -55,35 +55,37 @@ def _others(work: Comparison, old: Objects | ir.Record, new: Objects | ir.Record
 
 
 def _unenforced(work: Comparison, old: Objects, new: Objects, at: ChangePlaces) -> None:
-    """Record that keywords that the IR does not represent, or excluded constants, may differ."""
-    excluded = [[each for each in side.excluded if each[0] != work.pair.tag] for side in (old, new)]
-    is_own = excluded[0] != excluded[1] or old.name != new.name
-    if not is_own and (old.name not in work.rewritten or not (old.unenforced or new.unenforced)):
-        return
-    if is_own and not any((old.unenforced, new.unenforced, *excluded)):
-        return
-    _beside(work, old, new, at)
-    owners: dict[str, set[str]] = {}
-    for side, objects in ((work.before, old), (work.after, new)):
-        for place in objects.unenforced:
-            name, rest = side.owner(place)
-            owners.setdefault(name, set()).add(rest)
-    owners = {name: rests for name, rests in owners.items() if work.differs(name)} or owners
-    bases = [name for name in owners if name not in (old.name, new.name)] if excluded[0] == excluded[1] else []
-    for base in bases:
-        _closed(work, base, owners[base], old, new)
-    work.doubt(owners, _places(work, bases[0]) if bases and len(owners) == 1 else at, is_own=is_own)
+    """Compare keywords that the IR does not represent, and excluded constants: they are equal on both sides, or the change is undecided."""
+    sides = (work.before, old), (work.after, new)
+    demands = [{place: side.demand(place) for place in objects.unenforced} for side, objects in sides]
+    excluded = [[repr(each) for each in objects.excluded if each[0] != work.pair.tag] for _, objects in sides]
+    before, after = ([*texts.values(), *constants] for texts, constants in zip(demands, excluded, strict=True))
+    if sorted(before) != sorted(after):
+        _beside(work, old, new, at)
+    bases: dict[str, set[str]] = {}
+    for (side, _), texts, others in zip(sides, demands, demands[::-1], strict=True):
+        for place, text in texts.items():
+            if text not in others.values() or work.referred([text]):
+                name, rest = side.owner(place)
+                is_base = name not in (old.name, new.name) and all(name in each.definitions for each, _ in sides)
+                bases.setdefault(name if is_base else "", set()).add(rest)
+    if excluded[0] != excluded[1]:
+        bases = {}
+    for base in bases.keys() - {""}:
+        _closed(work, base, bases[base], old, new)
+    alone = next(iter(bases)) if len(bases) == 1 else ""
+    work.doubt(before, after, _places(work, alone) if alone else at)
 
 
 def _places(work: Comparison, base: str) -> ChangePlaces:
-    return {"old_at": work.before.bundle.origins.get(base, ""), "new_at": work.after.bundle.origins.get(base, "")}
+    return {"old_at": work.before.definitions[base].at, "new_at": work.after.definitions[base].at}
 
 
 def _closed(work: Comparison, base: str, rests: Collection[str], old: Objects, new: Objects) -> None:
     """Compare what a base says about undeclared members, which applies to the records that extend it too."""
     if _CLOSING.isdisjoint(rests) or ir.Nothing() in (old.extra, new.extra):
         return
-    before, after = work.before.definitions.get(base), work.after.definitions.get(base)
+    before, after = work.before.definitions[base], work.after.definitions[base]
     if isinstance(before, ir.Record) and isinstance(after, ir.Record):
         _others(work, before, after, _places(work, base))
 

@@ -32,7 +32,7 @@ from acpgen.input.walk import (
     unjudged,
     without_prose,
 )
-from acpgen.pointers import plain_pointer, pointer_parts, reference_to, target
+from acpgen.pointers import follow, plain_pointer, pointer_parts, reference_to, target
 
 SAID: Final = ASSERTIONS | {"then", "else"}
 """The keywords of a root that constrain values."""
@@ -169,14 +169,28 @@ class SchemaRevision:
         parts = [pointer_parts(item) for item in declared if isinstance(item, str) and item.startswith("#/")]
         return tuple(path[1] for path in parts if len(path) == 2)
 
-    def leaves_open(self, name: str) -> bool:
-        """Whether a definition that is no record demands more than its shape. Records are compared as records."""
-        definition = self.definitions[name]
-        if isinstance(definition, ir.Record):
-            return False
-        return bool(definition.unenforced) or (
-            isinstance(definition, ir.TaggedUnion) and definition.default_admits_known
+    def residue(self, names: Iterable[str]) -> list[str]:
+        """What the definitions demand beyond their shapes, as texts. Records are ignored here and compared as records."""
+        others = [each for name in names if not isinstance(each := self.definitions[name], ir.Record)]
+        residue = [self.demand(place) for each in others for place in each.unenforced]
+        unions = (each for each in others if isinstance(each, ir.TaggedUnion) and each.default_admits_known)
+        residue += (
+            f"known tags in {'oneOf' if 'oneOf' in self.bundle.definitions[each.name] else 'anyOf'}" for each in unions
         )
+        return sorted(residue)
+
+    def demand(self, at: str) -> str:
+        """The text of a keyword that the IR does not represent; only its place if it cannot be found again."""
+        owner, _ = self.owner(at.rpartition("/")[0])
+        *around, keyword = pointer_parts(at.removeprefix(self.bundle.origins.get(owner, "")))
+        try:
+            holder: Any = follow(self.demands.get(owner), around)
+            node: Any = follow(holder, [keyword])
+        except KeyError:
+            return at
+        # A place may be a schema, or a keyword that holds several.
+        together = _READ_TOGETHER.get(keyword, ()) if is_object(holder) else ()
+        return dumps({keyword: node, **{key: holder[key] for key in together if key in holder}}, sort_keys=True)
 
     @cached_property
     def texts(self) -> Mapping[str, str]:
@@ -459,6 +473,12 @@ def fields_on(pointer: str) -> str:
             text += "[]"
     return text
 
+
+_READ_TOGETHER: Final[Mapping[str, tuple[str, ...]]] = {
+    "if": ("then", "else"),
+    "contains": ("minContains", "maxContains"),
+}
+"""Keywords that mean nothing without a neighbouring keyword, by that keyword."""
 
 _STATEMENTS: Final = frozenset(
     {
