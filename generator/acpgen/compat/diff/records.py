@@ -60,8 +60,6 @@ def _unenforced(work: Comparison, old: Objects, new: Objects, at: ChangePlaces) 
     demands = [{place: side.demand(place) for place in objects.unenforced} for side, objects in sides]
     excluded = [[repr(each) for each in objects.excluded if each[0] != work.pair.tag] for _, objects in sides]
     before, after = ([*texts.values(), *constants] for texts, constants in zip(demands, excluded, strict=True))
-    if sorted(before) != sorted(after):
-        _beside(work, old, new, at)
     bases: dict[str, set[str]] = {}
     for (side, _), texts, others in zip(sides, demands, demands[::-1], strict=True):
         for place, text in texts.items():
@@ -69,6 +67,8 @@ def _unenforced(work: Comparison, old: Objects, new: Objects, at: ChangePlaces) 
                 name, rest = side.owner(place)
                 is_base = name not in (old.name, new.name) and all(name in each.definitions for each, _ in sides)
                 bases.setdefault(name if is_base else "", set()).add(rest)
+    if bases or excluded[0] != excluded[1]:
+        _beside(work, old, new, at)
     if excluded[0] != excluded[1]:
         bases = {}
     for base in bases.keys() - {""}:
