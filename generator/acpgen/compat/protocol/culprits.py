@@ -14,12 +14,12 @@ from acpgen.compat.diff.shapes import (
     Alternative,
     Constants,
     Objects,
-    key_of_value,
     kind_of,
     type_of_object,
 )
 from acpgen.compat.findings import Revision, opposite
 from acpgen.compat.protocol.sender_schemas import schema_of
+from acpgen.input.equality import key_of
 from acpgen.input.walk import BY_KIND, Schema
 
 if TYPE_CHECKING:
@@ -223,11 +223,9 @@ def way(steps: Sequence[Step], sender: Revision, root: Pair, walk: Walk) -> Way:
             case "value":
                 path.append(Part.MEMBER)
             case "variant":
-                key = key_of_value(step.on(sender))
+                key = key_of(step.on(sender))
                 unions = (each for each in alternatives if isinstance(each, ir.TaggedUnion))
-                tags = (
-                    each.tag for each in unions if each.fallback or key in {key_of_value(v.tag) for v in each.variants}
-                )
+                tags = (each.tag for each in unions if each.fallback or key in {key_of(v.tag) for v in each.variants})
                 tag = next(tags, step.tag)
                 path.append(object_with(tag, {"const": step.on(sender)}) if tag else _schema(type_))
             case "untagged":
