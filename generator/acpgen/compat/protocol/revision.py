@@ -400,9 +400,10 @@ class SchemaRevision:
         """The definitions that each definition refers to, in the source and in the bundle."""
         definitions = self.bundle.definitions
         return {
-            name: (self.bundle.references.get(name, frozenset()).union(references(schema)) & definitions.keys())
-            - (_behind_what_judges_nothing(schema) if _MAY_JUDGE_NOTHING.search(self.texts.get(name, "")) else set())
+            name: (self.bundle.references.get(name, frozenset()).union(names) & definitions.keys())
+            - (names.difference(references(_without_annotations(schema))) if _MAY_JUDGE_NOTHING.search(text) else set())
             for name, schema in definitions.items()
+            for names, text in ((set(references(schema)), self.texts.get(name, "")),)
         }
 
     @cached_property
@@ -494,26 +495,16 @@ _GATING: Final = frozenset({"x-capability", "x-required-with", "x-gates"})
 _MAY_JUDGE_NOTHING: Final = re.compile('"(?:contentSchema|if)"')
 
 
-def _behind_what_judges_nothing(schema: Schema) -> set[str]:
-    """The definitions that a schema refers to only from subschemas that validate no value."""
-    names = {name for _, node in inside(schema) for part in unjudged(node) for name in references(part)}
-    return names and names - set(references(_judging(schema)))
-
-
-def _judging(schema: Any) -> Any:
-    """A schema without the subschemas that validate no value."""
-    if not is_object(schema):
-        return schema
-    left_out = [id(part) for part in unjudged(schema)]
-    judging = {key: value for key, value in schema.items() if id(value) not in left_out}
-    return mapped(judging, lambda _, each: _judging(each))
-
-
 def _without_annotations(schema: Any) -> Any:
     """A schema without what no validator asserts, so that definitions that accept the same become equal."""
     if not is_object(schema):
         return schema
-    asserting = {key: value for key, value in schema.items() if may_hold_schemas(key) or key in _KEPT}
+    left_out = [id(part) for part in unjudged(schema)]
+    asserting = {
+        key: value
+        for key, value in schema.items()
+        if (may_hold_schemas(key) or key in _KEPT) and id(value) not in left_out
+    }
     return mapped(asserting, lambda _, each: _without_annotations(each))
 
 
