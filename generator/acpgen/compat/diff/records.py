@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import partial
 from typing import Final
 
 from acpgen import ir
@@ -99,37 +100,24 @@ def _beside(work: Comparison, old: Objects, new: Objects, at: ChangePlaces) -> N
     members = [conditional_members(objects, side.stable_schemas, side.bundle.origins) for objects, side in sides]
     names = [
         (
-            tuple(
-                {
-                    *(field.name for field in objects.fields),
-                    *(each.name for each in side_members.values() if not each.pattern),
-                }
-            ),
-            tuple(each.pattern for each in side_members.values() if each.pattern),
+            tuple({*(field.name for field in objects.fields), *(name for name, pattern in own if not pattern)}),
+            tuple(pattern for _, pattern in own if pattern),
         )
-        for (objects, _), side_members in zip(sides, members, strict=True)
+        for (objects, _), own in zip(sides, members, strict=True)
     ]
     for number, (objects, _) in enumerate(sides):
         other, beyond = sides[1 - number]
         if other.extra != ir.Anything() or declares_nothing(other, beyond.stable_schemas):
             continue
-        for key, each in members[number].items():
-            if key in members[1 - number] or (not each.pattern and each.name in names[1 - number][0]):
+        for (name, pattern), (by, schema, place) in members[number].items():
+            if (name, pattern) in members[1 - number] or (not pattern and name in names[1 - number][0]):
                 continue
-            field_ = ir.Field(name=each.name, type=ir.Anything(), required=False, owner=objects.name or "", at=each.at)
-            alone = FieldChange(
-                "field",
-                None if number else field_,
-                field_ if number else None,
-                (old, new),
-                by=each.by,
-                schema=each.schema,
-                pattern=each.pattern,
-                others=names[1 - number],
-                old_at=at["old_at"] if number else each.at,
-                new_at=each.at if number else at["new_at"],
-            )
-            work.note(alone)
+            field_ = ir.Field(name=name, type=ir.Anything(), required=False, owner=objects.name or "", at=place)
+            old_field, new_field = (None, field_) if number else (field_, None)
+            places: ChangePlaces = {**at, "new_at": place} if number else {**at, "old_at": place}
+            others = names[1 - number]
+            change = partial(FieldChange, "field", old_field, new_field, (old, new), **places)
+            work.note(change(by=by, schema=schema, pattern=pattern, others=others))
 
 
 def _field(work: Comparison, old: ir.Field, new: ir.Field) -> None:

@@ -337,32 +337,23 @@ def pairs_of(work: Comparison, old: Sequence[Alternative], new: Sequence[Alterna
     """The corresponding alternatives of both sides, and those without a counterpart; `None` if there are too many candidate pairs."""
     if len(old) == len(new) == 1:
         return [(old[0], new[0])], [], []
-    new_indexes = {
-        each.name: j for j, each in enumerate(new) if isinstance(each, Objects | ir.TaggedUnion) and each.name
-    }
-    names = [(i, each.name) for i, each in enumerate(old) if isinstance(each, Objects | ir.TaggedUnion)]
-    matches = {
-        i: new_indexes[name]
-        for i, name in names
-        if name in new_indexes and type(old[i]) is type(new[new_indexes[name]])
-    }
-    matched_indexes = set(matches.values())
-    old_rest, new_rest = (
-        [n for n in range(len(side)) if n not in exclusions]
-        for side, exclusions in ((old, matches), (new, matched_indexes))
-    )
+    named = {each.name: j for j, each in enumerate(new) if isinstance(each, Objects | ir.TaggedUnion) and each.name}
+    matches: dict[int, int] = {}
+    for i, each in enumerate(old):
+        j = named.get(each.name) if isinstance(each, Objects | ir.TaggedUnion) else None
+        if j is not None and type(each) is type(new[j]):
+            matches[i] = j
+    old_rest = [i for i in range(len(old)) if i not in matches]
+    new_rest = set(range(len(new))).difference(matches.values())
     if len(old_rest) * len(new_rest) > MOST_PAIRS:
         return None
-    scored = ((_likeness(work, old[i], new[j]), i, j) for i in old_rest for j in new_rest)
+    scored = ((_likeness(work, old[i], new[j]), i, j) for i in old_rest for j in sorted(new_rest))
     for _, i, j in sorted((each for each in scored if each[0] > 0), key=lambda each: (-each[0], each[1], each[2])):
-        if i not in matches and j not in matched_indexes:
+        if i not in matches and j in new_rest:
             matches[i] = j
-            matched_indexes.add(j)
-    removed_alternatives, added_alternatives = (
-        [each for n, each in enumerate(side) if n not in exclusions]
-        for side, exclusions in ((old, matches), (new, matched_indexes))
-    )
-    return [(old[i], new[j]) for i, j in matches.items()], removed_alternatives, added_alternatives
+            new_rest.remove(j)
+    pairs = [(old[i], new[j]) for i, j in matches.items()]
+    return pairs, [old[i] for i in old_rest if i not in matches], [new[j] for j in sorted(new_rest)]
 
 
 def _likeness(work: Comparison, old: Alternative, new: Alternative) -> float:
